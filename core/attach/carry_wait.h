@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a thread that carries messages between two sides waits between two turns that did something: as a queue is
- * configured to (core/ring/strategy.h), and then it is to sleep. It has a patience for either side that it waits for: one
+ * configured to (core/queue/strategy.h), and then it is to sleep. It has a patience for either side that it waits for: one
  * of them may share its processor while the other has one of its own.
  */
 #ifndef GYRE_CORE_ATTACH_CARRY_WAIT_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "core/ring/strategy.h"
+#include "core/queue/strategy.h"
 
 struct gyre_carry_wait {
     gyre_patience of_clients, of_device;

@@ -16,7 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 

@@ -7,7 +7,7 @@
 #include "core/attach/lasting.h"
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "gyre/attach.h"
 
 void gyre_lasting_leave(struct gyre_lasting *lasting)

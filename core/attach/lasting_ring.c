@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/origin.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/queue_wait_any.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/wait_any.h"
 
 enum {
     BATCH_MOST = 64,     /* messages that are carried together ... */
@@ -374,7 +374,7 @@ static bool keep(struct gyre_lasting *lasting, struct gyre_lasting_promise *prom
         if (reached < promise->number_end)
             break;
         promise->open = false;
-        __atomic_store_n(word, promise->index_end, __ATOMIC_RELEASE); /* pairs with queue_await.c */
+        __atomic_store_n(word, promise->index_end, __ATOMIC_RELEASE); /* pairs with await.c */
         told = true;
     }
     return told;

@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/journal/record.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "gyre/waiting.h"
 
 enum {

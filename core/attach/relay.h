@@ -4,7 +4,7 @@
  * again as it was cannot lie in memory that another program writes, and its sender has to wait for the disk:
  * so a thread of the server copies each request out of its client's ring into the kernel's queue, and each
  * completion back (docs/adr/serving.md). Towards the client it is the device of that ring; towards the queue
- * it is a caller of many calls at once (queue_call.c), so the serving program may use the queue besides.
+ * it is a caller of many calls at once (call.c), so the serving program may use the queue besides.
  *
  * A request of a client that is gone is handled all the same. If the client has a name, its completion waits
  * for it, for a while, here or, by what the journal says of origins, in the next life of the server.
@@ -18,8 +18,8 @@
 #include <pthread.h>
 
 #include "core/attach/server.h"
-#include "core/ring/log.h"
-#include "core/ring/origin.h"
+#include "core/stages/log.h"
+#include "core/stages/origin.h"
 
 /** What was asked of a client's requests and is told once the queue has come so far. */
 struct gyre_relay_promise {

@@ -5,7 +5,7 @@
  */
 #include "core/attach/relay.h"
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "gyre/waiting.h"
 
 enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */

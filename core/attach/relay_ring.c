@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -458,7 +458,7 @@ static bool keep(struct gyre_relay_promise *promise, const struct gyre_relay_rin
     }
     if (promise->told == before)
         return false;
-    __atomic_store_n(word, promise->told, __ATOMIC_RELEASE); /* pairs with queue_await.c */
+    __atomic_store_n(word, promise->told, __ATOMIC_RELEASE); /* pairs with await.c */
     return true;
 }
 

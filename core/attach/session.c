@@ -20,7 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/ring/lent.h"
+#include "core/queue/lent.h"
 
 enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 

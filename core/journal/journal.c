@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/behaviours.h"
-#include "core/ring/origin.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 
 enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
 

@@ -12,8 +12,8 @@
 #define GYRE_CORE_JOURNAL_JOURNAL_H
 
 #include "core/journal/content.h"
-#include "core/ring/log.h"
-#include "core/ring/names.h"
+#include "core/stages/log.h"
+#include "core/stages/names.h"
 #include "core/state/store.h"
 
 /** Where the bytes go. A function that fails has said why. */

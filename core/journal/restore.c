@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/behaviours.h"
-#include "core/ring/origin.h"
-#include "core/ring/queue_inside.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
 
 static struct gyre_logged_request request_of(const struct gyre_journal_content *content, uint64_t index)
 {

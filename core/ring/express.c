@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/ring/publish.h"
+#include "core/queue/publish.h"
 
 /* Of a payload, in a line; the first one begins with its length. */
 enum { LINE_BYTES = sizeof(gyre_u64[7]), FIRST_BYTES = sizeof(gyre_u64[6]) };

@@ -9,7 +9,7 @@
 #ifndef GYRE_CORE_RING_EXPRESS_H
 #define GYRE_CORE_RING_EXPRESS_H
 
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 
 /**
  * Whether requests of a queue with these options may go by express: they lie in their slots, are taken up in the

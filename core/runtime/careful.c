@@ -11,8 +11,8 @@
 #include "core/runtime/recovery.h"
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 
 #define LOOK_NS UINT64_C(50000)
 

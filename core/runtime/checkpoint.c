@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/behaviours.h"
-#include "core/ring/log.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/shape.h"
 

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/thread.h"
-#include "core/ring/log.h"
+#include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/standstill.h"
 

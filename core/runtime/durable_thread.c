@@ -11,8 +11,8 @@
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/ring/log.h"
-#include "core/ring/queue_inside.h"
+#include "core/stages/log.h"
+#include "core/queue/queue_inside.h"
 #include "core/runtime/checkpoint.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
@@ -163,7 +163,7 @@ static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
     struct gyre_queue_log *log = durable->queue->log;
     uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in queue_log.c */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in log.c */
     pthread_mutex_lock(&durable->lock);      /* checkpoints are written by another thread */
     bool more = !durable->failing && (announced_more(durable) || holds_senders_up(durable));
     pthread_mutex_unlock(&durable->lock);

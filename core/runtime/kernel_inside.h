@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "core/pipeline/pipeline.h"
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 #include "core/ring/region.h"
 #include "core/runtime/tools.h"
 #include "gyre/gyre.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/replay.h"
+#include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/queue_plan.h"

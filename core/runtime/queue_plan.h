@@ -7,8 +7,8 @@
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ring/header.h"
-#include "core/ring/queue.h"
+#include "core/queue/header.h"
+#include "core/queue/queue.h"
 #include "core/types/types.h"
 
 /**

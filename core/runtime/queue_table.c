@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/ring/express.h"
-#include "core/ring/replay.h"
+#include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/runtime.h"
 

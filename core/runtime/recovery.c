@@ -19,7 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/ring/express.h"
-#include "core/ring/replay.h"
+#include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/shape.h"
 #include "gyre/waiting.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/origin.h"
-#include "core/ring/queue_inside.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
 #include "core/runtime/durable.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)

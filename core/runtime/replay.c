@@ -11,9 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/ring/log.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/stages/log.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
 
 #define LOOK_NS UINT64_C(20000)

@@ -17,7 +17,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
 #include "core/registry/registry.h"
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 #include "core/ring/region.h"
 #include "core/runtime/kernel_inside.h"
 #include "core/runtime/tools.h"
@@ -160,7 +160,7 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 /** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
-/** The same for a queue whose client is another program (core/ring/lent.h); *options: whether it is `trusted`, and
+/** The same for a queue whose client is another program (core/queue/lent.h); *options: whether it is `trusted`, and
  * afterwards how it was made. UNAVAILABLE where the device would handle in place what it may not.
  * Not where gyre_kernel_relays. */
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,

@@ -4,7 +4,7 @@
 #ifndef GYRE_CORE_RUNTIME_SHARDS_H
 #define GYRE_CORE_RUNTIME_SHARDS_H
 
-#include "core/ring/queue_wait_any.h"
+#include "core/queue/wait_any.h"
 #include "core/types/key.h"
 #include "gyre/shards.h"
 

@@ -7,7 +7,7 @@
 #include "core/runtime/shards.h"
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 
 /* ---- which ring ---- */
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue_spans.h"
+#include "core/stages/spans.h"
 #include "core/runtime/runtime.h"
 
 enum { TRIES_MAX = 1000, TRY_NS = 5000000 };

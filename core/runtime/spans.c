@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/behaviours.h"
+#include "core/stages/behaviours.h"
 #include "core/ring/express.h"
-#include "core/ring/replay.h"
+#include "core/queue/resume.h"
 #include "core/runtime/runtime.h"
 
 gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,

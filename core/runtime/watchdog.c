@@ -31,9 +31,9 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/thread.h"
-#include "core/ring/bridge.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/ring/bytes.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "core/runtime/checkpoint.h"
 
 static const gyre_field *differing_field(const gyre_layout *layout, const unsigned char *a,

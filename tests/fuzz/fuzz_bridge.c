@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 #include "gyre/kernel.h"
 #include "tests/sanitizers.h"
 

@@ -3,7 +3,7 @@
  * Asking for a checkpoint: the replay log of a queue is bounded, so a sender has whoever takes checkpoints
  * woken in time, and waits for one where the log is full.
  *
- * Mirrors tell and gyre_queue_log_asks in core/ring/queue_log.c, announce_base there, and take_when_due in
+ * Mirrors tell and gyre_queue_log_asks in core/stages/log.c, announce_base there, and take_when_due in
  * core/runtime/checkpoint_take.c without checkpoint_ms, so that nothing else wakes it.
  *
  * Modelled: the sender announces what it sends, then reads `ask_at`, which may be of the checkpoint before

@@ -2,7 +2,7 @@
 /*
  * Messages stored back to back: who may write which bytes of a ring, and when they are free again.
  *
- * Mirrors core/ring/bridge.c and bridge_send.c (the client), include/gyre/dialect/cpu_bridge.h (workers with a
+ * Mirrors core/ring/bytes.c and bytes_put.c (the client), include/gyre/dialect/cpu_bridge.h (workers with a
  * track each) and cuda_promise.h, cuda_bridge.h (workers that share one), over the layout of include/gyre/ring_layout.h.
  * That a slot's words become visible together with its sequence is the business of slots.pml; here a slot is
  * published in one step, once all bytes of its message stand.

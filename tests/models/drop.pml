@@ -2,7 +2,7 @@
 /*
  * A full queue that drops its oldest message to make room for a new one.
  *
- * Mirrors drop_oldest, ask_to_drop and asked_to_drop in core/ring/queue_full.c and the look at
+ * Mirrors drop_oldest, ask_to_drop and asked_to_drop in core/queue/room.c and the look at
  * gyre_queue_host.drop_before in the workers' loop.
  *
  * Modelled: a sender that finds no credit reads the cursor, then, under the send lock, makes sure that the

@@ -3,7 +3,7 @@
  * Express lines: a request that is sent alone is written a second time, into lines that each say whose they are, and
  * its reply may come back the same way, in place of the reply slot.
  *
- * Mirrors core/ring/express.c with its callers in queue_send.c, queue_call.c and queue_receive.c, and
+ * Mirrors core/ring/express.c with its callers in send.c, call.c and receive.c, and
  * include/gyre/dialect/cuda_express.h.
  *
  * Modelled: a message is two lines, of a word and a sequence each. The host stores them one after the other, word

@@ -3,7 +3,7 @@
  * The lock that one thread may own: nobody is inside with another, and nobody's word is lost.
  *
  * Mirrors core/base/lock.h and lock.c, and how core/ring uses it: who leaves something for the holder (the
- * mark of a call that ended, queue_call.c) stores it, tries the lock, and goes away when it fails; a holder
+ * mark of a call that ended, call.c) stores it, tries the lock, and goes away when it fails; a holder
  * looks for marks after it gave the lock, and tries again when it sees one (gyre_consumer_give).
  *
  * Modelled: each thread that ever owned the lock has a seat, a flag that it alone writes; one who was the

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 
 uint64_t sim_number(uint64_t index)
 {

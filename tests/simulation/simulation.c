@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/replay.h"
+#include "core/queue/resume.h"
 #include "tests/random.h"
 
 #ifndef MUTANT

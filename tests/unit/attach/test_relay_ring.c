@@ -5,7 +5,7 @@
 
 #include "core/attach/relay.h"
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "unit/unit.h"
 
 enum { SLOTS = 8 };

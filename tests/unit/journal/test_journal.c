@@ -4,9 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/journal/journal.h"
-#include "core/ring/behaviours.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/stages/behaviours.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 #include "unit/ring/ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"

@@ -2,7 +2,7 @@
 /* The wrappers over a backend's table: a backend that works, and what faulty ones are turned into. */
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 

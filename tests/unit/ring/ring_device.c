@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 

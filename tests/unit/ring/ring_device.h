@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "core/ring/queue.h"
+#include "core/queue/queue.h"
 
 #define FAIL_WORD   UINT64_C(0xfa11)
 #define SILENT_WORD UINT64_C(0x51137)

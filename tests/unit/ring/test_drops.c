@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"

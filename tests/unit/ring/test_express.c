@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 #include "ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What lies where in a queue's region: one behind the other, in lines of its own, whatever a queue has of it. */
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "unit/unit.h"
 
 enum { TIMED = 1, HEADED = 2, SEALED = 4, EXPRESS = 8, BRIDGED = 16, ALL = 32 };

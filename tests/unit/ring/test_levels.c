@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/ring/behaviours.h"
-#include "core/ring/queue_inside.h"
+#include "core/stages/behaviours.h"
+#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"

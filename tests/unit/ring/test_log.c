@@ -2,9 +2,9 @@
 /* The log of a queue: when whoever takes checkpoints is asked for one, and what is handled again after a crash. */
 #include <string.h>
 
-#include "core/ring/log.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/stages/log.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 #include "ring_device.h"
 #include "tests/sanitizers.h"
 #include "unit/unit.h"

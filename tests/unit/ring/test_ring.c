@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"

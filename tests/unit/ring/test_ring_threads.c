@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/ring/lent.h"
-#include "core/ring/queue_inside.h"
-#include "core/ring/replay.h"
+#include "core/queue/lent.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"

@@ -2,7 +2,7 @@
 /* Rooms of a memory: never two in one place, and what was given back is there again. */
 #include <stdlib.h>
 
-#include "core/ring/rooms.h"
+#include "core/stages/rooms.h"
 #include "unit/unit.h"
 
 enum { UNITS = 64, ROOMS = 40 };

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/ring/bridge.h"
-#include "core/ring/queue_inside.h"
+#include "core/ring/bytes.h"
+#include "core/queue/queue_inside.h"
 
 struct caller {
     pthread_t thread;

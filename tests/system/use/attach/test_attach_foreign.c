@@ -250,7 +250,7 @@ static void flip_length(unsigned char *slot)
     *length = before;
 }
 
-/* Headers lie behind the reply slots (queue_layout.c): type and id of each. */
+/* Headers lie behind the reply slots (layout.c): type and id of each. */
 static void flip_headers(unsigned char *base, const gyre_queue_shape *at)
 {
     const uint64_t slots_end = at->reply_offset + SLOTS * at->reply_stride;

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/ring/queue_inside.h"
+#include "core/queue/queue_inside.h"
 #include "tellers.h"
 
 static void clients_share_a_kernel_with_state(void)

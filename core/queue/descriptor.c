@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file descriptor for event loops: one thread a queue waits, as any receiver would, until a completion for
+ * receivers is at the cursor, and makes an eventfd readable. Receivers make it unreadable when they leave nothing
+ * behind. A caller's completion is none of theirs: the watcher waits until the caller has taken it.
+ *
+ * State: watch->signalled is set by the watcher and cleared under the consumer lock
+ * (gyre_queue_watch_settle).
+ */
+#include "core/queue/queue_inside.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/thread.h"
+
+struct gyre_queue_watch {
+    gyre_queue *queue;
+    pthread_t thread;
+    int descriptor;
+    uint32_t signalled; /* futex word: 1 while the descriptor is readable; the watcher sleeps then */
+    uint32_t leave;
+};
+
+static void signal_ready(struct gyre_queue_watch *watch)
+{
+    uint64_t one = 1;
+    __atomic_store_n(&watch->signalled, 1, __ATOMIC_SEQ_CST);
+    ssize_t written = write(watch->descriptor, &one, sizeof one);
+    (void)written; /* an eventfd at 1 takes another write; nothing else can fail */
+}
+
+/* Also the ends of a queue are for receivers, who then get CLOSED or LOST. The sequence is read before the mark, as in
+ * receive.c. */
+static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
+{
+    return gyre_queue_lost(queue) || gyre_queue_closed(queue) ||
+           (gyre_reply_ready(queue, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
+}
+
+static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
+{
+    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
+        return 1;
+    return gyre_received(queue) != cursor || gyre_reply_ready(queue, cursor) || gyre_queue_closed(queue);
+}
+
+static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
+{
+    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
+        return 1;
+    return gyre_received(queue) != cursor || gyre_queue_closed(queue) ||
+           gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
+}
+
+/* Who steps over a caller's slot rings for room, and the device has rung for what is behind it. */
+static gyre_status await_something(gyre_queue *queue)
+{
+    const uint64_t cursor = gyre_received(queue);
+    gyre_status status = gyre_queue_wait(queue, something_at_cursor, cursor, GYRE_BELL_DEVICE, GYRE_FOREVER);
+    return status == GYRE_OK
+               ? gyre_queue_wait(queue, no_call_at_cursor, cursor, GYRE_BELL_CREDIT, GYRE_FOREVER)
+               : status;
+}
+
+static void *watch_queue(void *argument)
+{
+    struct gyre_queue_watch *watch = argument;
+    gyre_queue *queue = watch->queue;
+    while (!__atomic_load_n(&watch->leave, __ATOMIC_ACQUIRE)) {
+        if (await_something(queue) == GYRE_OK) {
+            gyre_consumer_take(queue); /* no receiver empties the queue between this look and the signal */
+            if (is_for_receivers(queue, queue->consumer.received))
+                signal_ready(watch);
+            gyre_consumer_give(queue);
+        }
+        while (__atomic_load_n(&watch->signalled, __ATOMIC_ACQUIRE) &&
+               !__atomic_load_n(&watch->leave, __ATOMIC_ACQUIRE))
+            gyre_futex_wait(&watch->signalled, 1, UINT64_MAX);
+    }
+    return NULL;
+}
+
+void gyre_queue_watch_settle(gyre_queue *queue)
+{
+    struct gyre_queue_watch *watch = queue->watch;
+    uint64_t count;
+    if (!__atomic_load_n(&watch->signalled, __ATOMIC_SEQ_CST) ||
+        is_for_receivers(queue, queue->consumer.received))
+        return;
+    ssize_t cleared = read(watch->descriptor, &count, sizeof count);
+    (void)cleared; /* EAGAIN: it was clear */
+    __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
+    gyre_futex_wake(&watch->signalled, 1);
+}
+
+static gyre_status start_watch(gyre_queue *queue)
+{
+    struct gyre_queue_watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to watch a queue");
+    watch->queue = queue;
+    watch->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (watch->descriptor < 0) {
+        free(watch);
+        return gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
+    }
+    queue->watch = watch;
+    gyre_status status = gyre_thread_need(&watch->thread, watch_queue, watch, "to watch a queue");
+    if (status != GYRE_OK) {
+        queue->watch = NULL;
+        close(watch->descriptor);
+        free(watch);
+    }
+    return status;
+}
+
+gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)
+{
+    gyre_status status = GYRE_OK;
+    if (!queue || !descriptor)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_queue_descriptor needs a queue and a place for the descriptor");
+    *descriptor = -1;
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
+    if (!queue->many_threads)
+        return gyre_error_set(GYRE_INVALID, "a queue with threads = one has no descriptor: "
+                                            "the watcher is a second thread; configure threads = many");
+    gyre_consumer_take(queue);
+    if (!queue->watch)
+        status = start_watch(queue);
+    gyre_consumer_give(queue);
+    if (status == GYRE_OK)
+        *descriptor = queue->watch->descriptor;
+    return status;
+}
+
+void gyre_queue_watch_destroy(gyre_queue *queue)
+{
+    struct gyre_queue_watch *watch = queue->watch;
+    if (!watch)
+        return;
+    __atomic_store_n(&watch->leave, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
+    gyre_futex_wake(&watch->signalled, 1);
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+    pthread_join(watch->thread, NULL);
+    close(watch->descriptor);
+    free(watch);
+    queue->watch = NULL;
+}

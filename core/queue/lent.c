@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues of other programs' clients: see lent.h. No locks; several threads may look at once, and the worst
+ * that comes of it is that one of them is a little behind. Must not believe a number that the client can
+ * write.
+ */
+#include "core/queue/lent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/queue/queue_inside.h"
+
+gyre_status gyre_lent_create(gyre_queue *queue)
+{
+    struct gyre_lent *lent = calloc(1, sizeof *lent);
+    if (!lent)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue of another program");
+    lent->queue = queue;
+    lent->limit = UINT64_MAX;
+    lent->notice = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    queue->lent = lent;
+    if (lent->notice < 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a queue of another program: %s",
+                              strerror(errno));
+    return GYRE_OK;
+}
+
+void gyre_lent_destroy(gyre_queue *queue)
+{
+    if (!queue->lent)
+        return;
+    if (queue->lent->notice >= 0)
+        close(queue->lent->notice);
+    free(queue->lent);
+    queue->lent = NULL;
+}
+
+static uint64_t sequence_of(const gyre_slot *slot)
+{
+    return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
+}
+
+/* The slot of `index` says that a later request of the same slot was published, or answered. */
+static bool is_lapped(const gyre_queue *queue, uint64_t sequence, uint64_t index)
+{
+    return sequence > index + 1 && ((sequence - 1 - index) & queue->mask) == 0;
+}
+
+/* The first index that is not known to be answered. An answer that has taken the slot of an earlier one tells
+ * that the client had received that, and everything up to it. */
+static uint64_t answered(const gyre_queue *queue, uint64_t index)
+{
+    for (uint64_t looks = 0; looks < 2 * queue->capacity; looks++) {
+        uint64_t sequence = sequence_of(gyre_reply_slot(queue, index));
+        if (sequence == index + 1)
+            index++;
+        else if (is_lapped(queue, sequence, index))
+            index = sequence - queue->capacity;
+        else
+            break;
+    }
+    return index;
+}
+
+/* A later request in the slot of one tells that this one was published, too: the client went on since `answered`. */
+static uint64_t published(const gyre_queue *queue, uint64_t index, uint64_t end)
+{
+    for (; index < end; index++) {
+        uint64_t sequence = sequence_of(gyre_request_slot(queue, index));
+        if (sequence != index + 1 && !is_lapped(queue, sequence, index))
+            break;
+    }
+    return index;
+}
+
+void gyre_lent_look(struct gyre_lent *lent)
+{
+    gyre_queue *queue = lent->queue;
+    uint64_t received = answered(queue, __atomic_load_n(&queue->consumer.received, __ATOMIC_RELAXED));
+    uint64_t sent = __atomic_load_n(&queue->producer.sent, __ATOMIC_RELAXED),
+             end = received + queue->capacity;
+    uint64_t limit = __atomic_load_n(&lent->limit, __ATOMIC_RELAXED);
+    if (sent < received || sent > end)
+        sent = received;
+    sent = published(queue, sent, end < limit ? end : limit);
+    __atomic_store_n(&queue->consumer.received, received, __ATOMIC_RELEASE);
+    __atomic_store_n(&queue->producer.sent, sent, __ATOMIC_RELEASE);
+}
+
+static void notify(int descriptor)
+{
+    uint64_t one = 1;
+    ssize_t written = write(descriptor, &one, sizeof one);
+    (void)written; /* full: it is readable already */
+}
+
+/*
+ * The client learns of it a moment later. What it may still send until then is counted, so that it is
+ * drained; what comes after that is not waited for, or a client that goes on sending would keep a drain from
+ * its end.
+ */
+void gyre_lent_tell(gyre_queue *queue)
+{
+    gyre_lent_look(queue->lent);
+    if (__atomic_load_n(&queue->lent->limit, __ATOMIC_RELAXED) == UINT64_MAX)
+        __atomic_store_n(&queue->lent->limit, gyre_received(queue) + queue->capacity, __ATOMIC_RELAXED);
+    notify(queue->lent->notice);
+}
+
+void gyre_lent_end(gyre_queue *queue)
+{
+    __atomic_store_n(&queue->lent->ended, 1, __ATOMIC_RELEASE); /* after the completions */
+    notify(queue->lent->notice);
+}
+
+void gyre_lent_ring(int doorbell)
+{
+    notify(doorbell);
+}

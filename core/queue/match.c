@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receiving out of turn: the reply with a certain correlation, or, where the queue's order is `any`,
+ * whichever is there. What is taken before its turn is marked like a finished call, and the cursor steps over
+ * it.
+ *
+ * Lock: the consumer's while slots are read; the producer's, before it, while messages in front of the ring are;
+ * neither across a wait.
+ */
+#include "core/base/error.h"
+#include "core/stages/behaviours.h"
+
+/* Which completions a receiver takes. */
+struct wish {
+    bool any;
+    uint64_t correlation;
+};
+
+/* Where a wanted message was that could not be taken. */
+struct sighting {
+    bool peeking; /* nobody takes anything while somebody has views */
+    bool in_ring, in_line;
+    uint64_t index;        /* in the ring */
+    uint64_t ticket, sent; /* in front of it, when that was the index that the ring would take next */
+};
+
+static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish *wish)
+{
+    return gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
+           (wish->any || gyre_queue_correlation(queue, index) == wish->correlation);
+}
+
+/* The first wanted message under way; `ready`: whose completion is there. Under the lock. */
+static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, uint64_t *index)
+{
+    const uint64_t end = gyre_queue_next_index(queue);
+    for (*index = queue->consumer.received; *index < end; ++*index)
+        if (is_wanted(queue, *index, wish) && (!ready || gyre_reply_ready(queue, *index)))
+            return true;
+    return false;
+}
+
+/* Without the lock: whether a look under it is worth while. */
+int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
+{
+    const bool over = gyre_queue_closed(queue) && !(queue->levels && gyre_queue_waiting(queue));
+    const uint64_t end = gyre_queue_next_index(queue), first = gyre_received(queue);
+    (void)argument;
+    for (uint64_t index = first; index < end; index++)
+        if (gyre_reply_ready(queue, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND)
+            return 1;
+    return over && first >= end ? -1 : 0;
+}
+
+/* Under the lock. What the message held besides its slot is given back with that, as of a call. */
+static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                        gyre_completion *completion, gyre_message_info *info)
+{
+    gyre_status status = gyre_queue_read_reply(queue, index, reply, size, completion);
+    if (status == GYRE_INVALID || status == GYRE_INTERNAL)
+        return status; /* it is not consumed */
+    if (queue->timing)
+        gyre_queue_timing_received(queue, index, index + 1);
+    if (info)
+        gyre_queue_info(queue, index, info);
+    if (gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_DROPPED)
+        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* with the statistics */
+    gyre_mark_set_locked(queue, index, GYRE_MARK_DONE);
+    return status;
+}
+
+static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
+{
+    char label[96];
+    return gyre_error_set(GYRE_NOT_FOUND, "no message of %s with correlation %llu waits to be received",
+                          gyre_queue_label(queue, label, sizeof label),
+                          (unsigned long long)wish->correlation);
+}
+
+/*
+ * Of a message in front of the ring: it was answered, or another receiver took it. Where it is in the ring, if it is,
+ * is behind what was sent when it was not there.
+ */
+static int wait_line(const gyre_queue *queue, uint64_t argument)
+{
+    const struct sighting *seen = (const struct sighting *)(uintptr_t)argument;
+    uint64_t index;
+    if (gyre_queue_ticket_find(queue, seen->ticket, &index))
+        return gyre_reply_ready(queue, index);
+    return gyre_received(queue) > seen->sent;
+}
+
+/* What is awaited until another look is worth while. */
+struct awaited {
+    gyre_wait_condition condition;
+    uint64_t argument;
+    enum gyre_wait_bell bell;
+};
+
+static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, const struct sighting *seen)
+{
+    if (seen->peeking)
+        return (struct awaited){gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT};
+    if (wish->any)
+        return (struct awaited){gyre_wait_whichever, 0, GYRE_BELL_DEVICE};
+    if (seen->in_ring)
+        return (struct awaited){gyre_wait_reply, seen->index, GYRE_BELL_DEVICE};
+    return (struct awaited){wait_line, (uint64_t)(uintptr_t)seen, GYRE_BELL_DEVICE};
+}
+
+/* Why nothing was received in time, where the wait did not know. */
+static gyre_status explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if ((status == GYRE_TIMEOUT || status == GYRE_AGAIN) && seen->in_line &&
+        gyre_queue_next_index(queue) - gyre_received(queue) >= queue->capacity)
+        return gyre_error_add(status,
+                              "the message waits in front of %s, whose places are taken: replies keep theirs "
+                              "until all before them were received",
+                              label);
+    return status;
+}
+
+static gyre_status wait(gyre_queue *queue, const struct wish *wish, const struct sighting *seen,
+                        uint64_t deadline_ns)
+{
+    if (!seen->peeking && !wish->any && !seen->in_ring && !seen->in_line)
+        return nobody(queue, wish);
+    const struct awaited it = awaited(queue, wish, seen);
+    if (seen->peeking && deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet");
+    if (deadline_ns == GYRE_NO_WAIT)
+        return explain(queue, seen, gyre_queue_look(queue, it.condition, it.argument));
+    __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
+    return explain(queue, seen, gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
+}
+
+/* Where the wanted message is in front of the ring, before the ring is looked at: what is in neither is nowhere. */
+static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
+{
+    gyre_queue_levels_move(queue);
+    seen->sent = gyre_queue_next_index(queue); /* before the look: it will come in behind that */
+    seen->in_line = !wish->any && gyre_queue_levels_find(queue, wish->correlation, &seen->ticket);
+}
+
+static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *reply, size_t size,
+                           gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    bool inside = false, taken = false;
+    while (status == GYRE_OK && !taken) {
+        struct sighting seen = {0};
+        if (queue->levels)
+            look_in_line(queue, wish, &seen);
+        gyre_consumer_take(queue);
+        seen.peeking = queue->consumer.peeking;
+        taken = !seen.peeking && find(queue, wish, true, &seen.index);
+        if (taken)
+            status = take(queue, seen.index, reply, size, completion, info);
+        else
+            seen.in_ring = find(queue, wish, false, &seen.index);
+        gyre_consumer_give(queue);
+        if (taken)
+            break;
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        status = wait(queue, wish, &seen, deadline_ns);
+    }
+    gyre_queue_leave(queue, inside);
+    return status;
+}
+
+gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+                                   gyre_message_info *info, uint64_t deadline_ns)
+{
+    const struct wish wish = {.any = true};
+    return receive(queue, &wish, reply, size, completion, info, deadline_ns);
+}
+
+gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *reply, size_t size,
+                             gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+{
+    const struct wish wish = {.correlation = correlation};
+    char label[96];
+    if (!queue || (!reply && size) || (info && info->size < sizeof info->size))
+        return GYRE_ARGUMENTS("gyre_receive_for", {"queue", queue}, {"reply", reply || !size},
+                              GYRE_SIZED_OR_NULL(info));
+    if (queue->header_size <= offsetof(gyre_header, correlation))
+        return gyre_error_set(GYRE_INVALID,
+                              "the header of %s holds no correlation; "
+                              "set header = correlation in its section",
+                              gyre_queue_label(queue, label, sizeof label));
+    return receive(queue, &wish, reply, size, completion, info, deadline_ns);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending on queues that do something with a message before it is in the ring: those that know the last ids,
+ * and those with levels. One message at a time.
+ *
+ * Lock: the producer's; never across a wait.
+ */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/stages/behaviours.h"
+
+enum outcome { POSTED, FULL, DUPLICATE };
+
+static gyre_status duplicate(gyre_queue *queue, uint64_t id)
+{
+    char label[96];
+    __atomic_fetch_add(&queue->producer.duplicates, 1, __ATOMIC_RELAXED);
+    return gyre_error_set(GYRE_DROPPED,
+                          "%s was sent a message with id %llu already; this one is not sent again",
+                          gyre_queue_label(queue, label, sizeof label), (unsigned long long)id);
+}
+
+/* Under the lock. */
+static enum outcome post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                         enum gyre_mark mark, uint64_t *index)
+{
+    uint64_t granted;
+    if (queue->known && header->id && gyre_queue_knows(queue, header->id))
+        return DUPLICATE;
+    if (queue->levels) {
+        granted = gyre_queue_levels_push(queue, request, size, header, mark, index);
+    } else {
+        const struct gyre_outgoing one = {request, size, 1, header};
+        *index = queue->producer.sent;
+        granted = gyre_queue_put(queue, &one, mark);
+    }
+    if (granted && queue->known && header->id)
+        gyre_queue_know(queue, header->id);
+    return granted ? POSTED : FULL;
+}
+
+gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
+                            uint64_t *index, uint64_t deadline_ns, bool *inside)
+{
+    const gyre_header none = {0}, *whole = request->headers ? request->headers : &none;
+    const size_t size = request->size;
+    struct gyre_sender sender = {0};
+    gyre_status status = GYRE_OK;
+    enum outcome outcome = FULL;
+    while (status == GYRE_OK && outcome == FULL) {
+        gyre_producer_take(queue);
+        const bool is_closed = gyre_queue_closed(queue);
+        if (!is_closed && gyre_senders_admit(queue, &sender, 1))
+            outcome = post(queue, request->bytes, size, whole, mark, index);
+        if (outcome == POSTED)
+            gyre_senders_passed(queue, &sender);
+        gyre_producer_give(queue);
+        gyre_queue_stay(queue, deadline_ns, inside);
+        if (outcome != FULL)
+            continue;
+        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, size);
+        status = is_closed ? gyre_queue_tell_closed(queue)
+                           : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
+    }
+    if (outcome == POSTED)
+        gyre_queue_ring_doorbell(queue, 1);
+    gyre_senders_leave(queue, &sender);
+    return outcome == DUPLICATE ? duplicate(queue, whole->id) : status;
+}
+
+static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
+                            uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    for (sent->count = 0; status == GYRE_OK && sent->count < requests.count;
+         sent->count += status == GYRE_OK) {
+        uint64_t index = 0;
+        /* as in a batch of other queues: only the first one waits */
+        status = gyre_queue_post(queue, &requests, GYRE_MARK_SEND, &index,
+                                 sent->count ? GYRE_NO_WAIT : deadline_ns, &inside);
+        if (sent->count == 0)
+            sent->first = index;
+        requests.bytes = (const unsigned char *)requests.bytes + requests.size;
+        if (requests.headers)
+            requests.headers++;
+    }
+    gyre_queue_leave(queue, inside);
+    return sent->count && status == GYRE_AGAIN ? GYRE_OK : status;
+}
+
+gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing *requests,
+                                  struct gyre_sent *sent, uint64_t deadline_ns)
+{
+    struct gyre_outgoing taken = *requests;
+    void *converted = NULL;
+    sent->count = 0;
+    gyre_status status = gyre_queue_admit(queue, &taken, deadline_ns, &converted);
+    if (status == GYRE_OK)
+        status = post_all(queue, taken, sent, deadline_ns);
+    gyre_queue_unconvert(queue, converted, sent->count, taken.count);
+    free(converted);
+    return status;
+}

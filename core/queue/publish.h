@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests into slots: what sending by copy and sending in place share. All of it under the producer lock.
+ */
+#ifndef GYRE_CORE_QUEUE_PUBLISH_H
+#define GYRE_CORE_QUEUE_PUBLISH_H
+
+#include <string.h>
+
+#include "core/ring/bytes.h"
+#include "core/queue/queue_inside.h"
+
+#define GYRE_INLINE __attribute__((always_inline)) static inline
+
+static inline uint64_t gyre_producer_room(gyre_queue *queue)
+{
+    return queue->capacity - (queue->producer.sent - queue->producer.received_seen);
+}
+
+/*
+ * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
+ * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
+ */
+static inline void gyre_producer_note_depth(gyre_queue *queue, uint64_t sent)
+{
+    if (sent - queue->producer.received_seen <= queue->producer.high_water)
+        return;
+    queue->producer.received_seen = gyre_received(queue);
+    uint64_t depth = sent - queue->producer.received_seen;
+    if (depth > queue->producer.high_water)
+        __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
+}
+
+/* Where the request slots are, in registers: stores to a slot could be stores to the queue for all a compiler
+ * knows. */
+struct gyre_slots {
+    unsigned char *base;
+    uint64_t mask;
+    uint32_t stride;
+};
+
+static inline struct gyre_slots gyre_slots_of(const gyre_queue *queue)
+{
+    return (struct gyre_slots){queue->requests, queue->mask, queue->request_stride};
+}
+
+static inline gyre_slot *gyre_slot_at(struct gyre_slots slots, uint64_t index)
+{
+    return (gyre_slot *)(void *)(slots.base + (index & slots.mask) * slots.stride);
+}
+
+/* What a request with a tail says of itself; never more than what is there to be read. `tails` is a constant
+ * where it is quick, so that requests without tails pay nothing for the others. */
+GYRE_INLINE uint32_t gyre_length_of(const void *request, size_t size, bool tails)
+{
+    uint32_t used = (uint32_t)size;
+    if (tails)
+        memcpy(&used, request, sizeof used);
+    return used < size ? used : (uint32_t)size;
+}
+
+GYRE_INLINE void gyre_publish(gyre_slot *slot, uint64_t index, size_t size, bool tails)
+{
+    slot->length = gyre_length_of(slot + 1, size, tails);
+    slot->info = 0;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+}
+
+/*
+ * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
+ * otherwise take each line away between the store of its payload and that of its sequence.
+ */
+GYRE_INLINE void gyre_publish_all(struct gyre_slots slots, uint64_t first, uint64_t end, size_t size,
+                                  bool tails)
+{
+    while (end != first) {
+        end--;
+        gyre_publish(gyre_slot_at(slots, end), end, size, tails);
+    }
+}
+
+static inline bool gyre_requests_bridged(const gyre_queue *queue)
+{
+    return queue->bridge && queue->bridge->requests;
+}
+
+#endif

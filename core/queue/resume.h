@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a queue's requests when its device died: which are unanswered, and what the next device
+ * gets to see of them.
+ *
+ * Between the death of one device and the start of the next the host is the only writer of everything; what
+ * is marked "no device" is called only then. Clients go on sending and receiving meanwhile. Device workers
+ * answer out of order where they are several, so behind the first unanswered request there may be answered
+ * ones.
+ */
+#ifndef GYRE_CORE_QUEUE_RESUME_H
+#define GYRE_CORE_QUEUE_RESUME_H
+
+#include "core/queue/queue.h"
+
+/** The first index that has no completion; it may be one that was not sent yet. */
+uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
+/** The first index from this one on that has none. */
+uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);
+/** How many of the requests sent below `end` have no completion, counted no further than `most`. */
+uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most);
+
+/** No device: tells the next one which requests are answered, so that it leaves their completions alone. */
+void gyre_queue_mark_answered(gyre_queue *queue);
+/**
+ * No device: the same of those alone for which no handler ran, and of queries. For a device whose handler keeps something and
+ * takes one request after the other: it begins at the first unanswered one and handles all behind it once
+ * more, in their order, and writes the replies that are there already.
+ */
+void gyre_queue_mark_settled(gyre_queue *queue);
+/** Whether a handler ran for a request that is completed. */
+bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index);
+/**
+ * No device: writes again what this side tells the device in the region's lines, over what a worker may have made of
+ * it. Nothing for a queue whose client is another program.
+ */
+void gyre_queue_renew(gyre_queue *queue);
+/** Whether a worker overwrote the slot of a request that was sent: its sequence is no more the request's. */
+bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index);
+/**
+ * No device: fails the unanswered requests whose slots a worker has overwritten, because no device would ever find
+ * them, and lets the next one pass over all that are damaged. Returns how many failed. Nothing for a queue whose
+ * client is another program.
+ */
+uint64_t gyre_queue_fail_damaged(gyre_queue *queue);
+/** No device: a worker that is to claim requests begins at this index. */
+void gyre_queue_set_claim(gyre_queue *queue, uint64_t index);
+/** No device: completes a request as failed. */
+void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text);
+
+/**
+ * Makes a request that was sent look as if it had not been, so that a device stops before it; the device must
+ * not have come so far, and nobody have answered it, as its place may be another one's then. Shown again, it is
+ * as it was.
+ */
+void gyre_queue_hide(gyre_queue *queue, uint64_t index);
+void gyre_queue_show(gyre_queue *queue, uint64_t index);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a full queue does to a sender, by its policy: keeps it waiting, refuses, drops its message, or the oldest one.
+ *
+ * Locks: the producer's and the consumer's, one at a time and never while waiting.
+ */
+#include "core/queue/queue_inside.h"
+
+#include "core/base/error.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/log.h"
+#include "core/stages/spans.h"
+
+/* A ring of bytes may be full long before the slots are. */
+static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    return gyre_error_set(status,
+                          "%s is full: %llu messages take its %u bytes; "
+                          "receive replies, or set a larger `bytes` for the queue",
+                          gyre_queue_label(queue, label, sizeof label),
+                          (unsigned long long)(gyre_queue_next_index(queue) - gyre_received(queue)),
+                          queue->bridge->layout.request_bytes);
+}
+
+static bool has_slot(const gyre_queue *queue)
+{
+    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity;
+}
+
+/* Messages that were taken before their turn, or by callers, keep their places until those before them are received. */
+static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    uint64_t taken = 0;
+    for (uint64_t i = gyre_received(queue), end = gyre_queue_next_index(queue); i < end; i++)
+        taken += gyre_mark_get(queue, i) == GYRE_MARK_DONE;
+    if (taken == 0)
+        return gyre_error_set_text(status, queue->full_text);
+    return gyre_error_set(
+        status,
+        "%s is full: of its %llu places %llu are kept by messages that were taken before others "
+        "which came earlier; receive those, or use a larger capacity",
+        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity,
+        (unsigned long long)taken);
+}
+
+/* A place that is held by a call that was given up is free once its reply is there: the sender steps over it. */
+bool gyre_queue_has_room(const gyre_queue *queue)
+{
+    const uint64_t cursor = gyre_received(queue);
+    const uint8_t mark = gyre_mark_get(queue, cursor);
+    const bool over =
+        mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(queue, cursor));
+    if (gyre_is_reserving(queue) || !gyre_senders_leave_room(queue))
+        return false;
+    if (queue->levels)
+        return gyre_wait_place(queue, 0) > 0;
+    if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+        return false;
+    return over || (has_slot(queue) && gyre_bridge_has_room(queue, gyre_bridge_need(queue->request_least)));
+}
+
+static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
+{
+    char label[96];
+    __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
+    if (status == GYRE_AGAIN && queue->many_threads)
+        gyre_storm_turned_away(queue);
+    if (gyre_is_reserving(queue))
+        return gyre_error_set(
+            status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
+            gyre_queue_label(queue, label, sizeof label));
+    if (has_slot(queue) && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+        return gyre_error_set(status,
+                              gyre_queue_log_awaits_journal(queue)
+                                  ? "%s waits for its journal to be written: is there room on its disk?"
+                                  : "%s waits for a checkpoint, because its replay log is full: use a larger "
+                                    "replay_log, or more frequent checkpoints",
+                              gyre_queue_label(queue, label, sizeof label));
+    if (!gyre_bridge_has_room(queue, bytes))
+        return full_of_bytes(queue, status);
+    if (has_slot(queue))
+        return gyre_error_set(status, "%s has room, and other senders wait for it: they come first",
+                              gyre_queue_label(queue, label, sizeof label));
+    return full_of_slots(queue, status);
+}
+
+/* What a sender is told that waited; who waits for replies is told otherwise of the end. */
+static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
+{
+    if (status == GYRE_CLOSED)
+        return gyre_queue_tell_closed(queue);
+    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(full(queue, bytes, status), deadline_ns) : status;
+}
+
+/*
+ * Where the policy is to block, senders wait in line. True: it is the sender's turn to wait for room. False: it was not,
+ * and the wait is over, as *status says.
+ */
+static bool await_turn(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns,
+                       gyre_status *status)
+{
+    if (queue->policy != GYRE_FULL_BLOCK || gyre_senders_join(queue, sender))
+        return true;
+    *status = gyre_senders_await_call(queue, sender, deadline_ns);
+    if (*status == GYRE_LOST)
+        gyre_queue_tell_lost(queue);
+    return false;
+}
+
+/*
+ * Steps over finished calls; true when there is room now that the sender may take. A cursor at which no call ended is left to the
+ * receivers: a sender that took their lock each time would keep them from owning it.
+ */
+static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_t bytes)
+{
+    uint8_t mark = gyre_mark_get(queue, gyre_received(queue));
+    if (mark == GYRE_MARK_DONE || mark == GYRE_MARK_ABANDONED) {
+        gyre_consumer_take(queue);
+        gyre_consumer_give(queue);
+    }
+    gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
+    bool room = queue->producer.sent - gyre_received(queue) < queue->capacity &&
+                gyre_bridge_has_room(queue, bytes) && gyre_senders_has_turn(queue, sender);
+    gyre_producer_give(queue);
+    return room;
+}
+
+/* What a sender waits for: a slot and so many bytes of
+ * the ring of bytes; `cursor` was where receivers were. */
+struct wanted_room {
+    uint64_t cursor, bytes;
+};
+
+/* A send may find room, or the slot that holds it up is
+ * nobody's and can be stepped over once its reply came. */
+static int wait_room(const gyre_queue *queue, uint64_t argument)
+{
+    const struct wanted_room *wanted = (const struct wanted_room *)(uintptr_t)argument;
+    const uint64_t cursor = wanted->cursor;
+    if (gyre_queue_closed(queue))
+        return -1;
+    if (gyre_is_reserving(queue))
+        return 0;
+    uint64_t next = gyre_queue_next_index(queue);
+    if (!gyre_queue_log_has_room(queue, next))
+        return 0;
+    if (gyre_received(queue) != cursor ||
+        (next - cursor < queue->capacity && gyre_bridge_has_room(queue, wanted->bytes)))
+        return 1;
+    return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
+}
+
+static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    if (deadline_ns == GYRE_NO_WAIT)
+        return full(queue, bytes, GYRE_AGAIN);
+    __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
+    if (queue->log)
+        gyre_queue_log_tell_journal(queue);
+    if (!await_turn(queue, sender, deadline_ns, &status))
+        return waited(queue, bytes, status, deadline_ns);
+    const uint64_t cursor = gyre_received(queue);
+    const struct wanted_room wanted = {cursor, bytes};
+    if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
+        status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
+    else
+        status =
+            gyre_queue_wait(queue, wait_room, (uint64_t)(uintptr_t)&wanted, GYRE_BELL_CREDIT, deadline_ns);
+    return waited(queue, bytes, status, deadline_ns);
+}
+
+static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
+{
+    return queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
+}
+
+/* Under the producer's lock. What the device reads is never read back: a worker may have written there. */
+static void set_drop_before(gyre_queue *queue, uint64_t index)
+{
+    queue->producer.drop_before = index;
+    __atomic_store_n(&queue->shared->host.drop_before, index,
+                     __ATOMIC_RELEASE); /* the worker's relaxed load */
+}
+
+/* Under the producer's lock. False: that request has long gone. */
+static bool ask_to_drop(gyre_queue *queue, uint64_t index)
+{
+    if (index < queue->producer.drop_asked)
+        return false;
+    if (index > queue->producer.drop_asked)
+        queue->producer.drop_askers = 0;
+    queue->producer.drop_asked = index;
+    queue->producer.drop_askers++;
+    if (queue->producer.drop_before <= index)
+        set_drop_before(queue, index + 1);
+    return true;
+}
+
+/* Who asked waits no more. In vain: nobody wants the message dropped any more, unless others wait for it. */
+static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
+{
+    gyre_producer_take(queue);
+    if (index == queue->producer.drop_asked && --queue->producer.drop_askers == 0 && in_vain &&
+        queue->producer.drop_before == index + 1)
+        set_drop_before(queue, index);
+    gyre_producer_give(queue);
+}
+
+/* Until the message at the cursor is complete, whichever way. */
+static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, uint64_t deadline_ns)
+{
+    gyre_status status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
+    if (asked)
+        asked_to_drop(queue, cursor, status != GYRE_OK);
+    /* a device that had read the order may have obeyed it by now: then this send has its place */
+    return status == GYRE_TIMEOUT && gyre_wait_reply(queue, cursor) > 0 ? GYRE_OK : status;
+}
+
+static void discard(gyre_queue *queue, uint64_t cursor)
+{
+    gyre_consumer_take(queue);
+    if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
+        gyre_replies_done(queue, cursor, cursor + 1);
+        if (queue->spans)
+            gyre_queue_spans_done(queue, cursor, cursor + 1);
+        __atomic_store_n(&queue->consumer.received, cursor + 1,
+                         __ATOMIC_RELEASE);                                /* pairs with gyre_received */
+        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
+    }
+    gyre_consumer_give(queue);
+}
+
+/*
+ * Discards the message at the cursor: its unread completion, or, by way of the device, the request itself if
+ * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
+ * away from it. The device is asked only where somebody waits for the place, and no longer: what it read before the
+ * order was taken back it still obeys, and the next send has that place.
+ */
+static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                               uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    const uint64_t cursor = gyre_received(queue);
+    gyre_producer_take(queue);
+    const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
+    const bool callers =
+        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
+    const bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+    const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
+    const bool asked = waits && ask_to_drop(queue, cursor);
+    gyre_producer_give(queue);
+    if (!full_still)
+        return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
+    if (held)
+        return block(queue, sender, bytes, deadline_ns);
+    if (!ready && !waits)
+        return full(queue, bytes, GYRE_AGAIN);
+    if (waits)
+        status = await_drop(queue, cursor, asked, deadline_ns);
+    if (status != GYRE_OK)
+        return waited(queue, bytes, status, deadline_ns);
+    if (gyre_queue_closed(queue)) /* the place would be nobody's */
+        return gyre_queue_tell_closed(queue);
+    discard(queue, cursor);
+    return GYRE_OK;
+}
+
+/* A queue with levels: its messages wait in front of the ring, and that room is full. */
+static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return full(queue, 0, GYRE_AGAIN);
+    __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
+    gyre_status status = GYRE_OK;
+    if (await_turn(queue, sender, deadline_ns, &status))
+        status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
+    return waited(queue, 0, status, deadline_ns);
+}
+
+gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                                 uint64_t deadline_ns)
+{
+    char label[96];
+    if (queue->levels && queue->policy == GYRE_FULL_BLOCK)
+        return make_place(queue, sender, deadline_ns);
+    const bool room = !queue->levels && tidy_up(queue, sender, bytes),
+               held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)),
+               reserved = gyre_is_reserving(queue);
+    if (room && !held && !reserved)
+        return GYRE_OK;
+    /* no policy applies: the room is there, another sender is about to use it, or the journal or a checkpoint is late */
+    if (reserved || (held && (room || queue->levels)))
+        return block(queue, sender, bytes, deadline_ns);
+    switch (queue->policy) {
+    case GYRE_FULL_REJECT:
+        return full(queue, bytes, GYRE_AGAIN);
+    case GYRE_FULL_DROP_NEWEST:
+        __atomic_fetch_add(&queue->producer.dropped, 1, __ATOMIC_RELAXED);
+        return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
+                              gyre_queue_label(queue, label, sizeof label));
+    case GYRE_FULL_DROP_OLDEST:
+        return drop_oldest(queue, sender, bytes, deadline_ns);
+    default:
+        return block(queue, sender, bytes, deadline_ns);
+    }
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting at a queue, and how those sleep who do (strategy.h).
+ *
+ * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
+ * path of the other side needs no fence: see waiting.h.
+ */
+#include "core/queue/queue_inside.h"
+
+#include "core/base/error.h"
+#include "core/base/fault.h"
+#include "core/stages/behaviours.h"
+#include "core/queue/strategy.h"
+
+#define LOST_LOOK_NS UINT64_C(100000000)
+
+int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
+{
+    if (gyre_reply_ready(queue, argument) || gyre_received(queue) > argument)
+        return 1;
+    if (!gyre_queue_closed(queue) || (queue->levels && gyre_queue_waiting(queue)))
+        return 0; /* acquire: what has left the line is counted below */
+    return argument >= gyre_queue_next_index(queue) ? -1 : 0;
+}
+
+int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
+{
+    if (gyre_received(queue) != argument)
+        return 1;
+    if (__atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
+        return 0;
+    return gyre_mark_get(queue, argument) != GYRE_MARK_CALL;
+}
+
+static gyre_status give_up(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(status, "the deadline passed while waiting for %s%s", label,
+                              __atomic_load_n(&queue->state.away, __ATOMIC_RELAXED)
+                                  ? ", whose server is gone: the next one is waited for"
+                                  : "");
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
+    if (status == GYRE_LOST || gyre_queue_gone(queue))
+        return gyre_queue_tell_lost(queue);
+    return gyre_error_set(status, "%s is closed and nothing is under way", label);
+}
+
+struct waiter {
+    gyre_queue *queue;
+    gyre_wait_condition condition;
+    uint64_t argument;
+    uint32_t *bell, *announce;
+};
+
+/* OK: it is there. AGAIN: go on waiting. */
+static gyre_status look(const void *context)
+{
+    const struct waiter *waiter = context;
+    int answer = waiter->condition(waiter->queue, waiter->argument);
+    if (answer)
+        return answer > 0 ? GYRE_OK : GYRE_CLOSED;
+    if (__atomic_load_n(&waiter->queue->state.abandoned, __ATOMIC_ACQUIRE))
+        return GYRE_CLOSED;
+    return gyre_queue_lost(waiter->queue) ? GYRE_LOST : GYRE_AGAIN;
+}
+
+/*
+ * A device that dies in this process, and with no worker's death to tell of it, rings its own bell at most: who
+ * sleeps at the other one looks now and then.
+ */
+static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
+{
+    const gyre_queue *queue = waiter->queue;
+    const bool looks = waiter->bell == &queue->state.credit_bell && !queue->device_returns;
+    const uint64_t next_ns = now_ns + LOST_LOOK_NS;
+    return looks && next_ns < deadline_ns ? next_ns : deadline_ns;
+}
+
+static gyre_status park(const void *context, uint64_t deadline_ns)
+{
+    const struct waiter *waiter = context;
+    gyre_queue *queue = waiter->queue;
+    gyre_status status = GYRE_AGAIN;
+    __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(queue->light_waits);
+    while (status == GYRE_AGAIN) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        uint32_t seen =
+            __atomic_load_n(waiter->bell, __ATOMIC_ACQUIRE); /* before the look: pairs with the ringer */
+        status = look(waiter);
+        if (status != GYRE_AGAIN)
+            break;
+        (void)GYRE_FAULT_POINT(RING_PARK);
+        if (looked_ns >= deadline_ns)
+            status = GYRE_TIMEOUT;
+        else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
+            gyre_futex_wait(waiter->bell, seen,
+                            gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns, deadline_ns)));
+        else
+            gyre_nap(deadline_ns); /* it rings no bell */
+    }
+    __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
+    return status;
+}
+
+gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
+                            enum gyre_wait_bell bell, uint64_t deadline_ns)
+{
+    struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
+    bool device = bell == GYRE_BELL_DEVICE;
+    waiter.bell = device ? &queue->shared->device.bell : &queue->state.credit_bell;
+    waiter.announce = device ? &queue->shared->host.waiting : &queue->state.credit_waiters;
+    const struct gyre_strategy strategy = {.idle = queue->idle,
+                                           .spin_turns = queue->spin_turns,
+                                           .deadline_ns = deadline_ns,
+                                           .look = look,
+                                           .park = park,
+                                           .context = &waiter};
+    gyre_status status = gyre_strategy_wait(&strategy);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(give_up(queue, status), deadline_ns);
+}
+
+gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument)
+{
+    const struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
+    gyre_status status = look(&waiter);
+    if (status == GYRE_CLOSED || status == GYRE_LOST)
+        return give_up(queue, status);
+    return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for the first of several queues that has a completion: spin, yield, sleep, by the first one's
+ * strategy. Takes no lock of a queue. Sleeping takes one system call that waits for all bells at once; where
+ * the kernel has none, or a device rings no bell, it is a row of short naps.
+ */
+#include "core/queue/wait_any.h"
+
+#include <errno.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/strategy.h"
+#include "gyre/waiting.h"
+
+enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
+{
+    uint64_t cursor = gyre_received(queue);
+    if (gyre_reply_ready(queue, cursor))
+        return gyre_wait_turn(queue, cursor) ? GYRE_ANSWER_READY : GYRE_ANSWER_HELD;
+    if (gyre_wait_reply(queue, cursor) < 0 || __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE))
+        return GYRE_ANSWER_CLOSED;
+    return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
+}
+
+/* OK, AGAIN, CLOSED or LOST. *naps: no bell would tell of what is awaited. */
+static gyre_status look(const struct gyre_queue_group *group, bool *naps)
+{
+    uint32_t closed = 0, lost = 0;
+    *naps = false;
+    if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
+        return GYRE_CLOSED;
+    for (uint32_t i = 0; i < group->count; i++) {
+        enum gyre_answer answer = gyre_queue_ask(group->queues[i]);
+        if (answer == GYRE_ANSWER_READY)
+            return GYRE_OK;
+        closed += answer == GYRE_ANSWER_CLOSED;
+        lost += answer == GYRE_ANSWER_LOST;
+        *naps |= answer == GYRE_ANSWER_HELD || !group->queues[i]->device_wakes;
+    }
+    if (closed == group->count)
+        return GYRE_CLOSED;
+    return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
+}
+
+/* Sleeps until a bell differs from `seen`, the deadline, or spuriously. */
+static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
+{
+#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+    struct futex_waitv bells[GYRE_QUEUES_MAX];
+    struct timespec until = gyre_clock_timespec(deadline_ns);
+    for (uint32_t i = 0; i < group->count; i++)
+        bells[i] = (struct futex_waitv){
+            .val = seen[i], .uaddr = (uintptr_t)&group->queues[i]->shared->device.bell, .flags = FUTEX_32};
+    if (syscall(SYS_futex_waitv, bells, group->count, 0, deadline_ns == UINT64_MAX ? NULL : &until,
+                CLOCK_MONOTONIC) >= 0 ||
+        (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return;
+#else
+    (void)group, (void)seen;
+#endif
+    gyre_nap(deadline_ns);
+}
+
+static void announce(const struct gyre_queue_group *group, uint32_t by)
+{
+    for (uint32_t i = 0; i < group->count; i++) /* 1, or the 1 taken back: wraps */
+        __atomic_fetch_add(&group->queues[i]->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+}
+
+static gyre_status look_at_group(const void *context)
+{
+    return gyre_queue_group_look(context);
+}
+
+static gyre_status park(const void *context, uint64_t deadline_ns)
+{
+    const struct gyre_queue_group *group = context;
+    gyre_status status = GYRE_AGAIN;
+    announce(group, 1);
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(group->queues[0]->light_waits);
+    while (status == GYRE_AGAIN) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        uint32_t seen[GYRE_QUEUES_MAX];
+        bool naps;
+        for (uint32_t i = 0; i < group->count; i++) /* before the look: pairs with the ringer */
+            seen[i] = __atomic_load_n(&group->queues[i]->shared->device.bell, __ATOMIC_ACQUIRE);
+        status = look(group, &naps);
+        if (status != GYRE_AGAIN)
+            break;
+        if (looked_ns >= deadline_ns)
+            status = GYRE_TIMEOUT;
+        else if (naps)
+            gyre_nap(deadline_ns);
+        else
+            sleep_on(group, seen, gyre_park_until(parked_ns, looked_ns, deadline_ns));
+    }
+    announce(group, UINT32_MAX);
+    return status;
+}
+
+gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
+{
+    const struct gyre_strategy strategy = {.idle = group->queues[0]->idle,
+                                           .spin_turns = group->queues[0]->spin_turns,
+                                           .deadline_ns = deadline_ns,
+                                           .look = look_at_group,
+                                           .park = park,
+                                           .context = group};
+    gyre_status status = gyre_queue_group_look(group);
+    if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
+        __atomic_fetch_add(&group->queues[0]->consumer.waits, 1, __ATOMIC_RELAXED);
+        status = gyre_strategy_wait(&strategy);
+    }
+    switch (status) {
+    case GYRE_TIMEOUT:
+        gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);
+        return gyre_error_add_overdue(status, deadline_ns);
+    case GYRE_LOST:
+        return gyre_error_set(status, "the device behind the %u rings died", group->count);
+    case GYRE_CLOSED:
+        return gyre_error_set(status, "all %u rings are closed and nothing is under way", group->count);
+    default:
+        return status;
+    }
+}
+
+bool gyre_queue_has_completion(const gyre_queue *queue)
+{
+    return gyre_queue_ask(queue) == GYRE_ANSWER_READY;
+}
+
+gyre_status gyre_queue_group_look(const struct gyre_queue_group *group)
+{
+    bool naps;
+    return look(group, &naps);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for what is awaited of several queues: gyre_wait_any, and what sets of queues (set.c) are made of. */
+#ifndef GYRE_CORE_QUEUE_WISHES_H
+#define GYRE_CORE_QUEUE_WISHES_H
+
+#include "core/queue/queue.h"
+
+struct gyre_wishes {
+    gyre_wish *wishes; /* the queue of each is NULL, or kept from being freed by the caller */
+    size_t count;
+    const uint32_t *interrupt; /* futex word, atomic: a value other than `seen` ends the wait; NULL: none */
+    uint32_t seen;
+    bool sleeps; /* at once: its thread has nothing to be quick for */
+};
+
+/** What holds of one queue now. Takes no lock. */
+uint32_t gyre_wish_look(const gyre_queue *queue, uint32_t wants);
+
+/** INVALID unless it names a queue and something that can be awaited. */
+gyre_status gyre_wish_check(const gyre_wish *wish);
+
+/** Waits until something holds or the interrupt came: OK. Or AGAIN, TIMEOUT. The elements say what; sets no sentence. */
+gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns);
+
+/** Before and after a wait: none of the queues is freed meanwhile. */
+void gyre_wishes_stay(const struct gyre_wishes *all);
+void gyre_wishes_leave(const struct gyre_wishes *all);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues whose messages are stored back to back: their memory, and the way of reply bytes back to the device.
+ *
+ * Locks: what consumers own is touched under consumer.lock. What a device wrote (places, lengths) is checked
+ * before it is believed; positions are cut to the ring by GYRE_BRIDGE_AT, so that none leads out of it.
+ */
+#include "core/ring/bytes.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/queue/queue_inside.h"
+
+enum {
+    TYPICAL_SIZE = 256, /* bytes that a message is taken to have where nothing is said */
+    LARGEST_COUNT = 32, /* messages of the largest size that a ring holds at least ... */
+    TRACK_LARGEST = 4,  /* ... and a track, where there are several */
+    RING_MAX = 1 << 30,
+};
+
+/* ---- memory ---- */
+
+static uint64_t at_least(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t power_of_two(uint64_t size)
+{
+    uint64_t power = 1024;
+    while (power < size && power < RING_MAX)
+        power *= 2;
+    return power;
+}
+
+/* As much as slots of the largest size would take is never needed. */
+static uint64_t ring_size(const struct gyre_queue_options *options, uint32_t largest)
+{
+    const uint64_t slots = options->capacity * GYRE_BRIDGE_UNITS(largest);
+    uint64_t size = at_least(options->capacity * TYPICAL_SIZE, LARGEST_COUNT * GYRE_BRIDGE_UNITS(largest));
+    size = options->bytes ? options->bytes : size < slots ? size : slots;
+    return power_of_two(at_least(size, 2 * GYRE_BRIDGE_UNITS(largest)));
+}
+
+static uint64_t append(gyre_queue_shape *shape, uint64_t size)
+{
+    const uint64_t offset = shape->region_size;
+    shape->region_size += gyre_whole_lines(size);
+    return offset;
+}
+
+void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout)
+{
+    memset(layout, 0, sizeof *layout);
+    if (!options->bridged_requests && !options->bridged_replies)
+        return;
+    layout->tracks = options->bridged_replies ? options->tracks : 0;
+    layout->words_offset =
+        append(shape, sizeof(gyre_bridge_words) + layout->tracks * sizeof(gyre_bridge_track));
+    if (options->bridged_requests) {
+        layout->request_bytes = (uint32_t)ring_size(options, options->request_size);
+        layout->request_offset =
+            append(shape, layout->request_bytes + GYRE_BRIDGE_UNITS(options->request_size));
+    }
+    if (options->bridged_replies) {
+        const uint64_t largest = GYRE_BRIDGE_UNITS(options->reply_size);
+        const uint64_t share = ring_size(options, options->reply_size) / layout->tracks;
+        layout->reply_bytes =
+            (uint32_t)power_of_two(layout->tracks > 1 ? at_least(share, TRACK_LARGEST * largest) : share);
+        layout->reply_stride = (uint32_t)gyre_whole_lines(layout->reply_bytes + largest);
+        layout->reply_offset = append(shape, (uint64_t)layout->tracks * layout->reply_stride);
+        layout->spare_offset = append(shape, largest);
+    }
+}
+
+gyre_status gyre_bridge_create(gyre_queue *queue, const gyre_bridge *layout)
+{
+    unsigned char *base = queue->region.address;
+    struct gyre_queue_bridge *bridge = gyre_lines_alloc(sizeof *bridge);
+    queue->bridge = bridge;
+    if (bridge) {
+        bridge->producer.starts = gyre_lines_alloc(queue->capacity * sizeof *bridge->producer.starts);
+        bridge->returns = gyre_lines_alloc((layout->tracks + 1) * sizeof *bridge->returns);
+    }
+    if (!bridge || !bridge->producer.starts || !bridge->returns)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue of %llu messages",
+                              (unsigned long long)queue->capacity);
+    queue->annotated = true; /* so that other queues pay no look of their own */
+    bridge->layout = *layout;
+    bridge->words = (gyre_bridge_words *)(void *)(base + layout->words_offset);
+    bridge->words->received = queue->consumer.received;
+    bridge->tracks = (gyre_bridge_track *)(void *)(bridge->words + 1);
+    bridge->requests = layout->request_bytes ? base + layout->request_offset : NULL;
+    bridge->replies = layout->reply_bytes ? base + layout->reply_offset : NULL;
+    bridge->spare = base + layout->spare_offset;
+    return GYRE_OK;
+}
+
+void gyre_bridge_destroy(struct gyre_queue_bridge *bridge)
+{
+    if (!bridge)
+        return;
+    for (uint32_t i = 0; bridge->returns && i < bridge->layout.tracks; i++)
+        free(bridge->returns[i].pending);
+    free(bridge->returns);
+    free(bridge->producer.starts);
+    free(bridge);
+}
+
+const gyre_bridge *gyre_bridge_layout(const gyre_queue *queue)
+{
+    static const gyre_bridge none;
+    return queue->bridge ? &queue->bridge->layout : &none;
+}
+
+/* ---- replies ---- */
+
+/* A completion whose bytes lie in a track, and how many, as far as its slot makes sense. */
+static bool in_track(const gyre_queue *queue, const gyre_slot *slot, gyre_place *place, uint64_t *size)
+{
+    const uint32_t length =
+        __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
+    *size = GYRE_BRIDGE_UNITS(length);
+    if (slot->info != GYRE_OUTCOME_REPLY || length <= GYRE_SLOT_SMALL_PAYLOAD || length > queue->reply_size)
+        return false;
+    memcpy(place, slot + 1, sizeof *place);
+    return place->track < queue->bridge->layout.tracks;
+}
+
+const void *gyre_bridge_request(const struct gyre_queue_bridge *bridge, const gyre_slot *slot)
+{
+    gyre_place place;
+    memcpy(&place, slot + 1, sizeof place);
+    return bridge->requests + GYRE_BRIDGE_AT(place.position, bridge->layout.request_bytes);
+}
+
+const void *gyre_bridge_reply(const struct gyre_queue_bridge *bridge, const gyre_slot *slot)
+{
+    gyre_place place;
+    memcpy(&place, slot + 1, sizeof place);
+    if (place.track == GYRE_TRACK_SPARE)
+        return bridge->spare;
+    if (place.track >= bridge->layout.tracks)
+        return NULL;
+    return bridge->replies + (uint64_t)place.track * bridge->layout.reply_stride +
+           GYRE_BRIDGE_AT(place.position, bridge->layout.reply_bytes);
+}
+
+/* The table is made when a track first gets bytes back out of turn; without memory they are lost to it. */
+static uint32_t *pending_of(struct gyre_bridge_return *track, const gyre_bridge *layout)
+{
+    if (!track->pending)
+        track->pending = calloc(layout->reply_bytes / 16, sizeof *track->pending);
+    return track->pending;
+}
+
+static void keep_pending(struct gyre_bridge_return *track, const gyre_bridge *layout, uint64_t position,
+                         uint64_t size)
+{
+    uint32_t *pending = pending_of(track, layout);
+    if (!pending || position - track->tail >= layout->reply_bytes) /* a device that writes nonsense */
+        return;
+    uint32_t *entry = &pending[GYRE_BRIDGE_AT(position, layout->reply_bytes) / 16];
+    track->pending_count += *entry == 0;
+    *entry = (uint32_t)size;
+}
+
+/* What was given back out of turn and has become the oldest. */
+static void settle_pending(struct gyre_bridge_return *track, const gyre_bridge *layout)
+{
+    while (track->pending_count) {
+        uint32_t *entry = &track->pending[GYRE_BRIDGE_AT(track->tail, layout->reply_bytes) / 16];
+        if (*entry == 0)
+            break;
+        track->tail += *entry;
+        *entry = 0;
+        track->pending_count--;
+    }
+}
+
+/* Release: the bytes were read; pairs with the device's acquire of the tail. */
+static void publish_tail(struct gyre_queue_bridge *bridge, uint32_t track)
+{
+    __atomic_store_n(&bridge->tracks[track].tail, bridge->returns[track].tail, __ATOMIC_RELEASE);
+}
+
+/* Bytes of a track that are given back together: replies lie as workers allotted them, a run's in one piece. */
+struct piece {
+    uint32_t track;
+    uint64_t position, size;
+};
+
+static void give_piece(struct gyre_queue_bridge *bridge, const struct piece *piece)
+{
+    struct gyre_bridge_return *track = &bridge->returns[piece->track];
+    if (piece->size == 0)
+        return;
+    if (piece->position == track->tail)
+        track->tail += piece->size;
+    else
+        keep_pending(track, &bridge->layout, piece->position, piece->size);
+    if (track->pending_count)
+        settle_pending(track, &bridge->layout);
+    publish_tail(bridge, piece->track);
+}
+
+void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    struct gyre_queue_bridge *bridge = queue->bridge;
+    const uint64_t most = bridge->layout.reply_bytes;
+    struct piece piece = {0, 0, 0};
+    gyre_place place;
+    if (!bridge->replies)
+        return;
+    for (uint64_t index = first; index != end; index++) {
+        const gyre_slot *slot = gyre_reply_slot(queue, index);
+        uint64_t size;
+        if (!in_track(queue, slot, &place, &size))
+            continue;
+        if (place.position != piece.position + piece.size || place.track != piece.track ||
+            piece.size + size > most) {
+            give_piece(bridge, &piece);
+            piece = (struct piece){place.track, place.position, 0};
+        }
+        piece.size += size;
+    }
+    give_piece(bridge, &piece);
+    /* release: the spare place was read; pairs with the device's acquire */
+    __atomic_store_n(&bridge->words->received, end, __ATOMIC_RELEASE);
+    gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
+    if (__builtin_expect(__atomic_load_n(&bridge->words->starved, __ATOMIC_RELAXED) != 0, 0))
+        gyre_bell_ring(&queue->control->doorbell.bell, INT_MAX);
+}
+
+/* ---- between two devices ---- */
+
+/*
+ * Allotted by a device that died, and never completed: nobody will give these bytes back. What lies between
+ * the replies that are there is given back here, and the next device begins behind the last of them.
+ */
+static void resume_track(gyre_queue *queue, uint32_t number)
+{
+    struct gyre_queue_bridge *bridge = queue->bridge;
+    const gyre_bridge *layout = &bridge->layout;
+    struct gyre_bridge_return *track = &bridge->returns[number];
+    const uint64_t first = gyre_received(queue);
+    uint64_t end = track->tail;
+    gyre_place place;
+    uint32_t *alive = calloc(layout->reply_bytes / 16, sizeof *alive);
+    for (uint64_t index = first; index < first + queue->capacity; index++) {
+        const gyre_slot *slot = gyre_reply_slot(queue, index);
+        uint64_t size;
+        if (!gyre_reply_ready(queue, index) || !in_track(queue, slot, &place, &size) ||
+            place.track != number || place.position - track->tail >= layout->reply_bytes)
+            continue;
+        end = at_least(end, place.position + size);
+        if (alive)
+            alive[GYRE_BRIDGE_AT(place.position, layout->reply_bytes) / 16] = (uint32_t)size;
+    }
+    for (uint64_t at = track->tail; alive && at < end;) {
+        const uint64_t gap = at;
+        while (at < end && alive[GYRE_BRIDGE_AT(at, layout->reply_bytes) / 16] == 0)
+            at += 16;
+        if (at > gap)
+            keep_pending(track, layout, gap, at - gap);
+        if (at < end)
+            at += alive[GYRE_BRIDGE_AT(at, layout->reply_bytes) / 16];
+    }
+    free(alive);
+    settle_pending(track, layout);
+    publish_tail(bridge, number);
+    __atomic_store_n(&bridge->tracks[number].head, GYRE_BRIDGE_UNITS(end),
+                     __ATOMIC_RELEASE); /* the next launch publishes it */
+}
+
+void gyre_bridge_resume(gyre_queue *queue)
+{
+    struct gyre_queue_bridge *bridge = queue->bridge;
+    if (!bridge || !bridge->replies)
+        return;
+    __atomic_store_n(&bridge->words->starved, 0, __ATOMIC_RELAXED); /* who died so waits no more */
+    gyre_consumer_take(queue);
+    for (uint32_t i = 0; i < bridge->layout.tracks; i++) {
+        struct gyre_bridge_return *track = &bridge->returns[i];
+        if (track->pending)
+            memset(track->pending, 0, bridge->layout.reply_bytes / 16 * sizeof *track->pending);
+        track->pending_count = 0;
+        resume_track(queue, i);
+    }
+    gyre_consumer_give(queue);
+}

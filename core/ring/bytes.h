@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host's side of queues whose messages are stored back to back: see ring_layout.h for the layout and
+ * docs/adr/bridged_rings.md for the reasons. What is here belongs to producers (under their lock) or to
+ * consumers (under theirs), as in queue.h.
+ */
+#ifndef GYRE_CORE_RING_BYTES_H
+#define GYRE_CORE_RING_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/gyre.h"
+#include "gyre/ring_layout.h"
+
+struct gyre_queue_options;
+
+/** A ring of reply bytes, as consumers give it back. */
+struct gyre_bridge_return {
+    uint64_t tail;     /* what the device was told */
+    uint32_t *pending; /* for each 16 bytes: how much was given back from there on, out of turn; or NULL */
+    uint64_t pending_count;
+};
+
+struct gyre_queue_bridge {
+    /* constant after creation */
+    gyre_bridge layout;
+    gyre_bridge_words *words;
+    gyre_bridge_track *tracks;
+    unsigned char *requests, *replies; /* rings of bytes; NULL: messages of that direction lie in slots */
+    unsigned char *spare;
+
+    struct {
+        _Alignas(GYRE_LINE_SIZE) uint64_t head; /* the position of the next request */
+        uint64_t tail_seen;                     /* a past value of where the oldest one begins */
+        uint64_t *starts;                       /* of each slot's request */
+        uint64_t reserved_each;                 /* of the open reservation: bytes from request to request */
+    } producer;
+    _Alignas(GYRE_LINE_SIZE) struct gyre_bridge_return *returns; /* one for each track; consumers' */
+};
+
+/** What a request of that length takes of the ring of bytes; 0: it lies in its slot. */
+static inline uint64_t gyre_bridge_need(size_t length)
+{
+    return length > GYRE_SLOT_SMALL_PAYLOAD ? GYRE_BRIDGE_UNITS(length) : 0;
+}
+
+/** All zeros for a queue whose messages lie in slots. */
+const gyre_bridge *gyre_bridge_layout(const gyre_queue *queue);
+
+/** Chooses the rings' sizes and appends them to the region that `shape` describes. */
+void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout);
+
+/** For a queue whose region is there. EXHAUSTED. */
+gyre_status gyre_bridge_create(gyre_queue *queue, const gyre_bridge *layout);
+void gyre_bridge_destroy(struct gyre_queue_bridge *bridge); /* accepts NULL */
+
+/**
+ * Under the producer lock: copies and publishes up to `most` requests from index `index` on, as far as there
+ * is room; returns how many.
+ */
+uint64_t gyre_bridge_put(gyre_queue *queue, const unsigned char *from, size_t size, uint64_t index,
+                         uint64_t most, int mark);
+
+/** Under the producer lock: request `index`, which is put without it, has no bytes in the ring of bytes. */
+void gyre_bridge_skip(gyre_queue *queue, uint64_t index);
+
+/** Under the producer lock: reserves up to `most` requests of `size` bytes each; 0: no room. */
+uint64_t gyre_bridge_reserve(gyre_queue *queue, size_t size, uint64_t most);
+/** Under the producer lock: reserved request `number`. */
+unsigned char *gyre_bridge_reserved(const gyre_queue *queue, uint64_t number);
+/** Under the producer lock: publishes the first reserved requests as indices [first, end). */
+void gyre_bridge_commit(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/** Whether the ring has `need` bytes now; without the lock this is a hint. */
+bool gyre_bridge_has_room(const gyre_queue *queue, uint64_t need);
+
+/** Under the consumer lock: completions [first, end) were read, and the cursor moved over them. */
+void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/**
+ * No device: sets the tracks up for the next one, which finds only completions that are there in use. Nothing
+ * for a queue without tracks.
+ */
+void gyre_bridge_resume(gyre_queue *queue);
+
+/** Where a request lies that is longer than its slot. */
+const void *gyre_bridge_request(const struct gyre_queue_bridge *bridge, const gyre_slot *slot);
+/** Where a reply lies that its slot says is elsewhere; NULL: the slot says nonsense. */
+const void *gyre_bridge_reply(const struct gyre_queue_bridge *bridge, const gyre_slot *slot);
+
+#endif

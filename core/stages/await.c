@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
+#include "core/base/error.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/log.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
+
+/* Of a queue whose requests a server relays: it tells. Pairs with relay_ring.c's release. */
+static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
+{
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) > argument)
+        return 1;
+    return gyre_queue_closed(queue) ? -1 : 0;
+}
+
+static int wait_covered(const gyre_queue *queue, uint64_t argument)
+{
+    return wait_word(
+        queue, queue->tells_covered ? &gyre_promises_of(queue)->covered : &queue->log->base.first, argument);
+}
+
+static int wait_durable(const gyre_queue *queue, uint64_t argument)
+{
+    return wait_word(queue, queue->tells_durable ? &gyre_promises_of(queue)->durable : &queue->log->durable,
+                     argument);
+}
+
+static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if ((unsigned)level < GYRE_ACCEPTED || (unsigned)level > GYRE_DURABLE)
+        return gyre_error_set(GYRE_INVALID, "there is no acknowledgement %d", (int)level);
+    if (index >= (queue->levels ? gyre_queue_levels_sent(queue) : gyre_queue_next_index(queue)))
+        return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
+                              (unsigned long long)index);
+    if (queue->levels && level != GYRE_ACCEPTED)
+        return gyre_error_set(GYRE_INVALID,
+                              "%s has levels, where an index is no place in the ring; receive its completion",
+                              label);
+    if (level == GYRE_CHECKPOINTED && !queue->tells_covered && !(queue->log && queue->log->keeps))
+        return gyre_error_set(GYRE_INVALID,
+                              "%s: its kernel has no checkpoints (checkpoints = true), "
+                              "so no request is ever covered by one",
+                              label);
+    if (level == GYRE_DURABLE && !queue->tells_durable && !queue->durable)
+        return gyre_error_set(
+            GYRE_INVALID, "%s has no journal (durability = journal), so no request is ever durable", label);
+    return GYRE_OK;
+}
+
+/* A server that relays rings its client's bell as a device does. */
+static enum gyre_wait_bell bell_of(const gyre_queue *queue, gyre_acknowledgement level)
+{
+    bool told = queue->tells_covered || queue->tells_durable;
+    return level == GYRE_PROCESSED || told ? GYRE_BELL_DEVICE : GYRE_BELL_CREDIT;
+}
+
+gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level, uint64_t deadline_ns)
+{
+    static const gyre_wait_condition conditions[] = {[GYRE_PROCESSED] = gyre_wait_reply,
+                                                     [GYRE_CHECKPOINTED] = wait_covered,
+                                                     [GYRE_DURABLE] = wait_durable};
+    char label[96];
+    bool inside = false;
+    if (!queue)
+        return gyre_error_set(GYRE_INVALID, "gyre_await needs a queue");
+    gyre_status status = check(queue, index, level);
+    if (status != GYRE_OK || level == GYRE_ACCEPTED || conditions[level](queue, index) > 0)
+        return status;
+    if (deadline_ns == GYRE_NO_WAIT) {
+        status = gyre_queue_look(queue, conditions[level], index);
+        return status != GYRE_AGAIN
+                   ? status
+                   : gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
+                                    gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
+    }
+    gyre_queue_stay(queue, deadline_ns, &inside);
+    status = gyre_queue_wait(queue, conditions[level], index, bell_of(queue, level), deadline_ns);
+    gyre_queue_leave(queue, inside);
+    return status;
+}
+
+gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                            gyre_acknowledgement level, uint64_t deadline_ns)
+{
+    uint64_t sent = 0;
+    gyre_status status = gyre_send(queue, request, size, &sent, deadline_ns);
+    if (index)
+        *index = sent;
+    return status == GYRE_OK ? gyre_await(queue, sent, level, deadline_ns) : status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dead letters: copies of requests that nobody will handle any more, with the reason, until somebody takes
+ * them. The sender is told as well, by the failed completion; a letter is for whoever looks after the queue.
+ *
+ * Lock: letters->lock, innermost. Memory is taken per letter: they are rare.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/base/text.h"
+#include "core/stages/behaviours.h"
+#include "core/stages/spans.h"
+#include "gyre/waiting.h"
+
+struct letter {
+    struct letter *next;
+    gyre_dead_letter told;
+    unsigned char request[];
+};
+
+struct gyre_queue_letters {
+    pthread_mutex_t lock;
+    pthread_cond_t arrived; /* on the clock of deadlines */
+    struct letter *first, **end;
+    uint64_t count, limit;
+    uint64_t total, lost; /* ever; of these, given up for want of room or memory */
+    bool closed;
+};
+
+gyre_status gyre_queue_letters_create(gyre_queue *queue, uint64_t limit)
+{
+    struct gyre_queue_letters *letters = limit ? calloc(1, sizeof *letters) : NULL;
+    if (!letters)
+        return limit ? gyre_error_set(GYRE_EXHAUSTED, "no memory for the dead letters of a queue") : GYRE_OK;
+    pthread_mutex_init(&letters->lock, NULL);
+    gyre_clock_condition(&letters->arrived);
+    letters->end = &letters->first;
+    letters->limit = limit;
+    queue->letters = letters;
+    return GYRE_OK;
+}
+
+/* The oldest letter leaves the list; the lock is held and there is one. */
+static struct letter *take_first(struct gyre_queue_letters *letters)
+{
+    struct letter *first = letters->first;
+    letters->first = first->next;
+    if (!letters->first)
+        letters->end = &letters->first;
+    letters->count--;
+    return first;
+}
+
+void gyre_queue_letters_destroy(gyre_queue *queue)
+{
+    struct gyre_queue_letters *letters = queue->letters;
+    if (!letters)
+        return;
+    while (letters->first)
+        free(take_first(letters));
+    pthread_cond_destroy(&letters->arrived);
+    pthread_mutex_destroy(&letters->lock);
+    free(letters);
+    queue->letters = NULL;
+}
+
+void gyre_queue_letters_close(gyre_queue *queue)
+{
+    struct gyre_queue_letters *letters = queue->letters;
+    if (!letters)
+        return;
+    pthread_mutex_lock(&letters->lock);
+    letters->closed = true;
+    pthread_cond_broadcast(&letters->arrived);
+    pthread_mutex_unlock(&letters->lock);
+}
+
+/* ---- burying ---- */
+
+static bool is_dead(int32_t code)
+{
+    return code == GYRE_FAILURE_CRASH || code == GYRE_FAILURE_EXPIRED || code == GYRE_FAILURE_SEAL;
+}
+
+/* A request that a worker answered before it died says so in its length: then the type's is as good a guess,
+ * but for one whose length tells where it lies. */
+static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request)
+{
+    /* relaxed: the attendant may have taken the request back long ago (expiry.c) */
+    const uint32_t length = __atomic_load_n(&request->length, __ATOMIC_RELAXED);
+    if (length <= queue->request_size)
+        return length;
+    return queue->bridge ? 0 : queue->request_size;
+}
+
+static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre_failure *failure)
+{
+    const gyre_slot *request = gyre_request_slot(queue, index);
+    const uint32_t length = request_length(queue, request);
+    struct letter *letter = malloc(sizeof *letter + (queue->spans ? queue->request_size : length));
+    gyre_message_info info = {.size = sizeof info};
+    if (!letter)
+        return NULL;
+    gyre_queue_info(queue, index, &info);
+    *letter = (struct letter){.told = {.index = index,
+                                       .code = failure->code,
+                                       .length = length,
+                                       .buried_ns = gyre_clock_ns(),
+                                       .header_size = info.header_size,
+                                       .header = info.header}};
+    memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* its end is 0 already */
+    gyre_text_end_whole(letter->told.reason);
+    if (length)
+        memcpy(letter->request, gyre_request_payload(queue, request), length);
+    if (queue->spans)
+        letter->told.length = gyre_queue_spans_bring_back(queue, letter->request, length);
+    return letter;
+}
+
+static void add(struct gyre_queue_letters *letters, struct letter *letter)
+{
+    struct letter *pushed_out = NULL;
+    pthread_mutex_lock(&letters->lock);
+    letters->total++;
+    if (letter && letters->count == letters->limit)
+        pushed_out = take_first(letters);
+    letters->lost += !letter || pushed_out;
+    if (letter) {
+        *letters->end = letter;
+        letters->end = &letter->next;
+        letters->count++;
+        pthread_cond_broadcast(&letters->arrived); /* one of them may have no room for it, and leave it */
+    }
+    pthread_mutex_unlock(&letters->lock);
+    free(pushed_out);
+}
+
+void gyre_queue_bury(gyre_queue *queue, uint64_t index)
+{
+    gyre_failure failure;
+    if (!queue->letters || gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_FAILED)
+        return;
+    memcpy(&failure, gyre_reply_slot(queue, index) + 1, sizeof failure);
+    if (is_dead(failure.code))
+        add(queue->letters, write_letter(queue, index, &failure));
+}
+
+/* ---- reading ---- */
+
+void gyre_queue_letters_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+{
+    struct gyre_queue_letters *letters = queue->letters;
+    if (!letters)
+        return;
+    pthread_mutex_lock(&letters->lock);
+    stats->dead_letters = letters->total;
+    stats->dead_letters_lost = letters->lost;
+    pthread_mutex_unlock(&letters->lock);
+}
+
+/* Under the lock: until there is one. */
+static gyre_status await(struct gyre_queue_letters *letters, uint64_t deadline_ns)
+{
+    const struct timespec until = gyre_clock_timespec(deadline_ns);
+    int error = 0;
+    if (!letters->first && deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set_text(GYRE_AGAIN, "no dead letter is there");
+    while (!letters->first && !letters->closed && error == 0)
+        error = deadline_ns == GYRE_FOREVER
+                    ? pthread_cond_wait(&letters->arrived, &letters->lock)
+                    : pthread_cond_timedwait(&letters->arrived, &letters->lock, &until);
+    if (letters->first)
+        return GYRE_OK;
+    if (letters->closed)
+        return gyre_error_set_text(GYRE_CLOSED, "the queue is being closed");
+    gyre_error_set_text(GYRE_TIMEOUT, "the deadline passed without a dead letter");
+    return gyre_error_add_overdue(GYRE_TIMEOUT, deadline_ns);
+}
+
+/* Under the lock: the first letter, or why not; it then stays. */
+static gyre_status take(struct gyre_queue_letters *letters, gyre_dead_letter *letter, void *request,
+                        size_t size, uint64_t deadline_ns)
+{
+    gyre_status status = await(letters, deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    if (letters->first->told.length > size)
+        return gyre_error_set(GYRE_INVALID,
+                              "the dead letter has %u bytes and the caller's buffer %zu: pass a larger one",
+                              letters->first->told.length, size);
+    struct letter *first = take_first(letters);
+    gyre_info_give(letter, &first->told, sizeof first->told);
+    if (first->told.length)
+        memcpy(request, first->request, first->told.length);
+    free(first);
+    return GYRE_OK;
+}
+
+gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *letter, void *request, size_t size,
+                                  uint64_t deadline_ns)
+{
+    bool inside = false;
+    char label[96];
+    if (!queue || !letter || letter->size < sizeof letter->size || (!request && size))
+        return GYRE_ARGUMENTS("gyre_dead_letter_take", {"queue", queue}, GYRE_SIZED(letter),
+                              {"request", request || !size});
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
+    if (!queue->letters)
+        return gyre_error_set(GYRE_INVALID, "%s keeps no dead letters: set dead_letters in its section",
+                              gyre_queue_label(queue, label, sizeof label));
+    gyre_queue_stay(queue, deadline_ns, &inside);
+    pthread_mutex_lock(&queue->letters->lock);
+    gyre_status status = take(queue->letters, letter, request, size, deadline_ns);
+    pthread_mutex_unlock(&queue->letters->lock);
+    gyre_queue_leave(queue, inside);
+    return status;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Priorities: messages wait in front of the ring, a list for each level, and only a window of them is in the
+ * ring, where their order is fixed. What goes in next is the first message of the highest level, where a
+ * message rises a level for every `age` that it waited: one that waited long is in the end served before any
+ * that came later, whatever their level (tests/models/levels.pml).
+ *
+ * Messages are moved by senders, by receivers and by the attendant, whoever comes first.
+ *
+ * A message that waits when its kernel ends is unhandled from then on, though its completion may find no room in the
+ * ring before another device is there. That one is given it as one that was taken back, and refuses it.
+ *
+ * Lock: the producer's. The tickets of slots, and whether their messages were over, are read without it by those
+ * whose message is in the slot: the sequence that published it comes after them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/stages/behaviours.h"
+#include "gyre/waiting.h"
+
+#define NOBODY UINT32_MAX
+enum { ALIGNMENT = 16 };
+
+struct waiting {
+    uint64_t ticket, queued_ns;
+    gyre_header header;
+    uint32_t length, next;
+    enum gyre_mark mark;
+    bool over; /* nobody will handle it */
+    _Alignas(ALIGNMENT) unsigned char request[];
+};
+
+struct level {
+    uint32_t first, last;
+};
+
+struct gyre_queue_levels {
+    unsigned char *places; /* of `capacity` messages that wait */
+    size_t stride;
+    uint64_t *tickets; /* of the ring's slots */
+    uint8_t *over;     /* one a slot: its message was before it came there */
+    struct level levels[GYRE_LEVELS_MAX];
+    uint32_t count; /* of levels */
+    uint32_t spare; /* first of the places that are free */
+    uint64_t age_ns, window;
+    /* atomic, written under the lock */
+    uint64_t waiting;  /* messages */
+    uint64_t finished; /* of these, those that are over */
+    uint64_t next_ticket;
+    uint64_t answered; /* requests of the ring below are */
+    bool deserted;     /* no device is there: what is put into the ring is completed here */
+};
+
+static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t place)
+{
+    return (struct waiting *)(void *)(levels->places + place * levels->stride);
+}
+
+gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    struct gyre_queue_levels *levels = calloc(1, sizeof *levels);
+    const uint64_t capacity = queue->capacity;
+    queue->levels = levels;
+    if (levels) {
+        levels->stride =
+            (sizeof(struct waiting) + queue->request_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        levels->count = options->levels;
+        levels->age_ns = options->age_ns;
+        levels->window = options->window < capacity ? options->window : capacity;
+        levels->next_ticket = levels->answered = options->first_sequence;
+        levels->places = gyre_lines_alloc(capacity * levels->stride);
+        levels->tickets = gyre_lines_alloc(capacity * sizeof *levels->tickets);
+        levels->over = gyre_lines_alloc(capacity);
+    }
+    if (!levels || !levels->places || !levels->tickets || !levels->over)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the levels of a queue");
+    for (uint32_t i = 0; i < GYRE_LEVELS_MAX; i++)
+        levels->levels[i] = (struct level){NOBODY, NOBODY};
+    for (uint32_t place = 0; place < capacity; place++)
+        place_at(levels, place)->next = place + 1 < capacity ? place + 1 : NOBODY;
+    return GYRE_OK;
+}
+
+void gyre_queue_levels_destroy(gyre_queue *queue)
+{
+    if (!queue->levels)
+        return;
+    free(queue->levels->places);
+    free(queue->levels->tickets);
+    free(queue->levels->over);
+    free(queue->levels);
+    queue->levels = NULL;
+}
+
+uint64_t gyre_queue_waiting(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->levels->waiting, __ATOMIC_ACQUIRE);
+}
+
+uint64_t gyre_queue_levels_outstanding(const gyre_queue *queue)
+{
+    const uint64_t waiting = gyre_queue_waiting(queue);
+    const uint64_t finished = __atomic_load_n(&queue->levels->finished, __ATOMIC_ACQUIRE);
+    return waiting > finished ? waiting - finished : 0; /* both may have grown between the two */
+}
+
+static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, uint64_t finished)
+{
+    __atomic_store_n(&levels->waiting, waiting, __ATOMIC_RELEASE); /* pairs with who looks without the lock */
+    __atomic_store_n(&levels->finished, finished, __ATOMIC_RELEASE);
+}
+
+/* All messages that wait, level by level. Begins with NOWHERE. */
+struct walk {
+    uint32_t levels; /* that are behind it */
+    uint32_t place;  /* of the next message; NOBODY: it is the next level's first */
+};
+#define NOWHERE ((struct walk){0, NOBODY})
+
+/* NULL: that was all. */
+static struct waiting *next_waiting(const struct gyre_queue_levels *levels, struct walk *walk)
+{
+    while (walk->place == NOBODY && walk->levels < levels->count)
+        walk->place = levels->levels[walk->levels++].first;
+    if (walk->place == NOBODY)
+        return NULL;
+    struct waiting *waiting = place_at(levels, walk->place);
+    walk->place = waiting->next;
+    return waiting;
+}
+
+/* ---- in ---- */
+
+static uint32_t level_of(const struct gyre_queue_levels *levels, const gyre_header *header)
+{
+    return header->priority < levels->count ? header->priority : levels->count - 1;
+}
+
+bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                            enum gyre_mark mark, uint64_t *ticket)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint32_t place = levels->spare;
+    if (place == NOBODY)
+        return false;
+    struct waiting *waiting = place_at(levels, place);
+    struct level *level = &levels->levels[level_of(levels, header)];
+    levels->spare = waiting->next;
+    waiting->ticket = levels->next_ticket;
+    __atomic_store_n(&levels->next_ticket, waiting->ticket + 1, __ATOMIC_RELAXED); /* for who asks how many */
+    waiting->queued_ns = gyre_clock_ns();
+    waiting->header = *header;
+    waiting->length = (uint32_t)size;
+    waiting->mark = mark;
+    waiting->over = false;
+    waiting->next = NOBODY;
+    gyre_queue_header_complete(queue, &waiting->header, waiting->ticket, waiting->queued_ns);
+    memcpy(waiting->request, request, size);
+    if (level->first == NOBODY)
+        level->first = place;
+    else
+        place_at(levels, level->last)->next = place;
+    level->last = place;
+    count_waiting(levels, levels->waiting + 1, levels->finished);
+    *ticket = waiting->ticket;
+    if (gyre_queue_levels_pump(queue) == 0 || levels->waiting)
+        gyre_queue_attendant_expect(queue, 1); /* the window is full: somebody has to look again */
+    return true;
+}
+
+/* ---- out ---- */
+
+/* Its level, raised by its age; of two on one level the older one is meant to go first. */
+static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uint64_t now_ns)
+{
+    const struct waiting *first = place_at(levels, levels->levels[level].first);
+    const uint64_t risen = level + (now_ns - first->queued_ns) / levels->age_ns;
+    return risen < levels->count ? risen : levels->count - 1;
+}
+
+/* The level whose first message goes next; some message waits. */
+static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
+{
+    uint32_t best = NOBODY;
+    uint64_t best_rank = 0;
+    for (uint32_t level = 0; level < levels->count; level++) {
+        if (levels->levels[level].first == NOBODY)
+            continue;
+        const uint64_t its = rank(levels, level, now_ns);
+        const bool older = best != NOBODY && place_at(levels, levels->levels[level].first)->ticket <
+                                                 place_at(levels, levels->levels[best].first)->ticket;
+        if (best == NOBODY || its > best_rank || (its == best_rank && older)) {
+            best = level;
+            best_rank = its;
+        }
+    }
+    return best;
+}
+
+/* Requests in the ring that are not answered, but for those that were answered out of turn. */
+static uint64_t under_way(gyre_queue *queue)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t received = gyre_received(queue), sent = queue->producer.sent;
+    if (levels->answered < received)
+        levels->answered = received;
+    while (levels->answered < sent && gyre_reply_ready(queue, levels->answered))
+        levels->answered++;
+    return sent - levels->answered;
+}
+
+static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_ns)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t index = queue->producer.sent, place = index & queue->mask;
+    const bool late = waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns;
+    const struct gyre_outgoing one = {waiting->request, waiting->length, 1, &waiting->header};
+    if (index - gyre_received(queue) >= queue->capacity)
+        return false;
+    __atomic_store_n(&levels->tickets[place], waiting->ticket, __ATOMIC_RELAXED);
+    __atomic_store_n(&levels->over[place], (uint8_t)waiting->over, __ATOMIC_RELAXED);
+    const uint64_t granted = late || waiting->over ? gyre_queue_put_taken_back(queue, &one, waiting->mark)
+                                                   : gyre_queue_put(queue, &one, waiting->mark);
+    if (granted && levels->deserted)
+        gyre_queue_complete_one(queue, index);
+    return granted > 0;
+}
+
+static bool move_one(gyre_queue *queue)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t now_ns = gyre_clock_ns();
+    struct level *level = &levels->levels[choose(levels, now_ns)];
+    const uint32_t place = level->first;
+    struct waiting *waiting = place_at(levels, place);
+    if (!put(queue, waiting, now_ns))
+        return false;
+    level->first = waiting->next;
+    waiting->next = levels->spare;
+    levels->spare = place;
+    count_waiting(levels, levels->waiting - 1, levels->finished - waiting->over);
+    return true;
+}
+
+uint64_t gyre_queue_levels_pump(gyre_queue *queue)
+{
+    uint64_t moved = 0;
+    while (queue->levels->waiting && under_way(queue) < queue->levels->window && move_one(queue))
+        moved++;
+    return moved;
+}
+
+void gyre_queue_levels_move(gyre_queue *queue)
+{
+    uint64_t moved = 0;
+    if (!gyre_queue_waiting(queue))
+        return;
+    gyre_producer_take(queue);
+    moved = gyre_queue_levels_pump(queue);
+    gyre_producer_give(queue);
+    if (!moved)
+        return;
+    gyre_queue_ring_doorbell(queue, moved);
+    gyre_queue_ring_credit(queue); /* there is room for senders */
+}
+
+uint64_t gyre_queue_levels_answered(const gyre_queue *queue)
+{
+    return queue->levels->answered;
+}
+
+uint64_t gyre_queue_levels_end(gyre_queue *queue)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t count = levels->waiting - levels->finished;
+    struct walk walk = NOWHERE;
+    struct waiting *waiting;
+    levels->deserted = true;
+    while ((waiting = next_waiting(levels, &walk)))
+        waiting->over = true;
+    count_waiting(levels, levels->waiting, levels->waiting);
+    return count;
+}
+
+void gyre_queue_levels_begin(gyre_queue *queue)
+{
+    queue->levels->deserted = false;
+}
+
+bool gyre_queue_levels_over(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&queue->levels->over[index & queue->mask], __ATOMIC_RELAXED) != 0;
+}
+
+bool gyre_queue_levels_settle(const gyre_queue *queue, uint64_t index)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
+    if (!gyre_queue_levels_over(queue, index))
+        return false;
+    slot->length = 0;
+    slot->info = GYRE_OUTCOME_UNHANDLED;
+    return true;
+}
+
+uint64_t gyre_queue_levels_sent(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->levels->next_ticket, __ATOMIC_RELAXED);
+}
+
+/* ---- tickets ---- */
+
+uint64_t gyre_queue_ticket(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&queue->levels->tickets[index & queue->mask], __ATOMIC_RELAXED);
+}
+
+bool gyre_queue_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index)
+{
+    const uint64_t end = gyre_queue_next_index(queue);
+    for (*index = gyre_received(queue); *index < end; ++*index)
+        if (gyre_queue_ticket(queue, *index) == ticket)
+            return true;
+    return false;
+}
+
+int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket)
+{
+    uint64_t index;
+    if (gyre_queue_ticket_find(queue, ticket, &index))
+        return gyre_reply_ready(queue, index);
+    if (!gyre_queue_closed(queue) || gyre_queue_waiting(queue))
+        return 0;
+    /* acquire: what left the line since that look is in the ring for this one */
+    return gyre_queue_ticket_find(queue, ticket, &index) ? gyre_reply_ready(queue, index) : -1;
+}
+
+int gyre_wait_place(const gyre_queue *queue, uint64_t argument)
+{
+    (void)argument;
+    return gyre_queue_closed(queue) ? -1 : gyre_queue_waiting(queue) < queue->capacity;
+}
+
+void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket)
+{
+    struct walk walk = NOWHERE;
+    struct waiting *waiting;
+    while ((waiting = next_waiting(queue->levels, &walk)))
+        if (waiting->ticket == ticket)
+            waiting->mark = GYRE_MARK_ABANDONED;
+}
+
+bool gyre_queue_levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticket)
+{
+    struct walk walk = NOWHERE;
+    const struct waiting *waiting;
+    bool found = false;
+    if (!gyre_queue_waiting(queue)) /* acquire: what left is in the ring for who looks now */
+        return false;
+    gyre_producer_take(queue);
+    while ((waiting = next_waiting(queue->levels, &walk))) {
+        if (waiting->mark != GYRE_MARK_SEND || waiting->header.correlation != correlation ||
+            (found && waiting->ticket > *ticket))
+            continue;
+        *ticket = waiting->ticket;
+        found = true;
+    }
+    gyre_producer_give(queue);
+    return found;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log of a queue: see log.h. No locks of its own; a request that is sent again takes the producer's.
+ *
+ * A sender first copies what the slots hold, then moves `saved`, then writes the slots. A reader copies from
+ * a slot and looks at `saved` again: when it has moved past the index, what was read may be torn, and the
+ * copy is in the log.
+ */
+#include "core/stages/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/stages/origin.h"
+#include "core/queue/queue_inside.h"
+#include "core/queue/resume.h"
+#include "gyre/waiting.h"
+
+/* An entry of the log. */
+struct entry {
+    uint32_t length;
+    uint16_t handled; /* a handler ran for it */
+    uint16_t query;   /* and changed nothing: of this one that is all there is */
+    /* then the header of the queue's messages, then the payload */
+};
+
+static struct entry *entry_of(const struct gyre_queue_log *log, uint64_t index)
+{
+    return (struct entry *)(void *)(log->entries + index % log->count * log->stride);
+}
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* ---- making ---- */
+
+static gyre_status no_room_for_one(const gyre_queue *queue, uint64_t bytes, uint32_t stride)
+{
+    char label[96];
+    return gyre_error_set(GYRE_INVALID,
+                          "%s: replay_log is %llu bytes, and one request takes %u there: use a larger one",
+                          gyre_queue_label(queue, label, sizeof label), (unsigned long long)bytes, stride);
+}
+
+static uint32_t stride_of(const gyre_queue *queue)
+{
+    return ((uint32_t)sizeof(struct entry) + queue->header_size + queue->request_size + 15) / 16 * 16;
+}
+
+uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
+{
+    return count * stride_of(queue);
+}
+
+gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
+{
+    uint32_t stride = stride_of(queue);
+    if (bytes && bytes < stride)
+        return no_room_for_one(queue, bytes, stride);
+    struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);
+    size_t marks = (size_t)(queue->capacity + 7) / 8;
+    if (log) {
+        log->keeps = bytes != 0;
+        log->stride = stride;
+        log->count = log->keeps ? bytes / stride : 1;
+        log->entries = calloc(log->count, stride);
+        log->base.done = calloc(marks, 1);
+        log->coming.done = calloc(marks, 1);
+    }
+    queue->log = log;
+    queue->annotated = true;
+    if (!log || !log->entries || !log->base.done || !log->coming.done) {
+        gyre_queue_log_destroy(queue);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a replay log of %llu bytes",
+                              (unsigned long long)bytes);
+    }
+    log->saved = log->durable = gyre_queue_next_index(queue);
+    log->journal_limit = UINT64_MAX;
+    gyre_queue_log_restart(queue, UINT64_MAX);
+    return GYRE_OK;
+}
+
+void gyre_queue_log_destroy(gyre_queue *queue)
+{
+    struct gyre_queue_log *log = queue->log;
+    if (!log)
+        return;
+    queue->log = NULL;
+    free(log->entries);
+    free(log->base.done);
+    free(log->coming.done);
+    free(log);
+}
+
+/* ---- the producer ---- */
+
+/* A request that a device was told to pass over,
+ * or that was taken back, says no length of its own any more. */
+uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_slot *slot = gyre_request_slot(queue, index);
+    uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
+    if (length > queue->request_size && queue->request_least)
+        memcpy(&length, slot + 1, sizeof length);
+    return length < queue->request_size ? length : queue->request_size;
+}
+
+static const unsigned char *header_of(const gyre_queue *queue, uint64_t index)
+{
+    return queue->headers + (index & queue->mask) * queue->header_size;
+}
+
+static void save(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_slot *slot = gyre_request_slot(queue, index);
+    struct entry *entry = entry_of(queue->log, index);
+    unsigned char *payload = (unsigned char *)(entry + 1) + queue->header_size;
+    entry->query = gyre_queue_is_query(queue, slot + 1);
+    entry->length = entry->query ? 0 : gyre_queue_request_length(queue, index);
+    entry->handled = !entry->query && gyre_queue_was_handled(queue, index);
+    if (queue->header_size)
+        memcpy(entry + 1, header_of(queue, index), queue->header_size);
+    memcpy(payload, slot + 1, entry->length);
+}
+
+static uint64_t limit_of(const struct gyre_queue_log *log)
+{
+    uint64_t limit = load(&log->limit), journal = load(&log->journal_limit);
+    return limit < journal ? limit : journal;
+}
+
+/* What stood in the slots of requests below `end`, which are about to be written. */
+static void save_before(gyre_queue *queue, uint64_t end)
+{
+    struct gyre_queue_log *log = queue->log;
+    uint64_t base = load(&log->base.first), old = log->saved < base ? base : log->saved;
+    if (end <= queue->first_sequence + queue->capacity || log->saved >= end - queue->capacity)
+        return;
+    for (; log->keeps && old < end - queue->capacity; old++)
+        save(queue, old);
+    __atomic_store_n(&log->saved, end - queue->capacity, __ATOMIC_RELEASE); /* pairs with a reader's */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
+}
+
+/* The fence pairs with the journal's, between "I sleep" and its last look. */
+static void wake_journal(const struct gyre_queue_log *log)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&log->journal_sleeps, __ATOMIC_RELAXED))
+        gyre_bell_ring(log->journal_bell, INT_MAX);
+}
+
+/*
+ * Whoever takes checkpoints, or writes the journal, may sleep. `ask_at` may be of the checkpoint before, and
+ * `asked` be set too early then: gyre_queue_log_asks takes it back, and here and there each sees what the
+ * other wrote if its exchange comes second.
+ */
+static void tell(struct gyre_queue_log *log, uint64_t end)
+{
+    bool due = log->ask && end >= load(&log->ask_at);
+    if (due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_ACQ_REL))
+        log->ask(log->ask_context);
+    if (log->journal_bell)
+        wake_journal(log);
+}
+
+uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted)
+{
+    const uint64_t limit = limit_of(queue->log);
+    return limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
+}
+
+uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
+{
+    struct gyre_queue_log *log = queue->log;
+    uint64_t granted = gyre_queue_log_room(queue, index, wanted);
+    uint64_t end = index + granted;
+    save_before(queue, end);
+    __atomic_store_n(&log->announced, end, __ATOMIC_RELEASE);
+    tell(log, end);
+    return granted;
+}
+
+bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index)
+{
+    return !queue->log || index < limit_of(queue->log);
+}
+
+bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
+{
+    return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
+}
+
+void gyre_queue_log_tell_journal(gyre_queue *queue)
+{
+    const struct gyre_queue_log *log = queue->log;
+    if (!log->journal_bell)
+        return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* of a receiver and a sender one sees what the other stored */
+    if (gyre_queue_log_awaits_journal(queue) &&
+        gyre_received(queue) + queue->capacity > load(&log->journal_limit))
+        wake_journal(log);
+}
+
+/* Whoever waits for room, for a checkpoint or for the journal. */
+static void tell_waiting(gyre_queue *queue)
+{
+    gyre_queue_ring_credit(queue);
+    gyre_origins_tell(queue);
+}
+
+void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit)
+{
+    __atomic_store_n(&queue->log->journal_limit, limit, __ATOMIC_RELEASE);
+    tell_waiting(queue);
+}
+
+void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index)
+{
+    __atomic_store_n(&queue->log->durable, index, __ATOMIC_RELEASE);
+    tell_waiting(queue);
+}
+
+/* ---- checkpoints ---- */
+
+static bool is_marked(const struct gyre_queue_position *position, uint64_t place)
+{
+    return (position->done[place / 8] >> place % 8 & 1) != 0;
+}
+
+void gyre_queue_log_look(gyre_queue *queue)
+{
+    struct gyre_queue_position *position = &queue->log->coming;
+    uint64_t sent = gyre_queue_next_index(queue);
+    position->first = gyre_queue_first_unanswered(queue);
+    queue->log->looked = true;
+    memset(position->done, 0, (size_t)(queue->capacity + 7) / 8);
+    for (uint64_t index = position->first; index < sent; index++) {
+        uint64_t place = index - position->first;
+        if (gyre_reply_ready(queue, index))
+            position->done[place / 8] |= (uint8_t)(1u << place % 8);
+    }
+}
+
+static void announce_base(gyre_queue *queue, uint64_t first, uint64_t ask_after)
+{
+    struct gyre_queue_log *log = queue->log;
+    uint64_t half = (queue->capacity + log->count) / 2;
+    __atomic_store_n(&log->base.first, first, __ATOMIC_RELEASE);
+    uint64_t limit = first + queue->capacity + log->count,
+             ask_at = first + (ask_after < half ? ask_after : half);
+    __atomic_store_n(&log->limit, log->keeps ? limit : UINT64_MAX, __ATOMIC_RELEASE);
+    __atomic_store_n(&log->ask_at, log->keeps ? ask_at : UINT64_MAX, __ATOMIC_RELEASE);
+    __atomic_store_n(&log->asked, 0, __ATOMIC_RELAXED);
+    tell_waiting(queue);
+}
+
+void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after)
+{
+    struct gyre_queue_log *log = queue->log;
+    uint8_t *marks = log->base.done;
+    if (!log->looked)
+        return; /* it was opened meanwhile: nothing of it is in the checkpoint */
+    log->looked = false;
+    log->base.done = log->coming.done;
+    log->coming.done = marks;
+    announce_base(queue, log->coming.first, ask_after);
+}
+
+void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after)
+{
+    struct gyre_queue_log *log = queue->log;
+    memset(log->base.done, 0, (size_t)(queue->capacity + 7) / 8);
+    announce_base(queue, gyre_queue_next_index(queue), ask_after);
+}
+
+void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after)
+{
+    struct gyre_queue_log *log = queue->log;
+    log->coming.first = first;
+    memset(log->coming.done, 0, (size_t)(queue->capacity + 7) / 8);
+    /* what is further away is a query that nobody handles any more, if it is completed */
+    const uint64_t next = gyre_queue_next_index(queue),
+                   end = next - first < queue->capacity ? next : first + queue->capacity;
+    for (uint64_t index = first; index < end; index++)
+        if (index >= gyre_received(queue) && gyre_reply_ready(queue, index))
+            log->coming.done[(index - first) / 8] |= (uint8_t)(1u << (index - first) % 8);
+    log->looked = true;
+    log->saved = gyre_received(queue);
+    gyre_queue_log_commit(queue, ask_after);
+}
+
+static bool is_asked_for(const struct gyre_queue_log *log)
+{
+    return load(&log->announced) >= load(&log->ask_at);
+}
+
+bool gyre_queue_log_asks(gyre_queue *queue)
+{
+    struct gyre_queue_log *log = queue->log;
+    if (is_asked_for(log))
+        return true;
+    __atomic_exchange_n(&log->asked, 0, __ATOMIC_ACQ_REL); /* pairs with a sender's, in tell() */
+    return is_asked_for(log);
+}
+
+uint64_t gyre_queue_log_behind(const gyre_queue *queue)
+{
+    return gyre_queue_first_unanswered(queue) - load(&queue->log->base.first);
+}
+
+/* ---- replay ---- */
+
+static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+{
+    const struct entry *entry = entry_of(queue->log, index);
+    request->length = entry->length;
+    request->query = entry->query != 0;
+    memcpy(&request->header, entry + 1, queue->header_size);
+    memcpy(request->payload, (const unsigned char *)(entry + 1) + queue->header_size, entry->length);
+    return entry->handled != 0;
+}
+
+/* False: the slot is another request's by now, and this one is in the log. */
+static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request,
+                      bool *handled)
+{
+    const gyre_slot *slot = gyre_request_slot(queue, index);
+    request->query = gyre_queue_is_query(queue, slot + 1);
+    request->length = request->query ? 0 : gyre_queue_request_length(queue, index);
+    *handled = !request->query && gyre_queue_was_handled(queue, index);
+    if (queue->header_size)
+        memcpy(&request->header, header_of(queue, index), queue->header_size);
+    memcpy(request->payload, slot + 1, request->length);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);  /* pairs with the release fence of a sender that came here */
+    return load(&queue->log->saved) <= index; /* acquire: else the entry is read, which was written before */
+}
+
+bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+{
+    bool handled = false;
+    if (load(&queue->log->saved) > index || !read_slot(queue, index, request, &handled))
+        handled = read_entry(queue, index, request);
+    return handled;
+}
+
+/* Whether a request was answered since the checkpoint. */
+static bool is_wanted(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_queue_position *base = &queue->log->base;
+    uint64_t place = index - load(&base->first);
+    if (place < queue->capacity && is_marked(base, place))
+        return false;
+    return index < gyre_received(queue) || gyre_reply_ready(queue, index);
+}
+
+bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
+                         struct gyre_logged_request *request)
+{
+    uint64_t first = load(&queue->log->base.first);
+    for (uint64_t at = *index < first ? first : *index; at < end; at++) {
+        if (!is_wanted(queue, at))
+            continue;
+        bool handled = gyre_queue_log_read(queue, at, request);
+        request->header.deadline_ns = 0; /* it was kept then */
+        *index = at;
+        if (handled)
+            return true;
+    }
+    *index = end;
+    return false;
+}
+
+bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
+{
+    uint64_t index = load(&queue->log->base.first);
+    for (; index < end; index++)
+        if (is_wanted(queue, index) && load(&queue->log->saved) <= index &&
+            gyre_queue_is_damaged(queue, index) &&
+            load(&queue->log->saved) <=
+                index) /* again: else a sender used the slot anew, and the copy is whole */
+            return true;
+    return false;
+}
+
+bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request)
+{
+    const struct gyre_outgoing one = {request->payload, request->length, 1, &request->header};
+    gyre_producer_take(queue); /* the attendant of a queue with deadlines is there already */
+    const bool put = gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
+    gyre_producer_give(queue);
+    return put;
+}
+
+void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
+                        bool handled)
+{
+    struct entry *entry = entry_of(queue->log, index);
+    entry->length = request->length;
+    entry->query = request->query;
+    entry->handled = handled && !request->query;
+    memcpy(entry + 1, &request->header, queue->header_size);
+    memcpy((unsigned char *)(entry + 1) + queue->header_size, request->payload, request->length);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/stages/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stages/origin.h"
+
+static struct gyre_name *find(const struct gyre_names *names, uint64_t client)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->all[i].client == client)
+            return &names->all[i];
+    return NULL;
+}
+
+/* Makes room for one more. */
+static bool grow(struct gyre_names *names)
+{
+    if (names->count == GYRE_NAMES_MAX) {
+        names->count--;
+        memmove(names->all, names->all + 1, names->count * sizeof *names->all);
+        return true;
+    }
+    if (names->count < names->capacity)
+        return true;
+    const size_t capacity = names->capacity ? 2 * names->capacity : 16;
+    struct gyre_name *all = realloc(names->all, capacity * sizeof *all);
+    if (!all)
+        return false;
+    names->all = all;
+    names->capacity = capacity;
+    return true;
+}
+
+bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next)
+{
+    if (!(client & GYRE_ORIGIN_NAMED))
+        return true;
+    struct gyre_name *name = names->last < names->count && names->all[names->last].client == client
+                                 ? &names->all[names->last]
+                                 : find(names, client);
+    if (!name) {
+        if (!grow(names))
+            return false;
+        name = &names->all[names->count++];
+        *name = (struct gyre_name){.client = client};
+    }
+    names->last = (size_t)(name - names->all);
+    name->next = next > name->next ? next : name->next;
+    return true;
+}
+
+uint64_t gyre_names_next(const struct gyre_names *names, uint64_t client)
+{
+    const struct gyre_name *name = find(names, client);
+    return name ? name->next : 0;
+}
+
+void gyre_names_release(struct gyre_names *names)
+{
+    free(names->all);
+    memset(names, 0, sizeof *names);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Spans that travel in memory of the device, which the queue has for that: a request that is sent leaves those
+ * beyond the threshold there, with their names in their place, and the room is free again when the completion
+ * was taken. Devices see ordinary far parts (parts.h).
+ *
+ * Which rooms a request in the ring has is noted beside its slot, not read from it: the slot's length is the
+ * device's to spoil. Locks: spans->lock, innermost, for the rooms; what is noted of an index is the producer
+ * side's until the request is published, then the consumer side's.
+ */
+#include "core/stages/spans.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/stages/rooms.h"
+
+struct gyre_queue_spans {
+    struct gyre_span_store store;
+    pthread_mutex_t lock;
+    struct gyre_rooms rooms;
+    uint64_t moved, given_back; /* rooms, ever; the latter atomic */
+    uint32_t *held; /* of each slot: the first room of its request, as a unit plus 1; 0: it has none */
+    uint32_t *next; /* of a room's first unit: the next room of the same request, likewise */
+};
+
+gyre_status gyre_queue_spans_create(gyre_queue *queue, const struct gyre_span_store *store)
+{
+    struct gyre_queue_spans *spans = calloc(1, sizeof *spans);
+    if (!spans)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
+    spans->store = *store;
+    pthread_mutex_init(&spans->lock, NULL);
+    gyre_status status = gyre_rooms_init(&spans->rooms, store->size);
+    spans->held = calloc(queue->capacity, sizeof *spans->held);
+    spans->next = calloc(store->size / GYRE_ROOM_UNIT + 1, sizeof *spans->next);
+    queue->spans = spans;
+    queue->annotated = true; /* so that other queues pay no look of their own */
+    if (status == GYRE_OK && (!spans->held || !spans->next))
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
+    return status;
+}
+
+void gyre_queue_spans_destroy(gyre_queue *queue)
+{
+    struct gyre_queue_spans *spans = queue->spans;
+    if (!spans)
+        return;
+    gyre_rooms_finish(&spans->rooms);
+    pthread_mutex_destroy(&spans->lock);
+    free(spans->held);
+    free(spans->next);
+    free(spans);
+    queue->spans = NULL;
+}
+
+void gyre_queue_spans_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+{
+    struct gyre_queue_spans *spans = queue->spans;
+    if (!spans)
+        return;
+    pthread_mutex_lock(&spans->lock);
+    stats->spans_moved = spans->moved;
+    stats->spans_bytes = spans->rooms.in_use;
+    pthread_mutex_unlock(&spans->lock);
+}
+
+/* ---- rooms ---- */
+
+static bool take_room(struct gyre_queue_spans *spans, uint64_t size, gyre_far *far)
+{
+    uint64_t offset = 0;
+    pthread_mutex_lock(&spans->lock);
+    const bool taken = gyre_rooms_take(&spans->rooms, size, &offset);
+    spans->moved += taken;
+    pthread_mutex_unlock(&spans->lock);
+    *far = (gyre_far){.handle = {.id = spans->store.handle, .offset = offset, .size = size}};
+    return taken;
+}
+
+static void give_room(struct gyre_queue_spans *spans, uint64_t offset)
+{
+    pthread_mutex_lock(&spans->lock);
+    gyre_rooms_give(&spans->rooms, offset);
+    pthread_mutex_unlock(&spans->lock);
+    __atomic_fetch_add(&spans->given_back, 1, __ATOMIC_RELEASE); /* pairs with was_given_back */
+}
+
+static int was_given_back(const gyre_queue *queue, uint64_t before)
+{
+    if (__atomic_load_n(&queue->spans->given_back, __ATOMIC_ACQUIRE) != before)
+        return 1;
+    return gyre_queue_closed(queue) ? -1 : 0;
+}
+
+/* ---- requests on their way into the ring ---- */
+
+struct moving {
+    gyre_queue *queue;
+    struct gyre_queue_spans *spans;
+    uint64_t deadline_ns;
+    gyre_status status;
+};
+
+static bool is_ours(void *context, const gyre_far *far)
+{
+    const struct moving *moving = context;
+    return far->handle.id == moving->spans->store.handle;
+}
+
+/* A copy of a message that was sent before, perhaps: its rooms are not its own. */
+static void refuse_ours(void *context, gyre_far *far)
+{
+    struct moving *moving = context;
+    char label[96];
+    if (moving->status == GYRE_OK && is_ours(moving, far))
+        moving->status = gyre_error_set(
+            GYRE_INVALID,
+            "a span names memory that %s has for its own requests: put the items into the message anew",
+            gyre_queue_label(moving->queue, label, sizeof label));
+}
+
+static void give_back_ours(void *context, gyre_far *far)
+{
+    struct moving *moving = context;
+    if (is_ours(moving, far))
+        give_room(moving->spans, far->handle.offset);
+}
+
+/* Items beyond the threshold find room, or stay where they are. */
+static bool carry(void *context, const void *items, uint64_t size, gyre_far *far)
+{
+    struct moving *moving = context;
+    struct gyre_queue_spans *spans = moving->spans;
+    if (moving->status != GYRE_OK || size <= spans->store.threshold || !take_room(spans, size, far))
+        return false;
+    moving->status = spans->store.upload(spans->store.context, far->handle.offset, items, size);
+    if (moving->status != GYRE_OK)
+        give_room(spans, far->handle.offset);
+    return moving->status == GYRE_OK;
+}
+
+static gyre_status no_room(struct moving *moving, uint64_t size)
+{
+    const uint64_t whole = moving->spans->store.size;
+    char label[96];
+    gyre_queue_label(moving->queue, label, sizeof label);
+    if (size > whole)
+        return gyre_error_set(GYRE_INVALID,
+                              "a span of %llu bytes is larger than all that %s has for spans (%llu): set "
+                              "span_memory in its section",
+                              (unsigned long long)size, label, (unsigned long long)whole);
+    return gyre_error_set(moving->deadline_ns == GYRE_NO_WAIT ? GYRE_AGAIN : GYRE_TIMEOUT,
+                          "%s has no room for a span of %llu bytes: receive replies, or set a larger "
+                          "span_memory in its section",
+                          label, (unsigned long long)size);
+}
+
+/* Items that cannot stay in the message, as they never were in it. */
+static gyre_status await_room(struct moving *moving, uint64_t size, gyre_far *far)
+{
+    struct gyre_queue_spans *spans = moving->spans;
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    while (status == GYRE_OK) {
+        const uint64_t before = __atomic_load_n(&spans->given_back, __ATOMIC_ACQUIRE);
+        if (take_room(spans, size, far))
+            break;
+        if (size > spans->store.size || moving->deadline_ns == GYRE_NO_WAIT)
+            return no_room(moving, size);
+        gyre_queue_stay(moving->queue, moving->deadline_ns, &inside);
+        status =
+            gyre_queue_wait(moving->queue, was_given_back, before, GYRE_BELL_CREDIT, moving->deadline_ns);
+    }
+    gyre_queue_leave(moving->queue, inside);
+    if (status == GYRE_CLOSED)
+        return gyre_queue_tell_closed(moving->queue);
+    return status == GYRE_TIMEOUT ? no_room(moving, size) : status;
+}
+
+static void take_large(void *context, gyre_far *far)
+{
+    struct moving *moving = context;
+    const gyre_far from = *far;
+    gyre_far there;
+    if (moving->status != GYRE_OK || !gyre_far_is_callers(&from))
+        return;
+    moving->status = await_room(moving, from.handle.size, &there);
+    if (moving->status != GYRE_OK)
+        return;
+    const struct gyre_span_store *store = &moving->spans->store;
+    moving->status = store->upload(store->context, there.handle.offset, (const void *)(uintptr_t)from.address,
+                                   from.handle.size);
+    if (moving->status == GYRE_OK)
+        *far = there;
+    else
+        give_room(moving->spans, there.handle.offset);
+}
+
+/* The message proper of one of a protocol's; NULL: there is none. *front: bytes before it. */
+static const gyre_layout *proper(const gyre_layout *layout, const unsigned char *message, uint32_t *front)
+{
+    uint32_t number = 0;
+    *front = 0;
+    if (layout->shape != GYRE_SHAPE_CHOICE)
+        return layout;
+    memcpy(&number, message + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
+    *front = GYRE_CHOICE_FRONT;
+    return number && number <= layout->choice_count ? layout->choices[number - 1] : NULL;
+}
+
+/* Builds the message anew, without its large spans; it stays as it is where that does not come out. */
+static void carry_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
+{
+    const struct gyre_carrier carrier = {.context = moving, .carry = carry};
+    uint32_t front, used;
+    const gyre_layout *layout = proper(moving->spans->store.layout, message, &front);
+    if (!layout || layout->tail == 0)
+        return;
+    gyre_error_hold(); /* of a rebuilt message that does not fit */
+    const gyre_status status = gyre_layout_carry(layout, message + front, layout, scratch, &carrier);
+    gyre_error_let_go();
+    memcpy(&used, scratch, sizeof used);
+    if (status != GYRE_OK || moving->status != GYRE_OK) {
+        gyre_layout_visit_far(layout, scratch, used, give_back_ours, moving);
+        return;
+    }
+    memcpy(message + front, scratch, used);
+    used += front;
+    memcpy(message, &used, sizeof used);
+}
+
+static gyre_status move(struct moving *moving, unsigned char *message, unsigned char *scratch)
+{
+    const gyre_layout *layout = moving->spans->store.layout;
+    const uint64_t length = gyre_layout_length(layout, message);
+    gyre_error_hold(); /* of a message that is wrong: the device says so */
+    const bool is_whole = gyre_layout_check_message(layout, message, length) == GYRE_OK;
+    gyre_error_let_go();
+    if (!is_whole)
+        return GYRE_OK;
+    gyre_layout_visit_far(layout, message, length, refuse_ours, moving);
+    if (moving->status != GYRE_OK)
+        return moving->status;
+    if (length > moving->spans->store.threshold)
+        carry_spans(moving, message, scratch);
+    gyre_layout_visit_far(layout, message, gyre_layout_length(layout, message), take_large, moving);
+    if (moving->status != GYRE_OK)
+        gyre_queue_spans_give_back(moving->queue, message, 0, 1);
+    return moving->status;
+}
+
+gyre_status gyre_queue_spans_take(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns)
+{
+    struct moving moving = {.queue = queue, .spans = queue->spans, .deadline_ns = deadline_ns};
+    unsigned char *scratch = malloc(queue->request_size);
+    size_t done = 0;
+    if (!scratch)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes", queue->request_size);
+    while (done < *count &&
+           move(&moving, (unsigned char *)requests + done * queue->request_size, scratch) == GYRE_OK) {
+        done++;
+        moving.deadline_ns = GYRE_NO_WAIT; /* what was moved has to be sent before more can be waited for */
+    }
+    free(scratch);
+    if (done && (moving.status == GYRE_AGAIN || moving.status == GYRE_OK)) {
+        *count = done;
+        return GYRE_OK;
+    }
+    gyre_queue_spans_give_back(queue, requests, 0, done);
+    return moving.status;
+}
+
+void gyre_queue_spans_give_back(gyre_queue *queue, void *requests, size_t first, size_t count)
+{
+    struct moving moving = {.queue = queue, .spans = queue->spans};
+    const gyre_layout *layout = queue->spans->store.layout;
+    for (size_t i = first; i < count; i++) {
+        unsigned char *request = (unsigned char *)requests + i * queue->request_size;
+        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), give_back_ours, &moving);
+    }
+}
+
+/* ---- requests in the ring ---- */
+
+struct noting {
+    const gyre_queue *queue;
+    uint32_t *held;
+};
+
+static void note(void *context, gyre_far *far)
+{
+    struct noting *noting = context;
+    struct gyre_queue_spans *spans = noting->queue->spans;
+    spans->store.settle(noting->queue, far);
+    if (far->handle.id != spans->store.handle)
+        return;
+    const uint32_t unit = (uint32_t)(far->handle.offset / GYRE_ROOM_UNIT);
+    spans->next[unit] = *noting->held;
+    *noting->held = unit + 1;
+}
+
+void gyre_queue_spans_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                           size_t stride)
+{
+    const gyre_layout *layout = queue->spans->store.layout;
+    for (uint64_t index = first; index != end; index++) {
+        struct noting noting = {queue, &queue->spans->held[index & queue->mask]};
+        *noting.held = 0;
+        if (!requests)
+            continue;
+        /* the queue's own copy (gyre_queue_convert), or that of one of its levels */
+        unsigned char *request = (unsigned char *)(uintptr_t)requests + (index - first) * stride;
+        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), note, &noting);
+    }
+}
+
+void gyre_queue_spans_done(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    struct gyre_queue_spans *spans = queue->spans;
+    for (uint64_t index = first; index != end; index++) {
+        uint32_t *held = &spans->held[index & queue->mask];
+        while (*held) {
+            const uint32_t unit = *held - 1;
+            *held = spans->next[unit];
+            give_room(spans, (uint64_t)unit * GYRE_ROOM_UNIT);
+        }
+    }
+}
+
+/* ---- dead letters ---- */
+
+static bool fetch(void *context, const gyre_far *far, void *items)
+{
+    const struct moving *moving = context;
+    const struct gyre_span_store *store = &moving->spans->store;
+    gyre_error_hold(); /* a letter says of what cannot be had any more how large it was */
+    const gyre_status status = store->download(store->context, far->handle.offset, items, far->handle.size);
+    gyre_error_let_go();
+    return status == GYRE_OK;
+}
+
+uint32_t gyre_queue_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length)
+{
+    struct moving moving = {.spans = queue->spans};
+    const struct gyre_carrier carrier = {.context = &moving, .is_ours = is_ours, .fetch = fetch};
+    unsigned char *message = request, *scratch = malloc(queue->request_size);
+    uint32_t front, used = length;
+    if (!scratch || length < queue->request_least)
+        goto done;
+    const gyre_layout *layout = proper(queue->spans->store.layout, message, &front);
+    if (!layout || layout->tail == 0 ||
+        gyre_layout_check_message(layout, message + front, length - front) != GYRE_OK ||
+        gyre_layout_carry(layout, message + front, layout, scratch, &carrier) != GYRE_OK)
+        goto done;
+    memcpy(&used, scratch, sizeof used);
+    memcpy(message + front, scratch, used);
+    used += front;
+    memcpy(message, &used, sizeof used);
+done:
+    free(scratch);
+    return used;
+}

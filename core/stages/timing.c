@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When messages were sent, handled and received, for queues of kernels that were compiled to say so.
+ *
+ * A device has a clock of its own, and its distance from this side's is never measured apart: each message
+ * bounds it, because its handler began after the send and ended before the receipt. The bounds of the last
+ * moments are narrowest where messages travel fast, and are made anew often enough that drift stays below
+ * them.
+ *
+ * Lock: timing->lock, innermost, for everything here; it is taken only where messages are timed.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/base/lines.h"
+#include "core/queue/queue_inside.h"
+#include "gyre/waiting.h"
+
+#define WINDOW_NS     UINT64_C(20000000) /* after that bounds are made anew: clocks drift by some 10 ppm */
+#define STAMP_WAIT_NS UINT64_C(100000)   /* a stamp may arrive after its completion, by well under that */
+
+/* How far the device's clock is ahead: not less than `low`, not more than `high`. */
+struct bounds {
+    int64_t low, high;
+};
+
+struct entry {
+    uint64_t number; /* index + 1 of the request that the rest is of */
+    uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
+    bool received, stamped;
+};
+
+struct gyre_queue_timing {
+    pthread_mutex_t lock;
+    const gyre_stamp *stamps;
+    struct entry *entries; /* one a slot */
+    bool silent;           /* a handler ran and left no stamp: nobody waits for one any more */
+    struct bounds now, before;
+    uint64_t window_ns; /* when `now` began */
+    uint64_t timed, waited_ns, handled_ns, returned_ns;
+};
+
+static const struct bounds unbounded = {INT64_MIN, INT64_MAX};
+
+gyre_status gyre_queue_timing_create(gyre_queue *queue)
+{
+    struct gyre_queue_timing *timing = gyre_lines_alloc(sizeof *timing);
+    struct entry *entries = gyre_lines_alloc(queue->capacity * sizeof *entries);
+    if (!timing || !entries) {
+        free(timing);
+        free(entries);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to time the messages of a queue");
+    }
+    pthread_mutex_init(&timing->lock, NULL);
+    timing->stamps =
+        (const gyre_stamp *)(const void *)((const unsigned char *)queue->shared + queue->slots.stamps_offset);
+    timing->entries = entries;
+    timing->now = timing->before = unbounded;
+    queue->timing = timing;
+    return GYRE_OK;
+}
+
+void gyre_queue_timing_destroy(gyre_queue *queue)
+{
+    if (!queue->timing)
+        return;
+    pthread_mutex_destroy(&queue->timing->lock);
+    free(queue->timing->entries);
+    free(queue->timing);
+}
+
+void gyre_queue_timing_sent(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    struct gyre_queue_timing *timing = queue->timing;
+    pthread_mutex_lock(&timing->lock);
+    const uint64_t now = gyre_clock_ns();
+    for (uint64_t index = first; index != end; index++)
+        timing->entries[index & queue->mask] = (struct entry){.number = index + 1, .sent_ns = now};
+    pthread_mutex_unlock(&timing->lock);
+}
+
+/* ---- comparing clocks ---- */
+
+static struct bounds meet(struct bounds a, struct bounds b)
+{
+    return (struct bounds){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
+}
+
+/* What one message says about the clocks. */
+static void learn(struct gyre_queue_timing *timing, const struct entry *entry)
+{
+    const struct bounds told = {(int64_t)(entry->finished_ns - entry->received_ns),
+                                (int64_t)(entry->started_ns - entry->sent_ns)};
+    if (entry->received_ns - timing->window_ns > WINDOW_NS) {
+        timing->before = timing->now;
+        timing->now = unbounded;
+        timing->window_ns = entry->received_ns;
+    }
+    timing->now = meet(timing->now, told);
+    if (timing->now.low > timing->now.high) /* a clock was set: what was learned before is void */
+        timing->now = told, timing->before = unbounded;
+}
+
+/* The best guess: 0 where one clock serves both sides, else the middle of what is possible. */
+static int64_t distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
+{
+    struct bounds bounds = meet(timing->now, timing->before);
+    if (bounds.low > bounds.high)
+        bounds = timing->now;
+    *error_ns = 0;
+    if (bounds.low <= 0 && bounds.high >= 0)
+        return 0;
+    *error_ns =
+        ((uint64_t)bounds.high - (uint64_t)bounds.low) / 2; /* of stamps that a device made up, anything */
+    return bounds.low + (int64_t)*error_ns;
+}
+
+static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static void translate(struct gyre_queue_timing *timing, struct entry *entry)
+{
+    learn(timing, entry);
+    const int64_t ahead = distance(timing, &entry->error_ns);
+    entry->started_ns = within(entry->started_ns - (uint64_t)ahead, entry->sent_ns, entry->received_ns);
+    entry->finished_ns = within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
+    timing->timed++;
+    timing->waited_ns += entry->started_ns - entry->sent_ns;
+    timing->handled_ns += entry->finished_ns - entry->started_ns;
+    timing->returned_ns += entry->received_ns - entry->finished_ns;
+}
+
+/* ---- stamps ---- */
+
+static bool read_stamp(const gyre_stamp *stamp, uint64_t number, struct entry *entry)
+{
+    /* acquire: pairs with the device's release of either half's sequence */
+    if (__atomic_load_n(&stamp->sequence, __ATOMIC_ACQUIRE) != number ||
+        __atomic_load_n(&stamp->sequence_again, __ATOMIC_ACQUIRE) != number)
+        return false;
+    entry->started_ns = __atomic_load_n(&stamp->started_ns, __ATOMIC_RELAXED);
+    entry->finished_ns = __atomic_load_n(&stamp->finished_ns, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* A failure may have been settled before the handler, and has no stamp then. */
+static bool has_run(const gyre_queue *queue, uint64_t index)
+{
+    const uint32_t outcome = gyre_reply_slot(queue, index)->info;
+    return outcome == GYRE_OUTCOME_REPLY || outcome == GYRE_OUTCOME_NO_REPLY;
+}
+
+static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
+{
+    struct gyre_queue_timing *timing = queue->timing;
+    const gyre_stamp *stamp = timing->stamps + (index & queue->mask);
+    const uint32_t outcome = gyre_reply_slot(queue, index)->info;
+    if (outcome == GYRE_OUTCOME_DROPPED || outcome == GYRE_OUTCOME_UNHANDLED)
+        return false;
+    const uint64_t until = gyre_clock_ns() + (timing->silent ? 0 : STAMP_WAIT_NS);
+    bool there = read_stamp(stamp, index + 1, entry);
+    while (!there && gyre_clock_ns() < until) {
+        gyre_spin_pause();
+        there = read_stamp(stamp, index + 1, entry);
+    }
+    if (!there && has_run(queue, index))
+        timing->silent = true;
+    return there;
+}
+
+void gyre_queue_timing_received(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    struct gyre_queue_timing *timing = queue->timing;
+    pthread_mutex_lock(&timing->lock);
+    const uint64_t now = gyre_clock_ns();
+    for (uint64_t index = first; index != end; index++) {
+        struct entry *entry = &timing->entries[index & queue->mask];
+        if (entry->number != index + 1 || entry->received)
+            continue;
+        entry->received = true;
+        entry->received_ns = now;
+        entry->stamped = await_stamp(queue, index, entry);
+        if (entry->stamped)
+            translate(timing, entry);
+    }
+    pthread_mutex_unlock(&timing->lock);
+}
+
+/* ---- telling ---- */
+
+void gyre_queue_timing_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+{
+    struct gyre_queue_timing *timing = queue->timing;
+    pthread_mutex_lock(&timing->lock);
+    stats->timed = timing->timed;
+    stats->waited_ns = timing->waited_ns;
+    stats->handled_ns = timing->handled_ns;
+    stats->returned_ns = timing->returned_ns;
+    pthread_mutex_unlock(&timing->lock);
+}
+
+static gyre_status refuse(const struct gyre_queue_timing *timing, const struct entry *entry, uint64_t index)
+{
+    if (entry->number != index + 1 || !entry->received)
+        return gyre_error_set(GYRE_AGAIN,
+                              "request %llu was not received yet, or its place was taken by a later one",
+                              (unsigned long long)index);
+    return gyre_error_set(GYRE_UNAVAILABLE, "the handler of request %llu left no time: %s",
+                          (unsigned long long)index,
+                          timing->silent ? "the kernel was compiled without kernel.NAME.timing, "
+                                           "or its backend does not time messages"
+                                         : "the request was dropped or refused before it was handled");
+}
+
+static void tell(const struct entry *entry, gyre_timing *timing)
+{
+    timing->sent_ns = entry->sent_ns;
+    timing->started_ns = entry->started_ns;
+    timing->finished_ns = entry->finished_ns;
+    timing->received_ns = entry->received_ns;
+    timing->error_ns = entry->error_ns;
+}
+
+bool gyre_queue_timing_find(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
+{
+    pthread_mutex_lock(&queue->timing->lock);
+    const struct entry entry = queue->timing->entries[index & queue->mask];
+    pthread_mutex_unlock(&queue->timing->lock);
+    tell(&entry, timing);
+    return entry.number == index + 1 && entry.stamped;
+}
+
+gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
+{
+    gyre_timing now = {0};
+    char label[96];
+    if (!queue || !timing || timing->size < sizeof timing->size)
+        return GYRE_ARGUMENTS("gyre_timing_get", {"queue", queue}, GYRE_SIZED(timing));
+    if (!queue->timing)
+        return gyre_error_set(GYRE_INVALID,
+                              "the messages of %s are not timed: "
+                              "set kernel.NAME.timing = true before the kernel is launched",
+                              gyre_queue_label(queue, label, sizeof label));
+    if (queue->levels)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s has levels, where an index is no place in the ring; gyre_receive_with tells times",
+            gyre_queue_label(queue, label, sizeof label));
+    pthread_mutex_lock(&queue->timing->lock);
+    const struct entry entry = queue->timing->entries[index & queue->mask];
+    gyre_status status =
+        entry.number == index + 1 && entry.stamped ? GYRE_OK : refuse(queue->timing, &entry, index);
+    pthread_mutex_unlock(&queue->timing->lock);
+    if (status != GYRE_OK)
+        return status;
+    tell(&entry, &now);
+    gyre_info_give(timing, &now, sizeof now);
+    return GYRE_OK;
+}
