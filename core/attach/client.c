@@ -25,6 +25,13 @@
 #include "core/base/thread.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/convert.h"
+#include "core/queue/end.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/region.h"
+#include "core/stages/make.h"
 
 enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };
 #define TRY_AGAIN_NS                                                                                         \
@@ -155,7 +162,7 @@ static void release(struct gyre_attachment *attachment)
 
 static void detach(gyre_queue *queue)
 {
-    struct gyre_attachment *attachment = queue->attachment;
+    struct gyre_attachment *attachment = gyre_foreign_of(queue)->attachment;
     if (attachment->foreign)
         return;
     take_leave(attachment->socket);
@@ -193,7 +200,7 @@ static gyre_status choose_growth(struct gyre_attachment *attachment, const gyre_
 
 static void keep_queue(struct gyre_attachment *attachment, gyre_queue *queue, int doorbell)
 {
-    queue->doorbell = doorbell;
+    gyre_foreign_for(queue)->doorbell = doorbell;
     gyre_kernel_types_name(attachment->sides, queue);
     gyre_attachment_name(attachment, queue);
 }
@@ -345,8 +352,8 @@ static gyre_status meet(struct gyre_attachment *attachment, const char *name, co
 static gyre_status start(struct gyre_attachment *attachment)
 {
     gyre_queue *queue = attachment->queue;
-    queue->attachment = attachment;
-    queue->detach = detach;
+    gyre_foreign_for(queue)->attachment = attachment;
+    gyre_foreign_for(queue)->detach = detach;
     return gyre_thread_need(&attachment->listener, listen_to_server, attachment, "for an attached queue");
 }
 
@@ -401,8 +408,9 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
 
 void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)
 {
-    const struct gyre_attachment *attachment = queue && queue->detach ? queue->attachment : NULL;
-    const gyre_kernel_record *record = queue && !attachment ? queue->kernel->record : NULL;
+    const struct gyre_attachment *attachment =
+        queue && gyre_foreign_of(queue)->detach ? gyre_foreign_of(queue)->attachment : NULL;
+    const gyre_kernel_record *record = queue && !attachment ? gyre_view_of(queue)->kernel->record : NULL;
     if (request)
         *request = attachment ? attachment->request : record ? record->request : NULL;
     if (reply)

@@ -16,9 +16,14 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/queue/queue_inside.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/end.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/queue/wait.h"
+#include "core/stages/make.h"
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };
 #define LOOK_NS          UINT64_C(50000000) /* asleep: something is under way, and a bell may be missed once */
@@ -107,7 +112,7 @@ static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
 {
     const uint32_t *ours = &lasting->control->doorbell.bell;
     gyre_queue *back = lasting->back ? lasting->back->queue : NULL;
-    gyre_queue_region *shared = back ? back->shared : NULL;
+    gyre_queue_region *shared = back ? gyre_ring_of(back)->shared : NULL;
     announce(lasting, shared, 1);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(1);
@@ -119,7 +124,7 @@ static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
         if (looked_ns >= deadline_ns || is_stopped(lasting) || ((carry_some(lasting, &over) || over) && back))
             break;
         const uint64_t until = gyre_park_until(parked_ns, looked_ns, deadline_ns);
-        if (back && !back->device_wakes && gyre_lasting_awaits(lasting))
+        if (back && !gyre_ways_of(back)->device_wakes && gyre_lasting_awaits(lasting))
             gyre_nap(until);
         else
             sleep_on(ours, seen, shared ? &shared->device.bell : NULL, seen_theirs, until);
@@ -175,7 +180,7 @@ static gyre_status come_in(struct gyre_lasting *lasting, uint32_t *server)
         gyre_attachment_make(lasting->name, &lasting->desc, lasting->told_end, server, &lasting->back);
     if (status != GYRE_OK)
         return status;
-    lasting->back->queue->policy = GYRE_FULL_BLOCK; /* the ring has the program's */
+    gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK); /* the ring has the program's */
     status = gyre_lasting_resume(lasting);
     if (status == GYRE_OK)
         return status;
@@ -222,7 +227,8 @@ static void *carry(void *argument)
         const bool waits = gyre_lasting_awaits(lasting);
         if (turn(lasting)) {
             gyre_carry_wait_end(&wait);
-        } else if (lasting->back && !gyre_carry_wait_a_moment(&wait, waits, lasting->ring->spin_turns)) {
+        } else if (lasting->back &&
+                   !gyre_carry_wait_a_moment(&wait, waits, gyre_ways_of(lasting->ring)->spin_turns)) {
             sleep_at_bells(lasting, waits || lasting->held_up ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER);
             gyre_carry_wait_forget(&wait);
         }
@@ -253,7 +259,7 @@ static void release(struct gyre_lasting *lasting)
 
 static void detach(gyre_queue *queue)
 {
-    struct gyre_lasting *lasting = queue->attachment;
+    struct gyre_lasting *lasting = gyre_foreign_of(queue)->attachment;
     if (lasting->front.foreign)
         return;
     __atomic_store_n(&lasting->stop, 1, __ATOMIC_RELEASE);
@@ -347,8 +353,8 @@ static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options 
 static void adopt_leavings(struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring;
-    lasting->oldest = lasting->answered = ring->first_sequence;
-    lasting->next = lasting->again = ring->first_sequence + ring->left;
+    lasting->oldest = lasting->answered = gyre_ring_of(ring)->first_sequence;
+    lasting->next = lasting->again = gyre_ring_of(ring)->first_sequence + gyre_foreign_of(ring)->left;
     for (uint64_t index = lasting->oldest; index < lasting->next; index++)
         *gyre_lasting_place(lasting, index) = (struct gyre_lasting_place){
             .request = index + 1, .number = index, .stage = GYRE_LASTING_SENT, .earlier = true};
@@ -384,12 +390,12 @@ static gyre_status make_ring(struct gyre_lasting *lasting)
         status = gyre_lasting_make_room(lasting);
     if (status != GYRE_OK)
         return status;
-    lasting->back->queue->policy = GYRE_FULL_BLOCK;
+    gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK);
     adopt_leavings(lasting);
     gyre_kernel_types_name(lasting->front.sides, lasting->ring);
     gyre_attachment_name(&lasting->front, lasting->ring);
-    lasting->ring->attachment = lasting;
-    lasting->ring->detach = detach;
+    gyre_foreign_for(lasting->ring)->attachment = lasting;
+    gyre_foreign_for(lasting->ring)->detach = detach;
     return GYRE_OK;
 }
 

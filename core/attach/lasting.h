@@ -20,6 +20,7 @@
 
 #include "core/attach/attachment.h"
 #include "core/base/thread.h"
+#include "core/queue/queue.h"
 
 /** What became of the request of a slot of the ring. */
 enum gyre_lasting_stage {
@@ -106,7 +107,7 @@ bool gyre_lasting_awaits(const struct gyre_lasting *lasting);
 static inline struct gyre_lasting_place *gyre_lasting_place(const struct gyre_lasting *lasting,
                                                             uint64_t index)
 {
-    return &lasting->places[index & lasting->ring->mask];
+    return &lasting->places[index & gyre_ring_of(lasting->ring)->mask];
 }
 
 /** The completion that is in the reply slot is told. */

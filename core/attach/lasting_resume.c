@@ -6,8 +6,10 @@
  */
 #include "core/attach/lasting.h"
 
+#include "core/queue/line.h"
+
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/queue.h"
 #include "gyre/attach.h"
 
 void gyre_lasting_leave(struct gyre_lasting *lasting)
@@ -25,9 +27,11 @@ void gyre_lasting_leave(struct gyre_lasting *lasting)
 static gyre_status check_fit(const struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring, *back = lasting->back->queue;
-    if (back->packets == ring->packets && back->header_size >= ring->header_size &&
-        (!ring->packets || back->reply_room <= ring->reply_room) &&
-        back->tells_durable >= ring->tells_durable && !back->levels)
+    if (gyre_queue_has_packets(back) == gyre_queue_has_packets(ring) &&
+        gyre_ring_of(back)->slots.header_size >= gyre_ring_of(ring)->slots.header_size &&
+        (!gyre_queue_has_packets(ring) || gyre_queue_reply_room(back) <= gyre_queue_reply_room(ring)) &&
+        gyre_foreign_of(back)->tells_durable >= gyre_foreign_of(ring)->tells_durable &&
+        !gyre_queue_has_line(back))
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INCOMPATIBLE,

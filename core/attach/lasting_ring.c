@@ -10,9 +10,13 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/wait_any.h"
+#include "core/queue/mark.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/outcome.h"
+#include "core/ring/ring.h"
 
 enum {
     BATCH_MOST = 64,     /* messages that are carried together ... */
@@ -31,11 +35,13 @@ static uint64_t most_of(uint64_t size)
 gyre_status gyre_lasting_make_room(struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring;
-    lasting->reply_most = most_of(ring->reply_room);
-    lasting->batch_most = ring->fixed_size && !ring->detour ? most_of(ring->fixed_size) : 1;
-    lasting->places = calloc((size_t)ring->capacity, sizeof *lasting->places);
-    lasting->replies = malloc((size_t)(lasting->reply_most * ring->reply_room) + 1);
-    lasting->batch = malloc((size_t)(lasting->batch_most * ring->request_size) + 1);
+    lasting->reply_most = most_of(gyre_queue_reply_room(ring));
+    lasting->batch_most = gyre_ways_of(ring)->fixed_size && !gyre_ways_of(ring)->detour
+                              ? most_of(gyre_ways_of(ring)->fixed_size)
+                              : 1;
+    lasting->places = calloc((size_t)gyre_ring_of(ring)->capacity, sizeof *lasting->places);
+    lasting->replies = malloc((size_t)(lasting->reply_most * gyre_queue_reply_room(ring)) + 1);
+    lasting->batch = malloc((size_t)(lasting->batch_most * gyre_ring_of(ring)->request_size) + 1);
     lasting->batch_headers = calloc(BATCH_MOST, sizeof *lasting->batch_headers);
     return lasting->places && lasting->replies && lasting->batch && lasting->batch_headers
                ? GYRE_OK
@@ -55,7 +61,7 @@ void gyre_lasting_free_room(struct gyre_lasting *lasting)
 void gyre_lasting_tell(struct gyre_lasting *lasting, uint64_t index)
 {
     struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
-    gyre_slot *slot = gyre_reply_slot(lasting->ring, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(lasting->ring), index);
     if (place->held && slot->info == GYRE_OUTCOME_REPLY && place->number < lasting->durable &&
         place->number >= lasting->told_end)
         lasting->told_end = place->number + 1;
@@ -66,7 +72,7 @@ void gyre_lasting_tell(struct gyre_lasting *lasting, uint64_t index)
 
 void gyre_lasting_complete(struct gyre_lasting *lasting, uint64_t index, uint32_t outcome)
 {
-    gyre_slot *slot = gyre_reply_slot(lasting->ring, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(lasting->ring), index);
     slot->length = 0;
     slot->info = outcome;
     gyre_lasting_tell(lasting, index);
@@ -74,26 +80,29 @@ void gyre_lasting_complete(struct gyre_lasting *lasting, uint64_t index, uint32_
 
 void gyre_lasting_fail(struct gyre_lasting *lasting, uint64_t index, int32_t code, const char *text)
 {
-    gyre_slot_fail(gyre_reply_slot(lasting->ring, index), code, text);
+    gyre_slot_fail(gyre_reply_slot(gyre_ring_of(lasting->ring), index), code, text);
     gyre_lasting_tell(lasting, index);
 }
 
 /* One that expired here as well is told as the device of the ring would: the ring knows that it took it back. */
 static void write_failure(const gyre_queue *ring, uint64_t index, const gyre_completion *completion)
 {
-    const uint32_t length = __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE);
-    const bool expired = completion->failure_code == GYRE_FAILURE_EXPIRED && length > ring->request_size;
-    gyre_slot_fail(gyre_reply_slot(ring, index), expired ? GYRE_FAILURE_LENGTH : completion->failure_code,
-                   completion->failure_text);
+    const uint32_t length =
+        __atomic_load_n(&gyre_request_slot(gyre_ring_of(ring), index)->length, __ATOMIC_ACQUIRE);
+    const bool expired =
+        completion->failure_code == GYRE_FAILURE_EXPIRED && length > gyre_ring_of(ring)->request_size;
+    gyre_slot_fail(gyre_reply_slot(gyre_ring_of(ring), index),
+                   expired ? GYRE_FAILURE_LENGTH : completion->failure_code, completion->failure_text);
 }
 
 /* As the ring has it: a packet stands behind its length. */
 static void write_reply(const gyre_queue *ring, uint64_t index, const gyre_completion *completion,
                         const void *reply)
 {
-    gyre_slot *slot = gyre_reply_slot(ring, index);
-    const uint32_t front = ring->packets && completion->outcome == GYRE_REPLIED ? GYRE_PACKET_FRONT : 0;
-    const uint32_t most = ring->reply_stride - (uint32_t)GYRE_SLOT_HEADER_SIZE - front;
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(ring), index);
+    const uint32_t front =
+        gyre_queue_has_packets(ring) && completion->outcome == GYRE_REPLIED ? GYRE_PACKET_FRONT : 0;
+    const uint32_t most = gyre_ring_of(ring)->slots.reply_stride - (uint32_t)GYRE_SLOT_HEADER_SIZE - front;
     const uint32_t length = completion->length < most ? completion->length : most;
     const uint32_t used = length + front;
     if (completion->outcome == GYRE_HANDLER_FAILED) {
@@ -151,7 +160,7 @@ static void take_completion(struct gyre_lasting *lasting, const gyre_completion 
         write_reply(lasting->ring, index, completion, reply);
     place->held = true;
     place->stage = GYRE_LASTING_HELD;
-    if (!lasting->back->queue->tells_durable || place->number < lasting->durable)
+    if (!gyre_foreign_of(lasting->back->queue)->tells_durable || place->number < lasting->durable)
         gyre_lasting_tell(lasting, index);
 }
 
@@ -159,10 +168,10 @@ bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over)
 {
     gyre_queue *back = lasting->back->queue;
     gyre_completion completions[BATCH_MOST];
-    const size_t size = lasting->ring->reply_room;
+    const size_t size = gyre_queue_reply_room(lasting->ring);
     bool worked = false;
     *over = false;
-    while (back->any_order || gyre_queue_has_completion(back) || gyre_queue_closed(back)) {
+    while (gyre_ways_of(back)->any_order || gyre_queue_has_completion(back) || gyre_queue_closed(back)) {
         size_t count = 0;
         gyre_status status = gyre_receive_batch(back, lasting->replies, size, (size_t)lasting->reply_most,
                                                 completions, &count, GYRE_NO_WAIT);
@@ -182,7 +191,8 @@ bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over)
 
 static bool is_there(const gyre_queue *ring, uint64_t index)
 {
-    return __atomic_load_n(&gyre_request_slot(ring, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+    return __atomic_load_n(&gyre_request_slot(gyre_ring_of(ring), index)->sequence, __ATOMIC_ACQUIRE) ==
+           index + 1;
 }
 
 static bool is_done(const struct gyre_lasting *lasting, uint64_t index)
@@ -198,12 +208,14 @@ static bool is_done(const struct gyre_lasting *lasting, uint64_t index)
 static bool settle_alone(struct gyre_lasting *lasting, uint64_t index)
 {
     const gyre_queue *ring = lasting->ring;
-    const uint32_t length = __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE);
+    const uint32_t length =
+        __atomic_load_n(&gyre_request_slot(gyre_ring_of(ring), index)->length, __ATOMIC_ACQUIRE);
     const bool was_seen = index < lasting->next;
-    if (!was_seen && (index < __atomic_load_n(&ring->shared->host.drop_before, __ATOMIC_ACQUIRE) ||
-                      gyre_mark_get(ring, index) == GYRE_MARK_ABANDONED))
+    if (!was_seen &&
+        (index < __atomic_load_n(&gyre_ring_of(ring)->shared->host.drop_before, __ATOMIC_ACQUIRE) ||
+         gyre_mark_get(ring, index) == GYRE_MARK_ABANDONED))
         gyre_lasting_complete(lasting, index, GYRE_OUTCOME_DROPPED);
-    else if (length > ring->request_size)
+    else if (length > gyre_ring_of(ring)->request_size)
         gyre_lasting_fail(lasting, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
     else
         return false;
@@ -214,12 +226,15 @@ static bool settle_alone(struct gyre_lasting *lasting, uint64_t index)
 static void take_header(const gyre_queue *ring, uint64_t index, gyre_header *header)
 {
     memset(header, 0, sizeof *header);
-    if (!ring->header_size)
+    if (!gyre_ring_of(ring)->slots.header_size)
         return;
-    memcpy(header, ring->headers + (index & ring->mask) * ring->header_size, ring->header_size);
-    bool own = header->type == ring->request_type;
-    for (uint32_t i = 0; !own && ring->choice_types && i < ring->choice_count; i++)
-        own = header->type == ring->choice_types[i];
+    memcpy(header,
+           gyre_ring_of(ring)->headers +
+               (index & gyre_ring_of(ring)->mask) * gyre_ring_of(ring)->slots.header_size,
+           gyre_ring_of(ring)->slots.header_size);
+    bool own = header->type == gyre_choices_of(ring)->request_type;
+    for (uint32_t i = 0; !own && gyre_choices_of(ring)->types && i < gyre_choices_of(ring)->count; i++)
+        own = header->type == gyre_choices_of(ring)->types[i];
     header->type = own ? 0 : header->type;
     header->sent_ns = 0;
 }
@@ -245,17 +260,18 @@ static void refuse(struct gyre_lasting *lasting, uint64_t index, gyre_status sta
 static bool pass_one(struct gyre_lasting *lasting, uint64_t index)
 {
     const gyre_queue *ring = lasting->ring;
-    const gyre_slot *slot = gyre_request_slot(ring, index);
-    const uint32_t front = ring->packets ? GYRE_PACKET_FRONT : 0;
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(ring), index);
+    const uint32_t front = gyre_queue_has_packets(ring) ? GYRE_PACKET_FRONT : 0;
     const uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
     const unsigned char *payload = (const unsigned char *)(slot + 1) + front;
     gyre_header header;
     uint64_t number = 0;
-    if (length > ring->request_size || length < front)
+    if (length > gyre_ring_of(ring)->request_size || length < front)
         return settle_alone(lasting, index); /* it was taken back just now */
     take_header(ring, index, &header);
-    gyre_status status = gyre_send_with(lasting->back->queue, payload, length - front,
-                                        ring->header_size ? &header : NULL, &number, GYRE_NO_WAIT);
+    gyre_status status =
+        gyre_send_with(lasting->back->queue, payload, length - front,
+                       gyre_ring_of(ring)->slots.header_size ? &header : NULL, &number, GYRE_NO_WAIT);
     if (status == GYRE_OK) {
         note_sent(lasting, index, number);
         return true;
@@ -271,16 +287,17 @@ static bool pass_one(struct gyre_lasting *lasting, uint64_t index)
 static uint64_t gather(struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring;
-    const size_t size = ring->fixed_size;
-    const uint64_t drop_before = __atomic_load_n(&ring->shared->host.drop_before, __ATOMIC_ACQUIRE);
+    const size_t size = gyre_ways_of(ring)->fixed_size;
+    const uint64_t drop_before =
+        __atomic_load_n(&gyre_ring_of(ring)->shared->host.drop_before, __ATOMIC_ACQUIRE);
     uint64_t count = 0;
     for (; count < lasting->batch_most; count++) {
         const uint64_t index = lasting->next + count;
         if (!is_there(ring, index) || index < drop_before || is_done(lasting, index) ||
             gyre_mark_get(ring, index) == GYRE_MARK_ABANDONED ||
-            __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE) != size)
+            __atomic_load_n(&gyre_request_slot(gyre_ring_of(ring), index)->length, __ATOMIC_ACQUIRE) != size)
             break;
-        memcpy(lasting->batch + count * size, gyre_request_slot(ring, index) + 1, size);
+        memcpy(lasting->batch + count * size, gyre_request_slot(gyre_ring_of(ring), index) + 1, size);
         take_header(ring, index, &lasting->batch_headers[count]);
     }
     return count;
@@ -292,9 +309,9 @@ static uint64_t pass_batch(struct gyre_lasting *lasting, uint64_t gathered)
     const gyre_queue *ring = lasting->ring;
     const uint64_t number = gyre_queue_next_index(lasting->back->queue);
     size_t sent = 0;
-    gyre_send_batch_with(lasting->back->queue, lasting->batch, ring->fixed_size,
-                         ring->header_size ? lasting->batch_headers : NULL, (size_t)gathered, &sent,
-                         GYRE_NO_WAIT);
+    gyre_send_batch_with(lasting->back->queue, lasting->batch, gyre_ways_of(ring)->fixed_size,
+                         gyre_ring_of(ring)->slots.header_size ? lasting->batch_headers : NULL,
+                         (size_t)gathered, &sent, GYRE_NO_WAIT);
     for (uint64_t i = 0; i < sent; i++)
         note_sent(lasting, lasting->next + i, number + i);
     lasting->next += sent;
@@ -403,12 +420,12 @@ bool gyre_lasting_promise(struct gyre_lasting *lasting)
     const gyre_queue *back = lasting->back->queue;
     struct gyre_promises *theirs = gyre_promises_of(back), *ours = gyre_promises_of(lasting->ring);
     bool told = false;
-    if (back->tells_durable) {
+    if (gyre_foreign_of(back)->tells_durable) {
         const uint64_t durable = __atomic_load_n(&theirs->durable, __ATOMIC_ACQUIRE);
         told = tell_durable(lasting, durable);
         told = keep(lasting, &lasting->kept, &ours->durable, durable) || told;
     }
-    if (back->tells_covered)
+    if (gyre_foreign_of(back)->tells_covered)
         told = keep(lasting, &lasting->covered, &ours->covered,
                     __atomic_load_n(&theirs->covered, __ATOMIC_ACQUIRE)) ||
                told;
@@ -419,7 +436,7 @@ bool gyre_lasting_promise(struct gyre_lasting *lasting)
 /* Pairs with a waiter's barrier between "I sleep" and its last look. */
 void gyre_lasting_ring_bell(struct gyre_lasting *lasting)
 {
-    gyre_queue_region *shared = lasting->ring->shared;
+    gyre_queue_region *shared = gyre_ring_of(lasting->ring)->shared;
     if (!lasting->rings)
         return;
     lasting->rings = false;

@@ -21,6 +21,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "gyre/lack.h"
+#include "gyre/waiting.h"
 
 enum {
     BACKLOG = 64,

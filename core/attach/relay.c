@@ -16,7 +16,17 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/journal/record.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/convert.h"
+#include "core/queue/end.h"
+#include "core/queue/life.h"
+#include "core/queue/mark.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/queue/wait.h"
+#include "core/ring/region.h"
+#include "core/stages/log.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -62,7 +72,7 @@ static bool is_stopped(const struct gyre_relay *relay)
 /* What was taken of it is not all told as durable, where there is a journal. */
 static bool owes_a_word(const struct gyre_relay_ring *ring)
 {
-    return ring->queue->tells_durable && ring->durable.told < ring->taken;
+    return gyre_foreign_of(ring->queue)->tells_durable && ring->durable.told < ring->taken;
 }
 
 /* A client that does not hear it sends again what was answered; but a disk may be full. */
@@ -153,7 +163,7 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
     for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         busy = busy || ring->covered.open || ring->durable.open;
     *deadline = busy ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER;
-    *rung = relay->target->device_wakes || !waits;
+    *rung = gyre_ways_of(relay->target)->device_wakes || !waits;
     pthread_mutex_unlock(&relay->lock);
     return worked;
 }
@@ -163,14 +173,14 @@ static void announce(struct gyre_relay *relay, uint32_t held, uint32_t by)
 {
     __atomic_fetch_add(&relay->target->state.credit_waiters, held * by, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&relay->control->device.parked, by, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&relay->target->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&gyre_ring_of(relay->target)->shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
 /* Announces that it sleeps, looks once more, and a second time (waiting.h) before it sleeps for long. Room is
  * made by the program's own receivers, too. */
 static void sleep_at_bell(struct gyre_relay *relay)
 {
-    const uint32_t *bell = &relay->target->shared->device.bell, held = relay->held;
+    const uint32_t *bell = &gyre_ring_of(relay->target)->shared->device.bell, held = relay->held;
     uint64_t deadline = 0, until = 1;
     bool rung = false;
     announce(relay, held, 1);
@@ -201,7 +211,8 @@ static void *carry(void *argument)
         const bool worked = look(relay, &waits, &ended);
         if (worked) {
             gyre_carry_wait_end(&wait);
-        } else if (!ended && !gyre_carry_wait_a_moment(&wait, waits, relay->target->spin_turns)) {
+        } else if (!ended &&
+                   !gyre_carry_wait_a_moment(&wait, waits, gyre_ways_of(relay->target)->spin_turns)) {
             sleep_at_bell(relay);
             gyre_carry_wait_forget(&wait);
         }
@@ -253,7 +264,7 @@ static gyre_status make_memory(struct gyre_relay *relay)
     if (status != GYRE_OK)
         return status;
     relay->control = relay->region.address;
-    relay->places = calloc((size_t)relay->target->capacity, sizeof *relay->places);
+    relay->places = calloc((size_t)gyre_ring_of(relay->target)->capacity, sizeof *relay->places);
     if (!relay->places)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
     return gyre_relay_make_room(relay);
@@ -389,7 +400,7 @@ void gyre_relay_wake(struct gyre_relay_ring *ring)
     struct gyre_relay *relay = ring->relay;
     pthread_mutex_lock(&relay->lock);
     if (!relay->ended)
-        gyre_bell_ring(&relay->target->shared->device.bell, INT_MAX);
+        gyre_bell_ring(&gyre_ring_of(relay->target)->shared->device.bell, INT_MAX);
     pthread_mutex_unlock(&relay->lock);
 }
 
@@ -436,11 +447,9 @@ bool gyre_relay_leave(struct gyre_relay_ring *ring, uint64_t deadline_ns)
     return all;
 }
 
-/* Its client may have the memory still: what is not completed is not called so by its end. */
 void gyre_relay_release(struct gyre_relay_ring *ring)
 {
-    gyre_region_destroy(&ring->queue->region);
-    gyre_queue_destroy(ring->queue);
+    gyre_queue_release(ring->queue);
     free(ring);
 }
 
@@ -450,7 +459,7 @@ void gyre_relays_end(struct gyre_server *server)
         __atomic_store_n(&relay->stop, 1, __ATOMIC_RELEASE);
         pthread_mutex_lock(&relay->lock);
         if (!relay->ended)
-            gyre_bell_ring(&relay->target->shared->device.bell, INT_MAX);
+            gyre_bell_ring(&gyre_ring_of(relay->target)->shared->device.bell, INT_MAX);
         pthread_mutex_unlock(&relay->lock);
     }
     while (server->relays) {

@@ -19,7 +19,9 @@
 
 #include "core/attach/server.h"
 #include "core/stages/log.h"
-#include "core/stages/origin.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/ring/region.h"
 
 /** What was asked of a client's requests and is told once the queue has come so far. */
 struct gyre_relay_promise {
@@ -134,7 +136,7 @@ void gyre_relay_ring_bell(struct gyre_relay_ring *ring);
 
 static inline struct gyre_relay_place *gyre_relay_place(const struct gyre_relay *relay, uint64_t index)
 {
-    return &relay->places[index & relay->target->mask];
+    return &relay->places[index & gyre_ring_of(relay->target)->mask];
 }
 
 static inline bool gyre_relay_is_in_use(const struct gyre_relay *relay, uint64_t index)

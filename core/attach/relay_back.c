@@ -4,8 +4,15 @@
  * by the relay's thread. Must not give a place back before its client was told what it may rely on.
  */
 #include "core/attach/relay.h"
+#include "core/queue/mark.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/queue/take.h"
+#include "core/ring/message.h"
+#include "core/ring/ring.h"
 
-#include "core/queue/queue_inside.h"
 #include "gyre/waiting.h"
 
 enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */
@@ -16,9 +23,10 @@ enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */
  */
 static bool is_settled(const struct gyre_relay *relay, uint64_t index, const struct gyre_relay_place *place)
 {
-    if (place->ring && place->ring->queue->tells_durable)
+    if (place->ring && gyre_foreign_of(place->ring->queue)->tells_durable)
         return place->ring->durable.told > place->origin.index;
-    return !relay->target->durable || __atomic_load_n(&relay->target->log->durable, __ATOMIC_ACQUIRE) > index;
+    return !gyre_view_of(relay->target)->durable ||
+           __atomic_load_n(&gyre_log_of(relay->target)->durable, __ATOMIC_ACQUIRE) > index;
 }
 
 /* A completion whose client is not there: whether nobody is to wait for it any more. */
@@ -31,8 +39,7 @@ static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
 static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
 {
     relay->absent -= !place->ring;
-    if (relay->target->timing)
-        gyre_queue_timing_received(relay->target, index, index + 1);
+    gyre_replies_taken(relay->target, index, index + 1);
     place->request = 0;
     gyre_mark_set_locked(relay->target, index, GYRE_MARK_DONE);
 }
@@ -42,7 +49,7 @@ static bool is_over(const struct gyre_relay *relay, uint64_t index, uint64_t now
 {
     const struct gyre_relay_place *place = gyre_relay_place(relay, index);
     const bool wanted = place->ring ? !place->given : !is_let_go(place, now);
-    return !wanted && gyre_reply_ready(relay->target, index) && is_settled(relay, index, place);
+    return !wanted && gyre_reply_ready(gyre_ring_of(relay->target), index) && is_settled(relay, index, place);
 }
 
 /* Places are given back in order, as the queue's own are. */
@@ -78,9 +85,10 @@ static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool wh
     uint64_t given = 0, index = relay->given_end < relay->oldest ? relay->oldest : relay->given_end;
     bool missing = false;
     for (; index < end && (whole || !missing); index++) {
-        __builtin_prefetch(gyre_reply_slot(relay->target, index + AHEAD)); /* another processor wrote it */
+        __builtin_prefetch(
+            gyre_reply_slot(gyre_ring_of(relay->target), index + AHEAD)); /* another processor wrote it */
         if (is_owed(relay, index)) {
-            if (gyre_reply_ready(relay->target, index)) {
+            if (gyre_reply_ready(gyre_ring_of(relay->target), index)) {
                 gyre_relay_give(relay, index, gyre_relay_place(relay, index));
                 given++;
             } else {
@@ -99,8 +107,8 @@ bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole)
     const bool given = give_completions(relay, end, whole) != 0;
     const bool returned = give_back_places(relay, end) != 0;
     if (returned && relay->oldest == end &&
-        target->log->journal_bell) /* the last one is written down at once */
-        gyre_bell_ring(target->log->journal_bell, INT_MAX);
+        gyre_log_of(target)->journal_bell) /* the last one is written down at once */
+        gyre_bell_ring(gyre_log_of(target)->journal_bell, INT_MAX);
     if (given)
         pthread_cond_broadcast(&relay->changed);
     return given || returned;

@@ -9,7 +9,19 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/bells.h"
+#include "core/queue/names.h"
+#include "core/queue/origin.h"
+#include "core/queue/put.h"
+#include "core/queue/queue.h"
+#include "core/queue/senders.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/queue/take.h"
+#include "core/ring/ring.h"
+#include "core/stages/log.h"
+#include "core/stages/make.h"
+#include "core/stages/spans.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -50,8 +62,8 @@ static struct leavings find_leavings(const struct gyre_relay *relay, uint64_t cl
 static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const void *payload,
                      uint32_t length)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
-    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
+    const uint32_t most = gyre_ring_of(queue)->slots.reply_stride - GYRE_SLOT_HEADER_SIZE;
     const uint32_t fits = length < most ? length : most; /* the client may write the slot's meanwhile */
     slot->length = fits;
     slot->info = outcome;
@@ -69,13 +81,13 @@ static void adopt_leavings(struct gyre_relay *relay, struct gyre_relay_ring *rin
     uint64_t end = gyre_queue_next_index(relay->target);
     for (uint64_t index = left.first; index < left.end; index++) {
         complete(ring->queue, index, GYRE_OUTCOME_DROPPED, NULL, 0);
-        gyre_request_slot(ring->queue, index)->sequence = index + 1;
+        gyre_request_slot(gyre_ring_of(ring->queue), index)->sequence = index + 1;
     }
     for (uint64_t index = relay->oldest; index < end; index++) {
         struct gyre_relay_place *place = gyre_relay_place(relay, index);
         if (!is_left(place, index, ring->client))
             continue;
-        gyre_reply_slot(ring->queue, place->origin.index)->sequence = 0;
+        gyre_reply_slot(gyre_ring_of(ring->queue), place->origin.index)->sequence = 0;
         place->ring = ring;
         ring->under_way++;
         relay->absent--;
@@ -114,7 +126,7 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     if (name || !(name = calloc(1, sizeof *name)))
         return name;
     name->client = client;
-    name->next_index = gyre_names_next(&relay->target->names, client);
+    name->next_index = gyre_names_next(&gyre_foreign_of(relay->target)->names, client);
     name->next = relay->names;
     relay->names = name;
     return name;
@@ -155,7 +167,7 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64
             "the journal of kernel '%s' says that a client of this name left %llu requests, which "
             "none can: it is damaged",
             relay->kernel, (unsigned long long)(left->end - left->first));
-    if (left->end < answered && relay->target->durable)
+    if (left->end < answered && gyre_view_of(relay->target)->durable)
         return miss_history(relay, name, answered, left->end);
     name->left_ns = 0;
     if (left->end == 0)
@@ -216,34 +228,38 @@ static void refuse(struct gyre_relay_ring *ring, uint64_t index)
 
 static bool is_there(const gyre_queue *queue, uint64_t index)
 {
-    return __atomic_load_n(&gyre_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+    return __atomic_load_n(&gyre_request_slot(gyre_ring_of(queue), index)->sequence, __ATOMIC_ACQUIRE) ==
+           index + 1;
 }
 
 static uint32_t length_of(const gyre_queue *queue, uint64_t index)
 {
-    return __atomic_load_n(&gyre_request_slot(queue, index)->length, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&gyre_request_slot(gyre_ring_of(queue), index)->length, __ATOMIC_ACQUIRE);
 }
 
 static bool was_dropped(const gyre_queue *queue, uint64_t index)
 {
-    return index < __atomic_load_n(&queue->shared->host.drop_before, __ATOMIC_ACQUIRE);
+    return index < __atomic_load_n(&gyre_ring_of(queue)->shared->host.drop_before, __ATOMIC_ACQUIRE);
 }
 
 static void copy_header(const gyre_queue *queue, uint64_t index, gyre_header *header)
 {
-    if (queue->header_size)
-        memcpy(header, queue->headers + (index & queue->mask) * queue->header_size, queue->header_size);
+    if (gyre_ring_of(queue)->slots.header_size)
+        memcpy(header,
+               gyre_ring_of(queue)->headers +
+                   (index & gyre_ring_of(queue)->mask) * gyre_ring_of(queue)->slots.header_size,
+               gyre_ring_of(queue)->slots.header_size);
 }
 
 /* Under the producer's lock: of so many requests, how many will be taken, and nobody needs what their places
  * held. */
 static uint64_t room_for(gyre_queue *target, uint64_t wanted)
 {
-    const uint64_t next = target->producer.sent, used = next - gyre_received(target);
+    const uint64_t next = gyre_producer_sent(target), used = next - gyre_received(target);
     wanted = gyre_senders_admit(target, NULL, wanted);
     if (gyre_queue_closed(target) || wanted == 0)
         return 0;
-    const uint64_t room = target->capacity - used;
+    const uint64_t room = gyre_ring_of(target)->capacity - used;
     return gyre_queue_log_room(target, next, room < wanted ? room : wanted);
 }
 
@@ -265,7 +281,8 @@ static void note_passed(struct gyre_relay *relay, struct gyre_relay_ring *ring, 
  */
 static bool copies_only(const gyre_queue *target)
 {
-    return !target->request_least && !target->seals && !target->spans && !target->choice_types;
+    return !gyre_ring_of(target)->request_least && !gyre_ring_of(target)->seals && !gyre_spans_has(target) &&
+           !gyre_choices_of(target)->types;
 }
 
 /* False: there is no room. */
@@ -276,7 +293,7 @@ static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, cons
     uint64_t index = 0, granted = 0;
     gyre_producer_take(target);
     if (room_for(target, 1)) {
-        index = target->producer.sent;
+        index = gyre_producer_sent(target);
         gyre_origin_set(target, index, (struct gyre_origin){ring->client, ring->taken});
         granted = gyre_queue_put(target, &one, GYRE_MARK_CALL);
         if (granted)
@@ -293,7 +310,7 @@ static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, cons
 /* The next request, which is there. False: there is no room for it. */
 static bool pass_one(struct gyre_relay *relay, struct gyre_relay_ring *ring)
 {
-    const gyre_slot *slot = gyre_request_slot(ring->queue, ring->taken);
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(ring->queue), ring->taken);
     copy_header(ring->queue, ring->taken, &relay->request.header);
     if (copies_only(relay->target))
         return put_one(relay, ring, slot + 1);
@@ -320,9 +337,9 @@ static uint64_t first_under_way(const struct gyre_relay *relay, const struct gyr
  */
 static bool has_room_for(const struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t its)
 {
-    if (its - ring->floor >= ring->queue->capacity)
+    if (its - ring->floor >= gyre_ring_of(ring->queue)->capacity)
         ring->floor = first_under_way(relay, ring);
-    return its - ring->floor < ring->queue->capacity;
+    return its - ring->floor < gyre_ring_of(ring->queue)->capacity;
 }
 
 /* Whether the client's next request is done with: passed on, or refused. */
@@ -338,7 +355,8 @@ static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uin
         return true;
     }
     relay->request.length = length_of(ring->queue, its);
-    if (relay->request.length > ring->queue->request_size) { /* or it was taken back by its sender */
+    if (relay->request.length >
+        gyre_ring_of(ring->queue)->request_size) { /* or it was taken back by its sender */
         refuse(ring, its);
         ring->taken++;
         return true;
@@ -352,15 +370,15 @@ static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uin
 gyre_status gyre_relay_make_room(struct gyre_relay *relay)
 {
     const gyre_queue *target = relay->target;
-    const uint64_t size = target->request_size;
-    uint64_t most = size && target->fixed_size ? BATCH_BYTES / size : 0;
+    const uint64_t size = gyre_ring_of(target)->request_size;
+    uint64_t most = size && gyre_ways_of(target)->fixed_size ? BATCH_BYTES / size : 0;
     most = most < BATCH_MOST ? most : BATCH_MOST;
     relay->batch_most = most > 1 ? most : 0;
     relay->request.payload = malloc((size_t)size + 1);
     relay->batch = malloc((size_t)(relay->batch_most * size) + 1);
-    if (target->headers)
+    if (gyre_ring_of(target)->headers)
         relay->batch_headers = calloc(BATCH_MOST, sizeof *relay->batch_headers);
-    return relay->request.payload && relay->batch && (relay->batch_headers || !target->headers)
+    return relay->request.payload && relay->batch && (relay->batch_headers || !gyre_ring_of(target)->headers)
                ? GYRE_OK
                : gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
 }
@@ -376,14 +394,14 @@ void gyre_relay_free_room(struct gyre_relay *relay)
 static uint64_t gather(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
 {
     const gyre_queue *queue = ring->queue;
-    const size_t size = relay->target->fixed_size;
+    const size_t size = gyre_ways_of(relay->target)->fixed_size;
     uint64_t count = 0;
     for (; count < relay->batch_most; count++) {
         const uint64_t index = ring->taken + count;
         if (!is_there(queue, index) || was_dropped(queue, index) || length_of(queue, index) != size)
             break;
-        __builtin_prefetch(gyre_request_slot(queue, index + AHEAD));
-        memcpy(relay->batch + count * size, gyre_request_slot(queue, index) + 1, size);
+        __builtin_prefetch(gyre_request_slot(gyre_ring_of(queue), index + AHEAD));
+        memcpy(relay->batch + count * size, gyre_request_slot(gyre_ring_of(queue), index) + 1, size);
         if (relay->batch_headers)
             copy_header(queue, index, &relay->batch_headers[count]);
     }
@@ -397,11 +415,12 @@ static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring
     uint64_t index = 0, granted = 0;
     gyre_producer_take(target);
     const uint64_t count = room_for(target, gathered);
-    index = target->producer.sent;
+    index = gyre_producer_sent(target);
     for (uint64_t i = 0; i < count; i++)
         gyre_origin_set(target, index + i, (struct gyre_origin){ring->client, ring->taken + i});
     if (count) {
-        const struct gyre_outgoing all = {relay->batch, target->fixed_size, count, relay->batch_headers};
+        const struct gyre_outgoing all = {relay->batch, gyre_ways_of(target)->fixed_size, count,
+                                          relay->batch_headers};
         granted = gyre_queue_put(target, &all, GYRE_MARK_CALL);
         if (granted)
             gyre_senders_passed(target, NULL);
@@ -432,7 +451,7 @@ uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring)
 void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
 {
     struct gyre_relay_ring *ring = place->ring;
-    const gyre_slot *slot = gyre_reply_slot(relay->target, index);
+    const gyre_slot *slot = gyre_reply_slot(gyre_ring_of(relay->target), index);
     gyre_queue_reply_settle(relay->target, index);
     complete(ring->queue, place->origin.index, slot->info, slot + 1, slot->length);
     place->given = true;
@@ -464,13 +483,13 @@ static bool keep(struct gyre_relay_promise *promise, const struct gyre_relay_rin
 
 bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring)
 {
-    const struct gyre_queue_log *log = relay->target->log;
+    const struct gyre_queue_log *log = gyre_log_of(relay->target);
     struct gyre_promises *promises = gyre_promises_of(ring->queue);
     bool told = false;
-    if (ring->queue->tells_covered)
+    if (gyre_foreign_of(ring->queue)->tells_covered)
         told = keep(&ring->covered, ring, &promises->covered,
                     __atomic_load_n(&log->base.first, __ATOMIC_ACQUIRE));
-    if (ring->queue->tells_durable &&
+    if (gyre_foreign_of(ring->queue)->tells_durable &&
         keep(&ring->durable, ring, &promises->durable, __atomic_load_n(&log->durable, __ATOMIC_ACQUIRE)))
         told = true;
     ring->rings = ring->rings || told;
@@ -480,7 +499,7 @@ bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *
 /* Pairs with a waiter's barrier between "I sleep" and its last look. */
 void gyre_relay_ring_bell(struct gyre_relay_ring *ring)
 {
-    gyre_queue_region *shared = ring->queue->shared;
+    gyre_queue_region *shared = gyre_ring_of(ring->queue)->shared;
     if (!ring->rings)
         return;
     ring->rings = false;

@@ -21,6 +21,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/queue/lent.h"
+#include "core/queue/queue.h"
+#include "core/ring/region.h"
 
 enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 
@@ -131,7 +133,7 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
         return status;
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
     gyre_attach_answer_put(parcel, &answer);
-    gyre_parcel_put_descriptor(parcel, session->queue->region.descriptor);
+    gyre_parcel_put_descriptor(parcel, gyre_ring_of(session->queue)->region.descriptor);
     gyre_parcel_put_descriptor(parcel, control);
     gyre_parcel_put_descriptor(parcel, session->doorbell);
     status = blame_client(gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT));
@@ -250,8 +252,8 @@ enum stay { STAYS, CLIENT_LEFT, CLIENT_LOST, KERNEL_ENDED, KERNEL_STUCK, SERVER_
 /* Sends were closed: the client is told once. */
 static enum stay hear_notice(const struct gyre_session *session, struct gyre_parcel *parcel, bool *shut)
 {
-    take_notice(session->queue->lent->notice);
-    if (__atomic_load_n(&session->queue->lent->ended, __ATOMIC_ACQUIRE))
+    take_notice(gyre_foreign_of(session->queue)->lent->notice);
+    if (__atomic_load_n(&gyre_foreign_of(session->queue)->lent->ended, __ATOMIC_ACQUIRE))
         return KERNEL_ENDED;
     if (__atomic_load_n(&session->queue->state.abandoned, __ATOMIC_ACQUIRE))
         return KERNEL_STUCK;
@@ -274,7 +276,7 @@ static enum stay stay(const struct gyre_session *session, struct gyre_parcel *pa
     bool shut = false;
     struct pollfd wait[] = {{.fd = session->socket, .events = POLLIN | POLLRDHUP},
                             {.fd = session->doorbell, .events = POLLIN},
-                            {.fd = session->queue->lent->notice, .events = POLLIN},
+                            {.fd = gyre_foreign_of(session->queue)->lent->notice, .events = POLLIN},
                             {.fd = session->server->over, .events = POLLIN}};
     while (now == STAYS) {
         if (poll(wait, 4, -1) < 0)

@@ -7,7 +7,7 @@
 #define GYRE_CORE_JOURNAL_CONTENT_H
 
 #include "core/journal/types.h"
-#include "core/stages/names.h"
+#include "core/queue/names.h"
 
 /** A request, or the reply that was given to it. */
 struct gyre_kept_message {

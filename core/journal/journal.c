@@ -9,10 +9,16 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/choices.h"
+#include "core/queue/names.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/message.h"
+#include "core/ring/ring.h"
+#include "core/stages/expiry.h"
+#include "core/stages/log.h"
 
 enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
 
@@ -82,10 +88,11 @@ static bool read_request(const struct gyre_journal *journal, const gyre_queue *q
                          struct gyre_logged_request *request)
 {
     *request = (struct gyre_logged_request){.payload = journal->request};
-    if (queue->log->keeps)
+    if (gyre_log_of(queue)->keeps)
         gyre_queue_log_read(queue, index, request);
     else
-        request->query = gyre_queue_is_query(queue, gyre_request_slot(queue, index) + 1);
+        request->query =
+            gyre_choice_is_query(gyre_choices_of(queue), gyre_request_slot(gyre_ring_of(queue), index) + 1);
     return !request->query;
 }
 
@@ -98,22 +105,25 @@ static void add_query(struct gyre_bytes *bytes, uint64_t index)
 /* False: a query, of which nothing has to be kept. */
 static bool add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
-    const void *header =
-        queue->header_size ? queue->headers + (index & queue->mask) * queue->header_size : NULL;
+    const void *header = gyre_ring_of(queue)->slots.header_size
+                             ? gyre_ring_of(queue)->headers + (index & gyre_ring_of(queue)->mask) *
+                                                                  gyre_ring_of(queue)->slots.header_size
+                             : NULL;
     struct gyre_logged_request request;
     if (!read_request(journal, queue, index, &request)) {
         add_query(&journal->group, index);
         return false;
     }
-    if (!queue->log->keeps) {
+    if (!gyre_log_of(queue)->keeps) {
         struct gyre_record_message message = {.index = index,
                                               .length = gyre_queue_request_length(queue, index)};
-        add_message(&journal->group, &message, header, queue->header_size,
-                    gyre_request_slot(queue, index) + 1);
+        add_message(&journal->group, &message, header, gyre_ring_of(queue)->slots.header_size,
+                    gyre_request_slot(gyre_ring_of(queue), index) + 1);
         return true;
     }
     struct gyre_record_message message = {.index = index, .length = request.length};
-    add_message(&journal->group, &message, &request.header, queue->header_size, request.payload);
+    add_message(&journal->group, &message, &request.header, gyre_ring_of(queue)->slots.header_size,
+                request.payload);
     return true;
 }
 
@@ -156,7 +166,7 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
     struct gyre_record_requests none = {0, 0};
     if (first == end)
         return end;
-    if (__atomic_load_n(&queue->origins, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&gyre_foreign_of(queue)->origins, __ATOMIC_ACQUIRE)) {
         end = end - first > ORIGINS_MAX ? first + ORIGINS_MAX : end;
         add_origins(journal, queue, first, end, number);
     }
@@ -175,10 +185,10 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
 static bool is_skipped(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     struct gyre_logged_request request = {.payload = journal->request};
-    if (queue->log->keeps)
+    if (gyre_log_of(queue)->keeps)
         return !gyre_queue_log_read(queue, index, &request) && !request.query;
     return !gyre_queue_was_handled(queue, index) &&
-           !gyre_queue_is_query(queue, gyre_request_slot(queue, index) + 1);
+           !gyre_choice_is_query(gyre_choices_of(queue), gyre_request_slot(gyre_ring_of(queue), index) + 1);
 }
 
 /* That replies below `received` were taken; those that no handler gave are named. */
@@ -228,15 +238,16 @@ gyre_status gyre_journal_gather(struct gyre_journal *journal, const gyre_queue *
 
 static bool is_done(const gyre_queue *queue, uint64_t index)
 {
-    const struct gyre_queue_position *base = &queue->log->base;
+    const struct gyre_queue_position *base = &gyre_log_of(queue)->base;
     uint64_t place = index - base->first;
-    return index < base->first || (place < queue->capacity && (base->done[place / 8] >> place % 8 & 1));
+    return index < base->first ||
+           (place < gyre_ring_of(queue)->capacity && (base->done[place / 8] >> place % 8 & 1));
 }
 
 static void add_position(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t checkpoint,
                          uint64_t number)
 {
-    struct gyre_record_checkpoint info = {.number = checkpoint, .first = queue->log->base.first};
+    struct gyre_record_checkpoint info = {.number = checkpoint, .first = gyre_log_of(queue)->base.first};
     uint64_t end = gyre_queue_next_index(queue);
     size_t place = gyre_record_begin(bytes, GYRE_RECORD_CHECKPOINT, number);
     size_t info_place = bytes->size;
@@ -280,10 +291,10 @@ static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char 
 /* As it will be told: whoever looked at it would have made an expired message's failure say that. */
 static void add_reply(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t index)
 {
-    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    const gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     const gyre_failure *expired =
-        slot->info == GYRE_OUTCOME_FAILED ? gyre_queue_expiry_failure(queue, index) : NULL;
-    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+        slot->info == GYRE_OUTCOME_FAILED ? gyre_expiry_failure(queue, index) : NULL;
+    const uint32_t most = gyre_ring_of(queue)->slots.reply_stride - GYRE_SLOT_HEADER_SIZE;
     const uint32_t length =
         __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
     struct gyre_record_message message = {
@@ -300,7 +311,7 @@ static void add_replies(struct gyre_bytes *bytes, const gyre_queue *queue, uint6
     size_t place = gyre_record_begin(bytes, GYRE_RECORD_REPLIES, number);
     gyre_bytes_add(bytes, &none, sizeof none);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
-        if (!is_done(queue, index) || !gyre_reply_ready(queue, index))
+        if (!is_done(queue, index) || !gyre_reply_ready(gyre_ring_of(queue), index))
             continue;
         add_reply(bytes, queue, index);
         count++;
@@ -383,10 +394,10 @@ gyre_status gyre_journal_init(struct gyre_journal *journal, const struct gyre_jo
                               void *context, const gyre_queue *queue)
 {
     *journal = (struct gyre_journal){.disk = disk, .context = context};
-    journal->open.request_size = queue->request_size;
-    journal->open.reply_size = queue->reply_size;
-    journal->open.header_size = queue->header_size;
-    journal->request = malloc((size_t)queue->request_size + 1);
+    journal->open.request_size = gyre_ring_of(queue)->request_size;
+    journal->open.reply_size = gyre_ring_of(queue)->reply_size;
+    journal->open.header_size = gyre_ring_of(queue)->slots.header_size;
+    journal->request = malloc((size_t)gyre_ring_of(queue)->request_size + 1);
     return journal->request ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
 }
 
@@ -412,7 +423,7 @@ static void add_types(struct gyre_journal *journal)
 /* The first request that a new file has to hold: not covered, or its reply not taken. */
 static uint64_t first_needed(const gyre_queue *queue, const struct gyre_store *store)
 {
-    uint64_t received = gyre_received(queue), covered = queue->log->base.first;
+    uint64_t received = gyre_received(queue), covered = gyre_log_of(queue)->base.first;
     return store && covered < received ? covered : received;
 }
 

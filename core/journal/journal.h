@@ -13,8 +13,9 @@
 
 #include "core/journal/content.h"
 #include "core/stages/log.h"
-#include "core/stages/names.h"
 #include "core/state/store.h"
+#include "core/queue/names.h"
+#include "core/queue/queue.h"
 
 /** Where the bytes go. A function that fails has said why. */
 struct gyre_journal_disk {

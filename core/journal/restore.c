@@ -5,9 +5,14 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/choices.h"
+#include "core/queue/names.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/ring/ring.h"
+#include "core/stages/expiry.h"
+#include "core/stages/log.h"
+#include "core/stages/seals.h"
 
 static struct gyre_logged_request request_of(const struct gyre_journal_content *content, uint64_t index)
 {
@@ -22,14 +27,14 @@ static struct gyre_logged_request request_of(const struct gyre_journal_content *
 
 static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_message *reply)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
-    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
+    const uint32_t most = gyre_ring_of(queue)->slots.reply_stride - GYRE_SLOT_HEADER_SIZE;
     const uint32_t length = reply->length < most ? reply->length : most;
     slot->length = length;
     slot->info = reply->info;
     memcpy(slot + 1, reply->payload, length);
-    if (queue->seals)
-        gyre_queue_seal_reply(queue, index);
+    if (gyre_ring_of(queue)->seals)
+        gyre_seals_reply(queue, index);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
 }
 
@@ -53,7 +58,7 @@ static gyre_status too_many(const struct gyre_journal_content *content, const gy
         "the journal of queue '%s' holds %llu requests whose replies were not taken, and the "
         "queue's capacity is %llu: use a larger one",
         content->open.queue, (unsigned long long)(content->sent - content->received),
-        (unsigned long long)queue->capacity);
+        (unsigned long long)gyre_ring_of(queue)->capacity);
 }
 
 /* Whatever sizes it says that its requests have: one that is longer goes into no slot, nor into the log. */
@@ -61,12 +66,13 @@ static gyre_status check_lengths(const struct gyre_journal_content *content, con
 {
     for (uint64_t index = content->first; index < content->sent; index++) {
         const struct gyre_kept_message *request = &content->requests[index - content->first];
-        if (!gyre_kept_is_query(request) && request->length > queue->request_size)
+        if (!gyre_kept_is_query(request) && request->length > gyre_ring_of(queue)->request_size)
             return gyre_error_set(
                 GYRE_INVALID,
                 "the journal of queue '%s' holds request %llu of %u bytes, and the queue's have %u "
                 "at most; move it away to begin without it",
-                content->open.queue, (unsigned long long)index, request->length, queue->request_size);
+                content->open.queue, (unsigned long long)index, request->length,
+                gyre_ring_of(queue)->request_size);
     }
     return GYRE_OK;
 }
@@ -75,7 +81,8 @@ static gyre_status check_lengths(const struct gyre_journal_content *content, con
  * reply. In its slot stands one, which a device passes over then. */
 static bool offer_query(gyre_queue *queue, struct gyre_logged_request *request)
 {
-    uint32_t front[GYRE_CHOICE_FRONT / sizeof(uint32_t)] = {GYRE_CHOICE_FRONT, gyre_queue_any_query(queue)};
+    uint32_t front[GYRE_CHOICE_FRONT / sizeof(uint32_t)] = {GYRE_CHOICE_FRONT,
+                                                            gyre_choice_any_query(gyre_choices_of(queue))};
     request->payload = front;
     request->length = sizeof front;
     return gyre_queue_put_logged(queue, request);
@@ -111,23 +118,23 @@ static gyre_status offer_again(const struct gyre_journal_content *content, uint6
 gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyre_queue *queue)
 {
     uint64_t first = content->covered > content->first ? content->covered : content->first;
-    if (content->sent - content->received > queue->capacity)
+    if (content->sent - content->received > gyre_ring_of(queue)->capacity)
         return too_many(content, queue);
     gyre_status status = check_lengths(content, queue);
     if (status == GYRE_OK && content->origins)
         status = gyre_origins_create(queue);
     if (status == GYRE_OK)
-        status = put_names(&content->names, &queue->names);
+        status = put_names(&content->names, &gyre_foreign_for(queue)->names);
     if (status != GYRE_OK)
         return status;
-    for (uint64_t index = first; queue->log->keeps && index < content->received; index++) {
+    for (uint64_t index = first; gyre_log_of(queue)->keeps && index < content->received; index++) {
         struct gyre_logged_request request = request_of(content, index);
         uint64_t place = index - content->first;
         gyre_queue_log_put(queue, index, &request, !content->skipped[place] && !content->done[place]);
     }
-    const uint64_t ttl_ns = gyre_queue_expiry_set(queue, 0);
+    const uint64_t ttl_ns = gyre_expiry_set(queue, 0);
     for (uint64_t index = content->received; status == GYRE_OK && index < content->sent; index++)
         status = offer_again(content, index, queue);
-    gyre_queue_expiry_set(queue, ttl_ns);
+    gyre_expiry_set(queue, ttl_ns);
     return status;
 }

@@ -7,12 +7,23 @@
  * mark keeps receivers off the slot; when it took the reply, or gave up, whoever holds the consumer lock
  * steps over the slot in its turn (gyre_consumer_give).
  */
-#include "core/queue/queue_inside.h"
-
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/admit.h"
+#include "core/queue/bells.h"
+#include "core/queue/check.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/mark.h"
+#include "core/queue/post.h"
+#include "core/queue/put.h"
+#include "core/queue/room.h"
+#include "core/queue/side.h"
+#include "core/queue/take.h"
+#include "core/queue/ticket.h"
+#include "core/queue/wait.h"
+#include "core/ring/express.h"
 
 /*
  * Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. With the lock
@@ -66,7 +77,7 @@ __attribute__((noinline)) static gyre_status send_call_in_line(gyre_queue *queue
 static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *request, uint64_t *index,
                              uint64_t deadline_ns, bool *inside)
 {
-    if (__builtin_expect(queue->detour, 0))
+    if (__builtin_expect(queue->ways.detour, 0))
         return gyre_queue_post(queue, request, GYRE_MARK_CALL, index, deadline_ns, inside);
     uint64_t granted = 0;
     gyre_producer_take(queue);
@@ -96,9 +107,9 @@ static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t dea
     const uint64_t ticket = *index;
     gyre_status status = gyre_queue_wait(queue, gyre_wait_ticket, ticket, GYRE_BELL_DEVICE, deadline_ns);
     gyre_producer_take(queue);
-    const bool found = gyre_queue_ticket_find(queue, ticket, index);
+    const bool found = gyre_ticket_find(queue, ticket, index);
     if (!found)
-        gyre_queue_levels_abandon(queue, ticket);
+        queue->line->abandon(queue, ticket);
     gyre_producer_give(queue);
     if (status == GYRE_OK)
         return status;
@@ -116,34 +127,32 @@ struct exchange {
     gyre_message_info *info;
 };
 
-static void complete(gyre_completion *completion, uint64_t index, uint32_t length)
-{
-    if (completion)
-        *completion = (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
-}
-
 static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
-    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    const gyre_slot *slot = gyre_reply_slot(&queue->ring, index);
     uint32_t length;
-    if (__builtin_expect(queue->levels != NULL, 0) || /* there completions have tickets */
-        !gyre_reply_copy(queue, queue->bridge, slot, exchange->reply, exchange->reply_size, &length))
+    if (__builtin_expect(queue->line != NULL, 0) || /* there completions have tickets */
+        !gyre_reply_copy(queue, queue->ring.bytes, slot, exchange->reply, exchange->reply_size, &length))
         return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
                                      exchange->completion);
-    complete(exchange->completion, index, length);
+    if (exchange->completion)
+        gyre_completion_replied(exchange->completion, index, length);
     return GYRE_OK;
 }
 
 /* Its reply came by express. */
 static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
+    const uint32_t quick = queue->ways.quick_reply_size;
     uint32_t length;
-    if (!gyre_express_take(queue, index, exchange->reply, exchange->reply_size, &length)) {
-        gyre_express_settle(queue);
+    if (!gyre_express_take(&queue->ring, index, exchange->reply,
+                           exchange->reply_size < quick ? exchange->reply_size : quick, &length)) {
+        gyre_express_settle(&queue->ring);
         return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
                                      exchange->completion);
     }
-    complete(exchange->completion, index, length);
+    if (exchange->completion)
+        gyre_completion_replied(exchange->completion, index, length);
     return GYRE_OK;
 }
 
@@ -159,21 +168,20 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
                               uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
-    if (!gyre_reply_ready(queue, index))
+    if (!gyre_reply_ready(&queue->ring, index))
         status = gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
     if (status != GYRE_OK) {
         leave_slot(queue, index, GYRE_MARK_ABANDONED);
         tell_unanswered(exchange, index);
         return add_unanswered(status, index);
     }
-    if (__builtin_expect(queue->express_replies != NULL, 0) && !gyre_reply_in_slot(queue, index))
+    if (__builtin_expect(queue->ring.express_replies != NULL, 0) && !gyre_reply_in_slot(&queue->ring, index))
         status = take_express(queue, index, exchange);
     else
         status = read_reply(queue, index, exchange);
-    if (__builtin_expect(queue->timing != NULL, 0))
-        gyre_queue_timing_received(queue, index, index + 1);
+    gyre_replies_taken(queue, index, index + 1);
     if (exchange->info)
-        gyre_queue_info(queue, index, exchange->info);
+        gyre_reply_tell(queue, index, exchange->info);
     leave_slot(queue, index, GYRE_MARK_DONE);
     return status;
 }
@@ -188,8 +196,8 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
             {"request", exchange->request.bytes || (queue && gyre_queue_takes_nothing(queue))},
             {"reply", exchange->reply || !size});
     const uint64_t longest =
-        queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;
-    if (size < longest && (size == 0 || size != queue->caller_reply_size))
+        queue->forms.reply_growth.callers ? queue->forms.reply_growth.callers->size : queue->forms.reply_room;
+    if (size < longest && (size == 0 || size != queue->forms.caller_reply_size))
         return gyre_error_set(GYRE_INVALID,
                               "this queue gives replies of up to %llu bytes, found room for %llu",
                               (unsigned long long)longest, (unsigned long long)size);
@@ -212,10 +220,9 @@ __attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exch
     if (status == GYRE_OK)
         status = send_call(queue, &exchange->request, &index, deadline_ns, &inside);
     if (__builtin_expect(converted != NULL, 0)) { /* calls of the usual kind leave the allocator alone */
-        gyre_queue_unconvert(queue, converted, status == GYRE_OK, 1);
-        free(converted);
+        gyre_queue_recall(queue, converted, status == GYRE_OK, 1);
     }
-    if (status == GYRE_OK && __builtin_expect(queue->levels != NULL, 0))
+    if (status == GYRE_OK && __builtin_expect(queue->line != NULL, 0))
         status = await_ticket(queue, &index, deadline_ns);
     if (status == GYRE_OK)
         status = take_reply(queue, index, exchange, deadline_ns);

@@ -5,9 +5,9 @@
  * behind. A caller's completion is none of theirs: the watcher waits until the caller has taken it.
  *
  * State: watch->signalled is set by the watcher and cleared under the consumer lock
- * (gyre_queue_watch_settle).
+ * (watch_settle).
  */
-#include "core/queue/queue_inside.h"
+#include "core/queue/descriptor.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,8 +18,14 @@
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/queue/label.h"
+#include "core/queue/mark.h"
+#include "core/queue/side.h"
+#include "core/queue/wait.h"
+#include "core/ring/message.h"
 
-struct gyre_queue_watch {
+struct watch {
+    struct gyre_queue_watch of_queue; /* first */
     gyre_queue *queue;
     pthread_t thread;
     int descriptor;
@@ -27,7 +33,12 @@ struct gyre_queue_watch {
     uint32_t leave;
 };
 
-static void signal_ready(struct gyre_queue_watch *watch)
+static struct watch *watch_of(const gyre_queue *queue)
+{
+    return (struct watch *)queue->watch;
+}
+
+static void signal_ready(struct watch *watch)
 {
     uint64_t one = 1;
     __atomic_store_n(&watch->signalled, 1, __ATOMIC_SEQ_CST);
@@ -40,19 +51,20 @@ static void signal_ready(struct gyre_queue_watch *watch)
 static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
 {
     return gyre_queue_lost(queue) || gyre_queue_closed(queue) ||
-           (gyre_reply_ready(queue, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
+           (gyre_reply_ready(&queue->ring, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
 }
 
 static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
-    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
+    if (__atomic_load_n(&watch_of(queue)->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
         return 1;
-    return gyre_received(queue) != cursor || gyre_reply_ready(queue, cursor) || gyre_queue_closed(queue);
+    return gyre_received(queue) != cursor || gyre_reply_ready(&queue->ring, cursor) ||
+           gyre_queue_closed(queue);
 }
 
 static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
-    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
+    if (__atomic_load_n(&watch_of(queue)->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
         return 1;
     return gyre_received(queue) != cursor || gyre_queue_closed(queue) ||
            gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
@@ -70,7 +82,7 @@ static gyre_status await_something(gyre_queue *queue)
 
 static void *watch_queue(void *argument)
 {
-    struct gyre_queue_watch *watch = argument;
+    struct watch *watch = argument;
     gyre_queue *queue = watch->queue;
     while (!__atomic_load_n(&watch->leave, __ATOMIC_ACQUIRE)) {
         if (await_something(queue) == GYRE_OK) {
@@ -86,9 +98,9 @@ static void *watch_queue(void *argument)
     return NULL;
 }
 
-void gyre_queue_watch_settle(gyre_queue *queue)
+static void watch_settle(gyre_queue *queue)
 {
-    struct gyre_queue_watch *watch = queue->watch;
+    struct watch *watch = watch_of(queue);
     uint64_t count;
     if (!__atomic_load_n(&watch->signalled, __ATOMIC_SEQ_CST) ||
         is_for_receivers(queue, queue->consumer.received))
@@ -99,9 +111,23 @@ void gyre_queue_watch_settle(gyre_queue *queue)
     gyre_futex_wake(&watch->signalled, 1);
 }
 
+static void watch_destroy(gyre_queue *queue)
+{
+    struct watch *watch = watch_of(queue);
+    __atomic_store_n(&watch->leave, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
+    gyre_futex_wake(&watch->signalled, 1);
+    gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+    pthread_join(watch->thread, NULL);
+    close(watch->descriptor);
+    free(watch);
+    queue->watch = NULL;
+}
+
 static gyre_status start_watch(gyre_queue *queue)
 {
-    struct gyre_queue_watch *watch = calloc(1, sizeof *watch);
+    struct watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to watch a queue");
     watch->queue = queue;
@@ -110,7 +136,8 @@ static gyre_status start_watch(gyre_queue *queue)
         free(watch);
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
     }
-    queue->watch = watch;
+    watch->of_queue = (struct gyre_queue_watch){watch_settle, watch_destroy};
+    queue->watch = &watch->of_queue;
     gyre_status status = gyre_thread_need(&watch->thread, watch_queue, watch, "to watch a queue");
     if (status != GYRE_OK) {
         queue->watch = NULL;
@@ -129,7 +156,7 @@ gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)
     *descriptor = -1;
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
-    if (!queue->many_threads)
+    if (!queue->ways.many_threads)
         return gyre_error_set(GYRE_INVALID, "a queue with threads = one has no descriptor: "
                                             "the watcher is a second thread; configure threads = many");
     gyre_consumer_take(queue);
@@ -137,22 +164,6 @@ gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)
         status = start_watch(queue);
     gyre_consumer_give(queue);
     if (status == GYRE_OK)
-        *descriptor = queue->watch->descriptor;
+        *descriptor = watch_of(queue)->descriptor;
     return status;
-}
-
-void gyre_queue_watch_destroy(gyre_queue *queue)
-{
-    struct gyre_queue_watch *watch = queue->watch;
-    if (!watch)
-        return;
-    __atomic_store_n(&watch->leave, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
-    gyre_futex_wake(&watch->signalled, 1);
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
-    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
-    pthread_join(watch->thread, NULL);
-    close(watch->descriptor);
-    free(watch);
-    queue->watch = NULL;
 }

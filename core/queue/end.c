@@ -4,10 +4,18 @@
  *
  * Locks: the producer's while sends are shut out or its ring is completed; the consumer's to reopen.
  */
-#include "core/queue/queue_inside.h"
+#include "core/queue/end.h"
 
-#include "core/stages/behaviours.h"
+#include <limits.h>
+
 #include "core/queue/lent.h"
+#include "core/queue/line.h"
+#include "core/queue/senders.h"
+#include "core/queue/side.h"
+#include "core/ring/express.h"
+#include "core/ring/message.h"
+#include "core/ring/outcome.h"
+#include "gyre/waiting.h"
 
 void gyre_queue_close_sends(gyre_queue *queue)
 {
@@ -16,9 +24,9 @@ void gyre_queue_close_sends(gyre_queue *queue)
     __atomic_store_n(&queue->state.closed, 1, __ATOMIC_SEQ_CST);
     gyre_senders_call_all(queue);
     gyre_producer_give(queue);
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
-    if (queue->lent)
+    if (queue->foreign.lent)
         gyre_lent_tell(queue);
 }
 
@@ -26,21 +34,6 @@ void gyre_queue_orphan(gyre_queue *queue)
 {
     __atomic_store_n(&queue->state.orphaned, 1, __ATOMIC_SEQ_CST); /* before the bells that close rings */
     gyre_queue_close_sends(queue);
-}
-
-void gyre_queue_misuse(gyre_queue *queue)
-{
-    __atomic_store_n(&queue->state.misused, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&queue->state.closed, 1, __ATOMIC_RELEASE);
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
-    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
-}
-
-void gyre_queue_disown(gyre_queue *queue)
-{
-    queue->many_threads = false; /* a thread that is not here may hold the locks */
-    queue->state.disowned = 1;
-    queue->state.closed = 1;
 }
 
 void gyre_queue_abandon(gyre_queue *queue)
@@ -52,8 +45,8 @@ void gyre_queue_abandon(gyre_queue *queue)
 uint64_t gyre_queue_rewind(gyre_queue *queue)
 {
     gyre_producer_take(queue); /* the attendant may be moving something */
-    if (queue->levels)
-        gyre_queue_levels_begin(queue);
+    if (queue->line)
+        queue->line->begin(queue);
     const uint64_t next = gyre_queue_next_index(queue);
     gyre_producer_give(queue);
     return next;
@@ -63,50 +56,43 @@ void gyre_queue_reopen(gyre_queue *queue)
 {
     __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
-    if (!queue->many_threads || queue->lent) /* a client's cursor is looked at without the lock */
+    if (!queue->ways.many_threads ||
+        queue->foreign.lent) /* a client's cursor is looked at without the lock */
         return;
     gyre_consumer_take(queue); /* its descriptor, which told of the end, is not to be readable for nothing */
     gyre_consumer_give(queue);
 }
 
-static void write_unhandled(gyre_queue *queue, uint64_t index)
-{
-    gyre_slot *slot = gyre_reply_slot(queue, index);
-    slot->length = 0;
-    slot->info = GYRE_OUTCOME_UNHANDLED;
-    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
-}
-
 void gyre_queue_complete_one(gyre_queue *queue, uint64_t index)
 {
-    write_unhandled(queue, index);
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_outcome_unhandled(&queue->ring, index);
+    gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
 }
 
 static uint64_t complete_ring(gyre_queue *queue)
 {
     uint64_t count = 0, end = gyre_queue_next_index(queue);
-    gyre_express_settle(queue);
+    gyre_express_settle(&queue->ring);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
-        if (gyre_reply_ready(queue, index))
+        if (gyre_reply_ready(&queue->ring, index))
             continue;
-        write_unhandled(queue, index);
-        count += !(queue->levels && gyre_queue_levels_over(queue, index)); /* that one was counted */
+        gyre_outcome_unhandled(&queue->ring, index);
+        count += !(queue->line && queue->line->over(queue, index)); /* that one was counted */
     }
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
-    if (queue->lent)
+    gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
+    if (queue->foreign.lent)
         gyre_lent_end(queue);
     return count;
 }
 
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 {
-    if (!queue->levels)
+    if (!queue->line)
         return complete_ring(queue);
     gyre_producer_take(queue); /* or the attendant moves what waits into a ring that was completed already */
-    uint64_t count = gyre_queue_levels_end(queue);
+    uint64_t count = queue->line->end(queue);
     count += complete_ring(queue);
-    gyre_queue_levels_pump(queue); /* what finds no room follows as receivers make some */
+    queue->line->pump(queue); /* what finds no room follows as receivers make some */
     gyre_producer_give(queue);
     return count;
 }

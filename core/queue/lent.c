@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/state.h"
 
 gyre_status gyre_lent_create(gyre_queue *queue)
 {
@@ -23,7 +23,7 @@ gyre_status gyre_lent_create(gyre_queue *queue)
     lent->queue = queue;
     lent->limit = UINT64_MAX;
     lent->notice = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    queue->lent = lent;
+    queue->foreign.lent = lent;
     if (lent->notice < 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a queue of another program: %s",
                               strerror(errno));
@@ -32,12 +32,12 @@ gyre_status gyre_lent_create(gyre_queue *queue)
 
 void gyre_lent_destroy(gyre_queue *queue)
 {
-    if (!queue->lent)
+    if (!queue->foreign.lent)
         return;
-    if (queue->lent->notice >= 0)
-        close(queue->lent->notice);
-    free(queue->lent);
-    queue->lent = NULL;
+    if (queue->foreign.lent->notice >= 0)
+        close(queue->foreign.lent->notice);
+    free(queue->foreign.lent);
+    queue->foreign.lent = NULL;
 }
 
 static uint64_t sequence_of(const gyre_slot *slot)
@@ -48,19 +48,19 @@ static uint64_t sequence_of(const gyre_slot *slot)
 /* The slot of `index` says that a later request of the same slot was published, or answered. */
 static bool is_lapped(const gyre_queue *queue, uint64_t sequence, uint64_t index)
 {
-    return sequence > index + 1 && ((sequence - 1 - index) & queue->mask) == 0;
+    return sequence > index + 1 && ((sequence - 1 - index) & queue->ring.mask) == 0;
 }
 
 /* The first index that is not known to be answered. An answer that has taken the slot of an earlier one tells
  * that the client had received that, and everything up to it. */
 static uint64_t answered(const gyre_queue *queue, uint64_t index)
 {
-    for (uint64_t looks = 0; looks < 2 * queue->capacity; looks++) {
-        uint64_t sequence = sequence_of(gyre_reply_slot(queue, index));
+    for (uint64_t looks = 0; looks < 2 * queue->ring.capacity; looks++) {
+        uint64_t sequence = sequence_of(gyre_reply_slot(&queue->ring, index));
         if (sequence == index + 1)
             index++;
         else if (is_lapped(queue, sequence, index))
-            index = sequence - queue->capacity;
+            index = sequence - queue->ring.capacity;
         else
             break;
     }
@@ -71,7 +71,7 @@ static uint64_t answered(const gyre_queue *queue, uint64_t index)
 static uint64_t published(const gyre_queue *queue, uint64_t index, uint64_t end)
 {
     for (; index < end; index++) {
-        uint64_t sequence = sequence_of(gyre_request_slot(queue, index));
+        uint64_t sequence = sequence_of(gyre_request_slot(&queue->ring, index));
         if (sequence != index + 1 && !is_lapped(queue, sequence, index))
             break;
     }
@@ -83,7 +83,7 @@ void gyre_lent_look(struct gyre_lent *lent)
     gyre_queue *queue = lent->queue;
     uint64_t received = answered(queue, __atomic_load_n(&queue->consumer.received, __ATOMIC_RELAXED));
     uint64_t sent = __atomic_load_n(&queue->producer.sent, __ATOMIC_RELAXED),
-             end = received + queue->capacity;
+             end = received + queue->ring.capacity;
     uint64_t limit = __atomic_load_n(&lent->limit, __ATOMIC_RELAXED);
     if (sent < received || sent > end)
         sent = received;
@@ -106,16 +106,17 @@ static void notify(int descriptor)
  */
 void gyre_lent_tell(gyre_queue *queue)
 {
-    gyre_lent_look(queue->lent);
-    if (__atomic_load_n(&queue->lent->limit, __ATOMIC_RELAXED) == UINT64_MAX)
-        __atomic_store_n(&queue->lent->limit, gyre_received(queue) + queue->capacity, __ATOMIC_RELAXED);
-    notify(queue->lent->notice);
+    gyre_lent_look(queue->foreign.lent);
+    if (__atomic_load_n(&queue->foreign.lent->limit, __ATOMIC_RELAXED) == UINT64_MAX)
+        __atomic_store_n(&queue->foreign.lent->limit, gyre_received(queue) + queue->ring.capacity,
+                         __ATOMIC_RELAXED);
+    notify(queue->foreign.lent->notice);
 }
 
 void gyre_lent_end(gyre_queue *queue)
 {
-    __atomic_store_n(&queue->lent->ended, 1, __ATOMIC_RELEASE); /* after the completions */
-    notify(queue->lent->notice);
+    __atomic_store_n(&queue->foreign.lent->ended, 1, __ATOMIC_RELEASE); /* after the completions */
+    notify(queue->foreign.lent->notice);
 }
 
 void gyre_lent_ring(int doorbell)

@@ -7,8 +7,19 @@
  * Lock: the consumer's while slots are read; the producer's, before it, while messages in front of the ring are;
  * neither across a wait.
  */
+#include "core/queue/match.h"
+
+#include <stddef.h>
+#include <string.h>
+
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/mark.h"
+#include "core/queue/side.h"
+#include "core/queue/take.h"
+#include "core/queue/ticket.h"
+#include "core/queue/wait.h"
 
 /* Which completions a receiver takes. */
 struct wish {
@@ -24,10 +35,20 @@ struct sighting {
     uint64_t ticket, sent; /* in front of it, when that was the index that the ring would take next */
 };
 
+/* Of a request under way; 0 where headers hold none. */
+static uint64_t correlation_of(const struct gyre_ring *ring, uint64_t index)
+{
+    uint64_t correlation = 0;
+    if (ring->slots.header_size > offsetof(gyre_header, correlation))
+        memcpy(&correlation, gyre_header_at(ring, index) + offsetof(gyre_header, correlation),
+               sizeof correlation);
+    return correlation;
+}
+
 static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish *wish)
 {
     return gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
-           (wish->any || gyre_queue_correlation(queue, index) == wish->correlation);
+           (wish->any || correlation_of(&queue->ring, index) == wish->correlation);
 }
 
 /* The first wanted message under way; `ready`: whose completion is there. Under the lock. */
@@ -35,7 +56,7 @@ static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, u
 {
     const uint64_t end = gyre_queue_next_index(queue);
     for (*index = queue->consumer.received; *index < end; ++*index)
-        if (is_wanted(queue, *index, wish) && (!ready || gyre_reply_ready(queue, *index)))
+        if (is_wanted(queue, *index, wish) && (!ready || gyre_reply_ready(&queue->ring, *index)))
             return true;
     return false;
 }
@@ -43,11 +64,11 @@ static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, u
 /* Without the lock: whether a look under it is worth while. */
 int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
 {
-    const bool over = gyre_queue_closed(queue) && !(queue->levels && gyre_queue_waiting(queue));
+    const bool over = gyre_queue_closed(queue) && !gyre_line_waits(queue);
     const uint64_t end = gyre_queue_next_index(queue), first = gyre_received(queue);
     (void)argument;
     for (uint64_t index = first; index < end; index++)
-        if (gyre_reply_ready(queue, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND)
+        if (gyre_reply_ready(&queue->ring, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND)
             return 1;
     return over && first >= end ? -1 : 0;
 }
@@ -59,11 +80,10 @@ static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t s
     gyre_status status = gyre_queue_read_reply(queue, index, reply, size, completion);
     if (status == GYRE_INVALID || status == GYRE_INTERNAL)
         return status; /* it is not consumed */
-    if (queue->timing)
-        gyre_queue_timing_received(queue, index, index + 1);
+    gyre_replies_taken(queue, index, index + 1);
     if (info)
-        gyre_queue_info(queue, index, info);
-    if (gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_DROPPED)
+        gyre_reply_tell(queue, index, info);
+    if (gyre_reply_was_dropped(queue, index))
         __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* with the statistics */
     gyre_mark_set_locked(queue, index, GYRE_MARK_DONE);
     return status;
@@ -71,7 +91,7 @@ static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t s
 
 static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     return gyre_error_set(GYRE_NOT_FOUND, "no message of %s with correlation %llu waits to be received",
                           gyre_queue_label(queue, label, sizeof label),
                           (unsigned long long)wish->correlation);
@@ -85,8 +105,8 @@ static int wait_line(const gyre_queue *queue, uint64_t argument)
 {
     const struct sighting *seen = (const struct sighting *)(uintptr_t)argument;
     uint64_t index;
-    if (gyre_queue_ticket_find(queue, seen->ticket, &index))
-        return gyre_reply_ready(queue, index);
+    if (gyre_ticket_find(queue, seen->ticket, &index))
+        return gyre_reply_ready(&queue->ring, index);
     return gyre_received(queue) > seen->sent;
 }
 
@@ -111,10 +131,10 @@ static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, 
 /* Why nothing was received in time, where the wait did not know. */
 static gyre_status explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
     if ((status == GYRE_TIMEOUT || status == GYRE_AGAIN) && seen->in_line &&
-        gyre_queue_next_index(queue) - gyre_received(queue) >= queue->capacity)
+        gyre_queue_next_index(queue) - gyre_received(queue) >= queue->ring.capacity)
         return gyre_error_add(status,
                               "the message waits in front of %s, whose places are taken: replies keep theirs "
                               "until all before them were received",
@@ -139,9 +159,9 @@ static gyre_status wait(gyre_queue *queue, const struct wish *wish, const struct
 /* Where the wanted message is in front of the ring, before the ring is looked at: what is in neither is nowhere. */
 static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
 {
-    gyre_queue_levels_move(queue);
+    queue->line->move(queue);
     seen->sent = gyre_queue_next_index(queue); /* before the look: it will come in behind that */
-    seen->in_line = !wish->any && gyre_queue_levels_find(queue, wish->correlation, &seen->ticket);
+    seen->in_line = !wish->any && queue->line->find(queue, wish->correlation, &seen->ticket);
 }
 
 static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *reply, size_t size,
@@ -151,7 +171,7 @@ static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *rep
     bool inside = false, taken = false;
     while (status == GYRE_OK && !taken) {
         struct sighting seen = {0};
-        if (queue->levels)
+        if (queue->line)
             look_in_line(queue, wish, &seen);
         gyre_consumer_take(queue);
         seen.peeking = queue->consumer.peeking;
@@ -181,11 +201,11 @@ gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *repl
                              gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
 {
     const struct wish wish = {.correlation = correlation};
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     if (!queue || (!reply && size) || (info && info->size < sizeof info->size))
         return GYRE_ARGUMENTS("gyre_receive_for", {"queue", queue}, {"reply", reply || !size},
                               GYRE_SIZED_OR_NULL(info));
-    if (queue->header_size <= offsetof(gyre_header, correlation))
+    if (queue->ring.slots.header_size <= offsetof(gyre_header, correlation))
         return gyre_error_set(GYRE_INVALID,
                               "the header of %s holds no correlation; "
                               "set header = correlation in its section",

@@ -5,16 +5,21 @@
  *
  * Lock: the producer's; never across a wait.
  */
-#include <stdlib.h>
+#include "core/queue/post.h"
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/admit.h"
+#include "core/queue/bells.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/room.h"
+#include "core/queue/side.h"
 
 enum outcome { POSTED, FULL, DUPLICATE };
 
 static gyre_status duplicate(gyre_queue *queue, uint64_t id)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.duplicates, 1, __ATOMIC_RELAXED);
     return gyre_error_set(GYRE_DROPPED,
                           "%s was sent a message with id %llu already; this one is not sent again",
@@ -26,17 +31,17 @@ static enum outcome post(gyre_queue *queue, const void *request, size_t size, co
                          enum gyre_mark mark, uint64_t *index)
 {
     uint64_t granted;
-    if (queue->known && header->id && gyre_queue_knows(queue, header->id))
+    if (queue->known && header->id && queue->known->knows(queue, header->id))
         return DUPLICATE;
-    if (queue->levels) {
-        granted = gyre_queue_levels_push(queue, request, size, header, mark, index);
+    const struct gyre_outgoing one = {request, size, 1, header};
+    if (queue->line) {
+        granted = queue->line->push(queue, &one, mark, index);
     } else {
-        const struct gyre_outgoing one = {request, size, 1, header};
         *index = queue->producer.sent;
         granted = gyre_queue_put(queue, &one, mark);
     }
     if (granted && queue->known && header->id)
-        gyre_queue_know(queue, header->id);
+        queue->known->note(queue, header->id);
     return granted ? POSTED : FULL;
 }
 
@@ -99,7 +104,6 @@ gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing 
     gyre_status status = gyre_queue_admit(queue, &taken, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = post_all(queue, taken, sent, deadline_ns);
-    gyre_queue_unconvert(queue, converted, sent->count, taken.count);
-    free(converted);
+    gyre_queue_recall(queue, converted, sent->count, taken.count);
     return status;
 }

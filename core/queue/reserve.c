@@ -5,13 +5,24 @@
  * Locks: producer.lock while slots are granted and published; between the two a flag keeps
  * other reservations off, and nothing is held.
  */
+#include <string.h>
+
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/stages/behaviours.h"
-#include "core/ring/express.h"
-#include "core/stages/log.h"
-#include "core/queue/publish.h"
-#include "core/stages/spans.h"
+#include "core/queue/bells.h"
+#include "core/queue/check.h"
+#include "core/queue/convert.h"
+#include "core/queue/label.h"
+#include "core/queue/put.h"
+#include "core/queue/room.h"
+#include "core/queue/side.h"
+
+/* Before a reservation no header is given yet. */
+static void headers_clear(const struct gyre_ring *ring, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; ring->headers && index != end; index++)
+        memset(gyre_header_at(ring, index), 0, ring->slots.header_size);
+}
 
 /*
  * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
@@ -26,20 +37,18 @@ static uint64_t try_reserve(gyre_queue *queue, struct gyre_sender *sender, size_
     wanted = gyre_senders_admit(queue, sender, wanted);
     if (!*is_closed && wanted) {
         queue->producer.received_seen = gyre_received(queue);
-        uint64_t together = queue->capacity - (queue->producer.sent & queue->mask);
+        uint64_t together = queue->ring.capacity - (queue->producer.sent & queue->ring.mask);
         granted = gyre_producer_room(queue) < wanted ? gyre_producer_room(queue) : wanted;
         granted = together < granted ? together : granted;
-        if (queue->log)
-            granted = gyre_queue_log_grant(queue, queue->producer.sent, granted);
-        if (gyre_requests_bridged(queue))
-            granted = gyre_bridge_reserve(queue, size, granted);
+        granted = gyre_queue_grant(queue, queue->producer.sent, granted);
+        if (gyre_requests_bridged(&queue->ring))
+            granted = gyre_bytes_reserve(&queue->ring, size, granted, queue->producer.sent);
         queue->producer.reserved_size = size;
         queue->producer.reserved = granted;
         gyre_barred_set(queue, GYRE_BARRED_RESERVING, granted > 0);
         if (granted)
             gyre_senders_passed(queue, sender);
-        if (queue->headers)
-            gyre_queue_headers_clear(queue, queue->producer.sent, queue->producer.sent + granted);
+        headers_clear(&queue->ring, queue->producer.sent, queue->producer.sent + granted);
     }
     gyre_producer_give(queue);
     return granted;
@@ -48,30 +57,30 @@ static uint64_t try_reserve(gyre_queue *queue, struct gyre_sender *sender, size_
 /* The payload of a request in the open reservation. */
 static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
 {
-    if (gyre_requests_bridged(queue))
-        return gyre_bridge_reserved(queue, number);
-    return (unsigned char *)(gyre_request_slot(queue, queue->producer.sent + number) + 1);
+    if (gyre_requests_bridged(&queue->ring))
+        return gyre_bytes_reserved(queue->ring.bytes, number);
+    return (unsigned char *)(gyre_request_slot(&queue->ring, queue->producer.sent + number) + 1);
 }
 
 /* What is done before a message is in the ring cannot be done to one that is built there. */
 static gyre_status check_in_place(const gyre_queue *queue)
 {
-    char label[96];
-    if (queue->detour)
+    char label[GYRE_LABEL_SIZE];
+    if (queue->ways.detour)
         return gyre_error_set(
             GYRE_INVALID,
             "%s has levels or looks for duplicates, so requests are not built in place; use gyre_send",
             gyre_queue_label(queue, label, sizeof label));
-    if (queue->request_growth.callers)
+    if (queue->forms.request_growth.callers)
         return gyre_error_set(
             GYRE_INVALID,
             "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
-            queue->request_growth.callers->name);
-    if (queue->caller_request_size > queue->request_size)
+            queue->forms.request_growth.callers->name);
+    if (queue->forms.caller_request_size > queue->ring.request_size)
         return gyre_error_set(GYRE_INVALID,
                               "the caller's request type has %u bytes and a slot %u: "
                               "the kernel knows an older type; use gyre_send",
-                              queue->caller_request_size, queue->request_size);
+                              queue->forms.caller_request_size, queue->ring.request_size);
     return GYRE_OK;
 }
 
@@ -82,7 +91,7 @@ static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size
     gyre_status status = check_in_place(queue);
     struct gyre_sender sender = {0};
     bool is_closed = false, inside = false;
-    const uint64_t bytes = gyre_requests_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
+    const uint64_t bytes = gyre_requests_bridged(&queue->ring) ? GYRE_BRIDGE_UNITS(size) : 0;
     while (status == GYRE_OK) {
         uint64_t granted = try_reserve(queue, &sender, size, *count, &is_closed);
         if (granted) {
@@ -104,11 +113,11 @@ gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, u
     size_t count = 1;
     if (!queue || !request)
         return GYRE_ARGUMENTS("gyre_reserve_sized", {"queue", queue}, {"request", request});
-    const size_t least = queue->request_least ? queue->request_least : queue->request_size;
-    if (size < least || size > queue->request_size)
+    const size_t least = queue->ring.request_least ? queue->ring.request_least : queue->ring.request_size;
+    if (size < least || size > queue->ring.request_size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve_sized: the queue's requests have %zu to %u bytes, found %zu",
-                              least, queue->request_size, size);
+                              least, queue->ring.request_size, size);
     return reserve(queue, size, request, &count, deadline_ns);
 }
 
@@ -118,16 +127,24 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
-    *stride = gyre_requests_bridged(queue) ? GYRE_BRIDGE_UNITS(queue->request_size) : queue->request_stride;
-    return reserve(queue, queue->request_size, requests, count, deadline_ns);
+    *stride = gyre_requests_bridged(&queue->ring) ? GYRE_BRIDGE_UNITS(queue->ring.request_size)
+                                                  : queue->ring.slots.request_stride;
+    return reserve(queue, queue->ring.request_size, requests, count, deadline_ns);
+}
+
+/* From one reserved request to the next. */
+static size_t reserved_stride(const gyre_queue *queue)
+{
+    return gyre_requests_bridged(&queue->ring) ? (size_t)queue->ring.bytes->producer.reserved_each
+                                               : queue->ring.slots.request_stride;
 }
 
 /* How many of the first `count` reserved requests, which lie together, say a length that they can have. */
 static size_t count_lengths(const gyre_queue *queue, size_t count)
 {
     const unsigned char *request = reserved_at(queue, 0);
-    const size_t stride = (size_t)(count > 1 ? reserved_at(queue, 1) - request : 0);
-    const uint32_t least = queue->request_least, more = (uint32_t)queue->producer.reserved_size - least;
+    const size_t stride = reserved_stride(queue);
+    const uint32_t least = queue->ring.request_least, more = (uint32_t)queue->producer.reserved_size - least;
     size_t right = 0;
     uint32_t used;
     for (; right < count; right++, request += stride) {
@@ -141,10 +158,10 @@ static size_t count_lengths(const gyre_queue *queue, size_t count)
 /* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
 static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 {
-    uint32_t known = queue->caller_request_size;
+    uint32_t known = queue->forms.caller_request_size;
     for (size_t i = 0; known && i < count; i++)
-        memset(reserved_at(queue, i) + known, 0, queue->request_size - known);
-    if (!queue->request_least)
+        memset(reserved_at(queue, i) + known, 0, queue->ring.request_size - known);
+    if (!queue->ring.request_least)
         return GYRE_OK;
     const size_t right = count_lengths(queue, count);
     if (right < count)
@@ -160,22 +177,22 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
 {
     const uint64_t index = queue->producer.sent, end = index + count;
     (void)GYRE_FAULT_POINT(RING_COMMIT);
-    if (__builtin_expect(queue->annotated, 0))
-        gyre_queue_note_sent(queue, index, end);
-    for (uint64_t i = 0; queue->headers && queue->choice_types && i < count; i++)
-        gyre_queue_headers_name(queue, index + i, index + i + 1, reserved_at(queue, i), 0);
-    if (queue->spans)
-        gyre_queue_spans_sent(queue, index, end, NULL, 0);
-    if (queue->seals)
-        gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
-    if (gyre_requests_bridged(queue))
-        gyre_bridge_commit(queue, index, end);
-    else if (queue->express && count == 1)
-        gyre_express_publish(queue, index, queue->request_size, false);
-    else if (queue->request_least)
-        gyre_publish_all(gyre_slots_of(queue), index, end, queue->request_size, true);
+    if (__builtin_expect(queue->stages.noted, 0)) {
+        const struct gyre_sending sending = {.first = index,
+                                             .end = end,
+                                             .requests = reserved_at(queue, 0),
+                                             .stride = reserved_stride(queue),
+                                             .in_place = true};
+        gyre_queue_note_sent(queue, &sending);
+    }
+    if (gyre_requests_bridged(&queue->ring))
+        gyre_bytes_commit(&queue->ring, index, end);
+    else if (queue->ring.express && count == 1)
+        gyre_express_publish(&queue->ring, index, queue->ring.request_size, false);
+    else if (queue->ring.request_least)
+        gyre_publish_all(gyre_slots_of(&queue->ring), index, end, queue->ring.request_size, true);
     else
-        gyre_publish_all(gyre_slots_of(queue), index, end, queue->request_size, false);
+        gyre_publish_all(gyre_slots_of(&queue->ring), index, end, queue->ring.request_size, false);
     __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
     gyre_producer_note_depth(queue, end);
     queue->producer.reserved = 0;
@@ -184,7 +201,7 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
 
 static gyre_status tell_uncovered(const gyre_queue *queue, size_t count)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     const uint64_t reserved = gyre_is_reserving(queue) ? queue->producer.reserved : 0;
     return gyre_error_set(GYRE_INVALID, "%s has %llu reserved requests, asked to commit %zu",
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)reserved, count);
@@ -209,4 +226,26 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         return gyre_queue_tell_closed(queue);
     gyre_queue_ring_doorbell(queue, count);
     return GYRE_OK;
+}
+
+gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header)
+{
+    gyre_status status;
+    char label[GYRE_LABEL_SIZE];
+    if (!queue || !header)
+        return GYRE_ARGUMENTS("gyre_reserve_header", {"queue", queue}, {"header", header});
+    status = gyre_queue_check_header(queue, header);
+    if (status != GYRE_OK || !queue->ring.headers)
+        return status;
+    gyre_producer_take(queue);
+    if (gyre_is_reserving(queue) && number < queue->producer.reserved)
+        memcpy(gyre_header_at(&queue->ring, queue->producer.sent + number), header,
+               queue->ring.slots.header_size);
+    else
+        status = gyre_error_set(
+            GYRE_INVALID, "%s has %llu reserved requests, asked for the header of number %zu",
+            gyre_queue_label(queue, label, sizeof label),
+            (unsigned long long)(gyre_is_reserving(queue) ? queue->producer.reserved : 0), number);
+    gyre_producer_give(queue);
+    return status;
 }

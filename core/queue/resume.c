@@ -4,28 +4,32 @@
  * a send has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
  */
 #include "core/queue/resume.h"
-#include "core/ring/express.h"
-#include "core/queue/lent.h"
-#include "core/queue/queue_inside.h"
 
 #include <limits.h>
 #include <string.h>
 
+#include "core/queue/bells.h"
+#include "core/queue/choices.h"
+#include "core/queue/lent.h"
+#include "core/queue/side.h"
+#include "core/ring/express.h"
+#include "core/ring/message.h"
+#include "core/ring/outcome.h"
 #include "gyre/waiting.h"
 
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
 {
-    if (queue->lent)
-        gyre_lent_look(queue->lent);
-    uint64_t index = gyre_received(queue), end = index + queue->capacity;
-    while (index != end && gyre_reply_ready(queue, index))
+    if (queue->foreign.lent)
+        gyre_lent_look(queue->foreign.lent);
+    uint64_t index = gyre_received(queue), end = index + queue->ring.capacity;
+    while (index != end && gyre_reply_ready(&queue->ring, index))
         index++;
     return index;
 }
 
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index)
 {
-    while (gyre_reply_ready(queue, index))
+    while (gyre_reply_ready(&queue->ring, index))
         index++;
     return index;
 }
@@ -34,7 +38,7 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
 {
     uint64_t count = 0, sent = gyre_queue_next_index(queue);
     for (uint64_t index = gyre_queue_first_unanswered(queue); index < end && index < sent; index++) {
-        count += !gyre_reply_ready(queue, index);
+        count += !gyre_reply_ready(&queue->ring, index);
         if (count == most)
             break;
     }
@@ -44,7 +48,7 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
 /* What the host completed itself, and what the device passed over, is no part of any state. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
 {
-    const gyre_slot *reply = gyre_reply_slot(queue, index);
+    const gyre_slot *reply = gyre_reply_slot(&queue->ring, index);
     gyre_failure failure;
     if (reply->info == GYRE_OUTCOME_DROPPED || reply->info == GYRE_OUTCOME_UNHANDLED)
         return false;
@@ -64,12 +68,13 @@ bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
 
 static void mark(gyre_queue *queue, bool handled_too)
 {
-    uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->capacity;
+    uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->ring.capacity;
     for (uint64_t index = first; index < end; index++) {
-        gyre_slot *request = gyre_request_slot(queue, index);
-        if (!gyre_reply_ready(queue, index))
+        gyre_slot *request = gyre_request_slot(&queue->ring, index);
+        if (!gyre_reply_ready(&queue->ring, index))
             continue;
-        if (!handled_too && gyre_queue_was_handled(queue, index) && !gyre_queue_is_query(queue, request + 1))
+        if (!handled_too && gyre_queue_was_handled(queue, index) &&
+            !gyre_choice_is_query(&queue->choices, request + 1))
             continue;
         request->length = GYRE_LENGTH_ANSWERED;
         request->info = GYRE_REQUEST_ANSWERED;
@@ -88,16 +93,17 @@ void gyre_queue_mark_settled(gyre_queue *queue)
 
 void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)
 {
-    __atomic_store_n(&queue->shared->claim.next, index, __ATOMIC_RELAXED); /* the next launch publishes it */
+    __atomic_store_n(&queue->ring.shared->claim.next, index,
+                     __ATOMIC_RELAXED); /* the next launch publishes it */
 }
 
 void gyre_queue_renew(gyre_queue *queue)
 {
-    if (queue->lent)
+    if (queue->foreign.lent)
         return;
     gyre_producer_take(queue);
-    queue->shared->host.parks = queue->idle == GYRE_WAIT_PARK;
-    __atomic_store_n(&queue->shared->host.drop_before, queue->producer.drop_before,
+    queue->ring.shared->host.parks = queue->ways.idle == GYRE_WAIT_PARK;
+    __atomic_store_n(&queue->ring.shared->host.drop_before, queue->producer.drop_before,
                      __ATOMIC_RELAXED); /* the next launch publishes it */
     gyre_producer_give(queue);
 }
@@ -105,14 +111,15 @@ void gyre_queue_renew(gyre_queue *queue)
 /* A request that is hidden behind a gate has no sequence, and is whole. */
 bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index)
 {
-    return __atomic_load_n(&gyre_request_slot(queue, index)->sequence, __ATOMIC_RELAXED) != index + 1 &&
-           index != queue->gate;
+    return __atomic_load_n(&gyre_request_slot(&queue->ring, index)->sequence, __ATOMIC_RELAXED) !=
+               index + 1 &&
+           index != queue->view.gate;
 }
 
 /* A device that waits for this index finds it, and has nothing to do. */
 static void pass_over(gyre_queue *queue, uint64_t index)
 {
-    gyre_slot *request = gyre_request_slot(queue, index);
+    gyre_slot *request = gyre_request_slot(&queue->ring, index);
     request->length = GYRE_LENGTH_ANSWERED;
     request->info = GYRE_REQUEST_ANSWERED;
     __atomic_store_n(&request->sequence, index + 1, __ATOMIC_RELAXED); /* the next launch publishes it */
@@ -121,14 +128,14 @@ static void pass_over(gyre_queue *queue, uint64_t index)
 uint64_t gyre_queue_fail_damaged(gyre_queue *queue)
 {
     uint64_t count = 0;
-    if (queue->lent) /* its slots are the client's to write */
+    if (queue->foreign.lent) /* its slots are the client's to write */
         return 0;
     const uint64_t end = gyre_queue_next_index(queue); /* all below were published before they were counted */
     for (uint64_t index = gyre_queue_first_unanswered(queue); index < end; index++) {
         if (!gyre_queue_is_damaged(queue, index))
             continue;
         pass_over(queue, index);
-        if (gyre_reply_ready(queue, index))
+        if (gyre_reply_ready(&queue->ring, index))
             continue;
         gyre_queue_fail(queue, index, GYRE_FAILURE_CRASH, "a worker process overwrote the request");
         count++;
@@ -138,29 +145,38 @@ uint64_t gyre_queue_fail_damaged(gyre_queue *queue)
 
 void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
+    gyre_slot *slot = gyre_reply_slot(&queue->ring, index);
     gyre_slot_fail(slot, code, text);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
 }
 
 void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
-    if (queue->lent)
-        gyre_lent_look(queue->lent); /* which would come no further than the hole */
+    if (queue->foreign.lent)
+        gyre_lent_look(queue->foreign.lent); /* which would come no further than the hole */
     /* its sender may not have written its express copy yet; a queue of one thread has it behind itself, and its side is
      * that thread's */
-    if (queue->many_threads)
+    if (queue->ways.many_threads)
         gyre_producer_take(queue);
-    __atomic_store_n(&gyre_request_slot(queue, index)->sequence, 0, __ATOMIC_RELAXED);
-    gyre_express_withdraw(queue);
-    if (queue->many_threads)
+    __atomic_store_n(&gyre_request_slot(&queue->ring, index)->sequence, 0, __ATOMIC_RELAXED);
+    gyre_express_withdraw(&queue->ring);
+    if (queue->ways.many_threads)
         gyre_producer_give(queue);
 }
 
 void gyre_queue_show(gyre_queue *queue, uint64_t index)
 {
     /* pairs with the worker's acquire */
-    __atomic_store_n(&gyre_request_slot(queue, index)->sequence, index + 1, __ATOMIC_RELEASE);
-    gyre_queue_ring_doorbell(queue, queue->capacity);
+    __atomic_store_n(&gyre_request_slot(&queue->ring, index)->sequence, index + 1, __ATOMIC_RELEASE);
+    gyre_queue_ring_doorbell(queue, queue->ring.capacity);
+}
+
+void gyre_queue_resume_bytes(gyre_queue *queue)
+{
+    if (!queue->ring.bytes || !queue->ring.bytes->replies)
+        return;
+    gyre_consumer_take(queue);
+    gyre_bytes_resume(&queue->ring);
+    gyre_consumer_give(queue);
 }

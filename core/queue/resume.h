@@ -56,4 +56,10 @@ void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char
 void gyre_queue_hide(gyre_queue *queue, uint64_t index);
 void gyre_queue_show(gyre_queue *queue, uint64_t index);
 
+/**
+ * No device: sets the rings of reply bytes up for the next one, which finds only completions that are there in use. Nothing
+ * for a queue whose replies lie in their slots.
+ */
+void gyre_queue_resume_bytes(gyre_queue *queue);
+
 #endif

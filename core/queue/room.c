@@ -4,34 +4,61 @@
  *
  * Locks: the producer's and the consumer's, one at a time and never while waiting.
  */
-#include "core/queue/queue_inside.h"
+#include "core/queue/room.h"
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
-#include "core/stages/log.h"
-#include "core/stages/spans.h"
+#include "core/queue/bells.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/mark.h"
+#include "core/queue/side.h"
+#include "core/queue/storm.h"
+#include "core/queue/take.h"
+#include "core/queue/wait.h"
+
+/* Why the stages hold up the request of this index, as what follows the queue in a sentence; NULL: they do not. */
+static const char *held_by(const gyre_queue *queue, uint64_t index)
+{
+    const char *why = NULL;
+    for (size_t i = 0; !why && queue->stages.held[i]; i++)
+        why = queue->stages.held[i](queue, index);
+    return why;
+}
+
+static bool has_bytes(const gyre_queue *queue, uint64_t need)
+{
+    return need == 0 || !gyre_requests_bridged(&queue->ring) ||
+           gyre_bytes_has_room(&queue->ring, gyre_queue_next_index(queue), need);
+}
+
+/* A condition: a place in the line is free for another message. */
+static int wait_place(const gyre_queue *queue, uint64_t argument)
+{
+    (void)argument;
+    return gyre_queue_closed(queue) ? -1 : queue->line->waiting(queue) < queue->ring.capacity;
+}
 
 /* A ring of bytes may be full long before the slots are. */
 static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     return gyre_error_set(status,
                           "%s is full: %llu messages take its %u bytes; "
                           "receive replies, or set a larger `bytes` for the queue",
                           gyre_queue_label(queue, label, sizeof label),
                           (unsigned long long)(gyre_queue_next_index(queue) - gyre_received(queue)),
-                          queue->bridge->layout.request_bytes);
+                          queue->ring.bytes->layout.request_bytes);
 }
 
 static bool has_slot(const gyre_queue *queue)
 {
-    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity;
+    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->ring.capacity;
 }
 
 /* Messages that were taken before their turn, or by callers, keep their places until those before them are received. */
 static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     uint64_t taken = 0;
     for (uint64_t i = gyre_received(queue), end = gyre_queue_next_index(queue); i < end; i++)
         taken += gyre_mark_get(queue, i) == GYRE_MARK_DONE;
@@ -41,7 +68,7 @@ static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
         status,
         "%s is full: of its %llu places %llu are kept by messages that were taken before others "
         "which came earlier; receive those, or use a larger capacity",
-        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity,
+        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->ring.capacity,
         (unsigned long long)taken);
 }
 
@@ -51,34 +78,30 @@ bool gyre_queue_has_room(const gyre_queue *queue)
     const uint64_t cursor = gyre_received(queue);
     const uint8_t mark = gyre_mark_get(queue, cursor);
     const bool over =
-        mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(queue, cursor));
+        mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(&queue->ring, cursor));
     if (gyre_is_reserving(queue) || !gyre_senders_leave_room(queue))
         return false;
-    if (queue->levels)
-        return gyre_wait_place(queue, 0) > 0;
-    if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+    if (queue->line)
+        return wait_place(queue, 0) > 0;
+    if (held_by(queue, gyre_queue_next_index(queue)))
         return false;
-    return over || (has_slot(queue) && gyre_bridge_has_room(queue, gyre_bridge_need(queue->request_least)));
+    return over || (has_slot(queue) && has_bytes(queue, gyre_bytes_need(queue->ring.request_least)));
 }
 
 static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
-    if (status == GYRE_AGAIN && queue->many_threads)
+    if (status == GYRE_AGAIN && queue->ways.many_threads)
         gyre_storm_turned_away(queue);
     if (gyre_is_reserving(queue))
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
-    if (has_slot(queue) && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
-        return gyre_error_set(status,
-                              gyre_queue_log_awaits_journal(queue)
-                                  ? "%s waits for its journal to be written: is there room on its disk?"
-                                  : "%s waits for a checkpoint, because its replay log is full: use a larger "
-                                    "replay_log, or more frequent checkpoints",
-                              gyre_queue_label(queue, label, sizeof label));
-    if (!gyre_bridge_has_room(queue, bytes))
+    const char *const why = has_slot(queue) ? held_by(queue, gyre_queue_next_index(queue)) : NULL;
+    if (why)
+        return gyre_error_set(status, "%s %s", gyre_queue_label(queue, label, sizeof label), why);
+    if (!has_bytes(queue, bytes))
         return full_of_bytes(queue, status);
     if (has_slot(queue))
         return gyre_error_set(status, "%s has room, and other senders wait for it: they come first",
@@ -101,7 +124,7 @@ static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status,
 static bool await_turn(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns,
                        gyre_status *status)
 {
-    if (queue->policy != GYRE_FULL_BLOCK || gyre_senders_join(queue, sender))
+    if (queue->ways.policy != GYRE_FULL_BLOCK || gyre_senders_join(queue, sender))
         return true;
     *status = gyre_senders_await_call(queue, sender, deadline_ns);
     if (*status == GYRE_LOST)
@@ -121,8 +144,8 @@ static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_
         gyre_consumer_give(queue);
     }
     gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
-    bool room = queue->producer.sent - gyre_received(queue) < queue->capacity &&
-                gyre_bridge_has_room(queue, bytes) && gyre_senders_has_turn(queue, sender);
+    bool room = queue->producer.sent - gyre_received(queue) < queue->ring.capacity &&
+                has_bytes(queue, bytes) && gyre_senders_has_turn(queue, sender);
     gyre_producer_give(queue);
     return room;
 }
@@ -144,10 +167,10 @@ static int wait_room(const gyre_queue *queue, uint64_t argument)
     if (gyre_is_reserving(queue))
         return 0;
     uint64_t next = gyre_queue_next_index(queue);
-    if (!gyre_queue_log_has_room(queue, next))
+    if (held_by(queue, next))
         return 0;
     if (gyre_received(queue) != cursor ||
-        (next - cursor < queue->capacity && gyre_bridge_has_room(queue, wanted->bytes)))
+        (next - cursor < queue->ring.capacity && has_bytes(queue, wanted->bytes)))
         return 1;
     return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
 }
@@ -158,8 +181,7 @@ static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t
     if (deadline_ns == GYRE_NO_WAIT)
         return full(queue, bytes, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
-    if (queue->log)
-        gyre_queue_log_tell_journal(queue);
+    gyre_queue_tell_stages(queue);
     if (!await_turn(queue, sender, deadline_ns, &status))
         return waited(queue, bytes, status, deadline_ns);
     const uint64_t cursor = gyre_received(queue);
@@ -174,14 +196,14 @@ static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t
 
 static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
 {
-    return queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
+    return queue->producer.sent - cursor >= queue->ring.capacity || !has_bytes(queue, bytes);
 }
 
 /* Under the producer's lock. What the device reads is never read back: a worker may have written there. */
 static void set_drop_before(gyre_queue *queue, uint64_t index)
 {
     queue->producer.drop_before = index;
-    __atomic_store_n(&queue->shared->host.drop_before, index,
+    __atomic_store_n(&queue->ring.shared->host.drop_before, index,
                      __ATOMIC_RELEASE); /* the worker's relaxed load */
 }
 
@@ -222,13 +244,9 @@ static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, ui
 static void discard(gyre_queue *queue, uint64_t cursor)
 {
     gyre_consumer_take(queue);
-    if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
-        gyre_replies_done(queue, cursor, cursor + 1);
-        if (queue->spans)
-            gyre_queue_spans_done(queue, cursor, cursor + 1);
-        __atomic_store_n(&queue->consumer.received, cursor + 1,
-                         __ATOMIC_RELEASE);                                /* pairs with gyre_received */
-        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
+    if (queue->consumer.received == cursor && !queue->consumer.peeking &&
+        gyre_reply_ready(&queue->ring, cursor)) {
+        gyre_replies_pass(queue, cursor + 1, 1);
     }
     gyre_consumer_give(queue);
 }
@@ -248,7 +266,7 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
     const bool callers =
         full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
-    const bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+    const bool held = callers || gyre_is_peeking(queue);
     const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
     const bool asked = waits && ask_to_drop(queue, cursor);
     gyre_producer_give(queue);
@@ -276,25 +294,25 @@ static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uin
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
     gyre_status status = GYRE_OK;
     if (await_turn(queue, sender, deadline_ns, &status))
-        status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
+        status = gyre_queue_wait(queue, wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
     return waited(queue, 0, status, deadline_ns);
 }
 
 gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
                                  uint64_t deadline_ns)
 {
-    char label[96];
-    if (queue->levels && queue->policy == GYRE_FULL_BLOCK)
+    char label[GYRE_LABEL_SIZE];
+    if (queue->line && queue->ways.policy == GYRE_FULL_BLOCK)
         return make_place(queue, sender, deadline_ns);
-    const bool room = !queue->levels && tidy_up(queue, sender, bytes),
-               held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)),
+    const bool room = !queue->line && tidy_up(queue, sender, bytes),
+               held = held_by(queue, gyre_queue_next_index(queue)) != NULL,
                reserved = gyre_is_reserving(queue);
     if (room && !held && !reserved)
         return GYRE_OK;
     /* no policy applies: the room is there, another sender is about to use it, or the journal or a checkpoint is late */
-    if (reserved || (held && (room || queue->levels)))
+    if (reserved || (held && (room || queue->line)))
         return block(queue, sender, bytes, deadline_ns);
-    switch (queue->policy) {
+    switch (queue->ways.policy) {
     case GYRE_FULL_REJECT:
         return full(queue, bytes, GYRE_AGAIN);
     case GYRE_FULL_DROP_NEWEST:

@@ -7,7 +7,9 @@
  */
 #include "core/queue/senders.h"
 
-#include "core/queue/queue_inside.h"
+#include "core/queue/bells.h"
+#include "core/queue/side.h"
+#include "core/queue/storm.h"
 #include "core/queue/strategy.h"
 
 /* A device that dies in this process rings nobody: who sleeps in line looks now and then. */
@@ -50,7 +52,7 @@ uint64_t gyre_senders_admit(gyre_queue *queue, struct gyre_sender *sender, uint6
     const struct gyre_sender *const first = queue->producer.senders.first;
     if (!first || (first == sender && !first->next))
         return wanted; /* nobody else waits */
-    const uint64_t room = queue->capacity - (queue->producer.sent - gyre_received(queue));
+    const uint64_t room = queue->ring.capacity - (queue->producer.sent - gyre_received(queue));
     const uint64_t half = room > 1 ? room / 2 : 1;
     return half < wanted ? half : wanted;
 }
@@ -148,8 +150,7 @@ static gyre_status look(const void *context)
     const struct waiting_sender *waiting = context;
     if (__atomic_load_n(&waiting->sender->called, __ATOMIC_ACQUIRE)) /* pairs with `call` */
         return GYRE_OK;
-    if (gyre_queue_closed(waiting->queue) ||
-        __atomic_load_n(&waiting->queue->state.abandoned, __ATOMIC_ACQUIRE))
+    if (gyre_queue_closed(waiting->queue) || gyre_queue_abandoned(waiting->queue))
         return GYRE_CLOSED;
     return gyre_queue_lost(waiting->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
@@ -172,8 +173,8 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
 gyre_status gyre_senders_await_call(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
 {
     const struct waiting_sender waiting = {queue, sender};
-    const bool sleeps = queue->idle != GYRE_WAIT_SPIN && queue->idle != GYRE_WAIT_YIELD;
-    const struct gyre_strategy strategy = {.idle = sleeps ? GYRE_WAIT_PARK : queue->idle,
+    const bool sleeps = queue->ways.idle != GYRE_WAIT_SPIN && queue->ways.idle != GYRE_WAIT_YIELD;
+    const struct gyre_strategy strategy = {.idle = sleeps ? GYRE_WAIT_PARK : queue->ways.idle,
                                            .deadline_ns = deadline_ns,
                                            .look = look,
                                            .park = park,

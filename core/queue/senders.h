@@ -50,13 +50,4 @@ gyre_status gyre_senders_await_call(gyre_queue *queue, struct gyre_sender *sende
 /** The queue ends: all look once more. */
 void gyre_senders_call_all(gyre_queue *queue);
 
-/* storm.c: under the producer's lock as well, of the calling thread. */
-
-/** There is a storm: whether the thread was let in after others were turned away, and has not been put off since. */
-bool gyre_storm_puts_off(gyre_queue *queue);
-/** It is let in while there is a storm. */
-void gyre_storm_let_in(gyre_queue *queue);
-/** Without the lock: it is turned away. Lets others run while there is a storm. */
-void gyre_storm_turned_away(gyre_queue *queue);
-
 #endif

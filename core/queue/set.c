@@ -7,6 +7,8 @@
  * Locks: members_lock while a queue enters or leaves a set, then the set's for its list. The set's alone to look at its
  * queues, which leave before they are freed. Neither across a wait: a queue that is waited for is stayed in.
  */
+#include "core/queue/set.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +18,8 @@
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/label.h"
+#include "core/queue/state.h"
 #include "core/queue/wishes.h"
 
 struct gyre_set_member {

@@ -10,10 +10,12 @@
  *
  * Lock: the producer's.
  */
+#include "core/queue/storm.h"
+
 #include <sched.h>
 #include <string.h>
 
-#include "core/queue/queue_inside.h"
+#include "core/queue/side.h"
 
 enum { CALM = 64 }; /* messages without a refusal that end a storm */
 
@@ -56,7 +58,7 @@ void gyre_storm_turned_away(gyre_queue *queue)
     struct gyre_storm *storm = &queue->producer.storm;
     const uintptr_t thread = gyre_thread_name();
     const unsigned place = place_of(thread);
-    if (queue->policy != GYRE_FULL_BLOCK && queue->policy != GYRE_FULL_REJECT)
+    if (queue->ways.policy != GYRE_FULL_BLOCK && queue->ways.policy != GYRE_FULL_REJECT)
         return;
     gyre_producer_take(queue);
     storm->count++;

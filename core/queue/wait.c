@@ -5,20 +5,24 @@
  * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
  * path of the other side needs no fence: see waiting.h.
  */
-#include "core/queue/queue_inside.h"
+#include "core/queue/wait.h"
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/mark.h"
+#include "core/queue/side.h"
 #include "core/queue/strategy.h"
+#include "core/ring/message.h"
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
-    if (gyre_reply_ready(queue, argument) || gyre_received(queue) > argument)
+    if (gyre_reply_ready(&queue->ring, argument) || gyre_received(queue) > argument)
         return 1;
-    if (!gyre_queue_closed(queue) || (queue->levels && gyre_queue_waiting(queue)))
+    if (!gyre_queue_closed(queue) || gyre_line_waits(queue))
         return 0; /* acquire: what has left the line is counted below */
     return argument >= gyre_queue_next_index(queue) ? -1 : 0;
 }
@@ -27,14 +31,14 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
 {
     if (gyre_received(queue) != argument)
         return 1;
-    if (__atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
+    if (gyre_is_peeking(queue))
         return 0;
     return gyre_mark_get(queue, argument) != GYRE_MARK_CALL;
 }
 
 static gyre_status give_up(const gyre_queue *queue, gyre_status status)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
     if (status == GYRE_TIMEOUT)
         return gyre_error_set(status, "the deadline passed while waiting for %s%s", label,
@@ -62,7 +66,7 @@ static gyre_status look(const void *context)
     int answer = waiter->condition(waiter->queue, waiter->argument);
     if (answer)
         return answer > 0 ? GYRE_OK : GYRE_CLOSED;
-    if (__atomic_load_n(&waiter->queue->state.abandoned, __ATOMIC_ACQUIRE))
+    if (gyre_queue_abandoned(waiter->queue))
         return GYRE_CLOSED;
     return gyre_queue_lost(waiter->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
@@ -74,7 +78,7 @@ static gyre_status look(const void *context)
 static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
 {
     const gyre_queue *queue = waiter->queue;
-    const bool looks = waiter->bell == &queue->state.credit_bell && !queue->device_returns;
+    const bool looks = waiter->bell == &queue->state.credit_bell && !queue->ways.device_returns;
     const uint64_t next_ns = now_ns + LOST_LOOK_NS;
     return looks && next_ns < deadline_ns ? next_ns : deadline_ns;
 }
@@ -86,7 +90,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
     gyre_status status = GYRE_AGAIN;
     __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
     const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(queue->light_waits);
+    gyre_barrier_heavy(queue->ways.light_waits);
     while (status == GYRE_AGAIN) {
         const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen =
@@ -97,7 +101,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
         (void)GYRE_FAULT_POINT(RING_PARK);
         if (looked_ns >= deadline_ns)
             status = GYRE_TIMEOUT;
-        else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
+        else if (queue->ways.device_wakes || waiter->bell == &queue->state.credit_bell)
             gyre_futex_wait(waiter->bell, seen,
                             gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns, deadline_ns)));
         else
@@ -112,10 +116,10 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
 {
     struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
     bool device = bell == GYRE_BELL_DEVICE;
-    waiter.bell = device ? &queue->shared->device.bell : &queue->state.credit_bell;
-    waiter.announce = device ? &queue->shared->host.waiting : &queue->state.credit_waiters;
-    const struct gyre_strategy strategy = {.idle = queue->idle,
-                                           .spin_turns = queue->spin_turns,
+    waiter.bell = device ? &queue->ring.shared->device.bell : &queue->state.credit_bell;
+    waiter.announce = device ? &queue->ring.shared->host.waiting : &queue->state.credit_waiters;
+    const struct gyre_strategy strategy = {.idle = queue->ways.idle,
+                                           .spin_turns = queue->ways.spin_turns,
                                            .deadline_ns = deadline_ns,
                                            .look = look,
                                            .park = park,

@@ -10,16 +10,18 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/state.h"
 #include "core/queue/strategy.h"
+#include "core/queue/wait.h"
+#include "core/ring/message.h"
 #include "gyre/waiting.h"
 
 enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
 {
     uint64_t cursor = gyre_received(queue);
-    if (gyre_reply_ready(queue, cursor))
+    if (gyre_reply_ready(&queue->ring, cursor))
         return gyre_wait_turn(queue, cursor) ? GYRE_ANSWER_READY : GYRE_ANSWER_HELD;
-    if (gyre_wait_reply(queue, cursor) < 0 || __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE))
+    if (gyre_wait_reply(queue, cursor) < 0 || gyre_queue_abandoned(queue))
         return GYRE_ANSWER_CLOSED;
     return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
 }
@@ -37,7 +39,7 @@ static gyre_status look(const struct gyre_queue_group *group, bool *naps)
             return GYRE_OK;
         closed += answer == GYRE_ANSWER_CLOSED;
         lost += answer == GYRE_ANSWER_LOST;
-        *naps |= answer == GYRE_ANSWER_HELD || !group->queues[i]->device_wakes;
+        *naps |= answer == GYRE_ANSWER_HELD || !group->queues[i]->ways.device_wakes;
     }
     if (closed == group->count)
         return GYRE_CLOSED;
@@ -51,8 +53,9 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
     struct futex_waitv bells[GYRE_QUEUES_MAX];
     struct timespec until = gyre_clock_timespec(deadline_ns);
     for (uint32_t i = 0; i < group->count; i++)
-        bells[i] = (struct futex_waitv){
-            .val = seen[i], .uaddr = (uintptr_t)&group->queues[i]->shared->device.bell, .flags = FUTEX_32};
+        bells[i] = (struct futex_waitv){.val = seen[i],
+                                        .uaddr = (uintptr_t)&group->queues[i]->ring.shared->device.bell,
+                                        .flags = FUTEX_32};
     if (syscall(SYS_futex_waitv, bells, group->count, 0, deadline_ns == UINT64_MAX ? NULL : &until,
                 CLOCK_MONOTONIC) >= 0 ||
         (errno != ENOSYS && errno != EPERM && errno != EINVAL))
@@ -66,7 +69,7 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
 static void announce(const struct gyre_queue_group *group, uint32_t by)
 {
     for (uint32_t i = 0; i < group->count; i++) /* 1, or the 1 taken back: wraps */
-        __atomic_fetch_add(&group->queues[i]->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&group->queues[i]->ring.shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
 static gyre_status look_at_group(const void *context)
@@ -80,13 +83,13 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
     gyre_status status = GYRE_AGAIN;
     announce(group, 1);
     const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(group->queues[0]->light_waits);
+    gyre_barrier_heavy(group->queues[0]->ways.light_waits);
     while (status == GYRE_AGAIN) {
         const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen[GYRE_QUEUES_MAX];
         bool naps;
         for (uint32_t i = 0; i < group->count; i++) /* before the look: pairs with the ringer */
-            seen[i] = __atomic_load_n(&group->queues[i]->shared->device.bell, __ATOMIC_ACQUIRE);
+            seen[i] = __atomic_load_n(&group->queues[i]->ring.shared->device.bell, __ATOMIC_ACQUIRE);
         status = look(group, &naps);
         if (status != GYRE_AGAIN)
             break;
@@ -103,8 +106,8 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
 
 gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
 {
-    const struct gyre_strategy strategy = {.idle = group->queues[0]->idle,
-                                           .spin_turns = group->queues[0]->spin_turns,
+    const struct gyre_strategy strategy = {.idle = group->queues[0]->ways.idle,
+                                           .spin_turns = group->queues[0]->ways.spin_turns,
                                            .deadline_ns = deadline_ns,
                                            .look = look_at_group,
                                            .park = park,

@@ -12,9 +12,13 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/wait_any.h"
+#include "core/queue/label.h"
+#include "core/queue/match.h"
+#include "core/queue/room.h"
+#include "core/queue/state.h"
 #include "core/queue/strategy.h"
+#include "core/queue/wait.h"
 
 enum { QUEUES_MAX = 63, BELLS_MAX = 2 * QUEUES_MAX + 1 }; /* of the 128 that Linux waits for at once */
 #define SHORT_SLEEP_NS UINT64_C(1000000)
@@ -28,7 +32,7 @@ struct bell {
 
 static uint32_t look_for_completion(const gyre_queue *queue)
 {
-    if (queue->any_order) {
+    if (queue->ways.any_order) {
         const int answer = gyre_wait_whichever(queue, 0);
         if (answer)
             return answer > 0 ? GYRE_WISH_COMPLETION : GYRE_WISH_ENDED;
@@ -65,7 +69,7 @@ uint32_t gyre_wish_look(const gyre_queue *queue, uint32_t wants)
 
 gyre_status gyre_wish_check(const gyre_wish *wish)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     const uint32_t known = GYRE_WISH_COMPLETION | GYRE_WISH_ROOM;
     if (!wish->queue)
         return gyre_error_set(GYRE_INVALID, "a wish names no queue");
@@ -105,14 +109,14 @@ static uint32_t read_bells(const struct gyre_wishes *all, struct bell *bells, ui
         if (!queue)
             continue;
         const bool waits_for_device = all->wishes[i].wants & GYRE_WISH_COMPLETION;
-        const uint64_t most = count + 2 > BELLS_MAX                      ? SHORT_SLEEP_NS
-                              : waits_for_device && !queue->device_wakes ? GYRE_NAP_NS
-                              : queue->device_returns                    ? UINT64_MAX
-                                                                         : LOST_LOOK_NS;
+        const uint64_t most = count + 2 > BELLS_MAX                           ? SHORT_SLEEP_NS
+                              : waits_for_device && !queue->ways.device_wakes ? GYRE_NAP_NS
+                              : queue->ways.device_returns                    ? UINT64_MAX
+                                                                              : LOST_LOOK_NS;
         *longest = most < *longest ? most : *longest;
         if (count + 2 > BELLS_MAX)
             continue;
-        bells[count++].word = &queue->shared->device.bell;
+        bells[count++].word = &queue->ring.shared->device.bell;
         bells[count++].word = &queue->state.credit_bell;
     }
     for (uint32_t i = all->interrupt != NULL; i < count; i++) /* before the look: pairs with the ringers */
@@ -145,7 +149,7 @@ static void announce(const struct gyre_wishes *all, uint32_t by)
         gyre_queue *queue = all->wishes[i].queue;
         if (!queue)
             continue;
-        __atomic_fetch_add(&queue->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&queue->ring.shared->host.waiting, by, __ATOMIC_SEQ_CST);
         __atomic_fetch_add(&queue->state.credit_waiters, by, __ATOMIC_SEQ_CST);
     }
 }
@@ -157,7 +161,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
     gyre_status status = GYRE_AGAIN;
     int light = 0;
     for (size_t i = 0; i < all->count; i++)
-        light |= all->wishes[i].queue && all->wishes[i].queue->light_waits;
+        light |= all->wishes[i].queue && all->wishes[i].queue->ways.light_waits;
     announce(all, 1);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(light); /* pairs with the light ones of devices and receivers */
@@ -197,8 +201,8 @@ gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns
         return status;
     if (!first || all->sleeps)
         return park(all, deadline_ns);
-    const struct gyre_strategy strategy = {.idle = first->idle,
-                                           .spin_turns = first->spin_turns / (uint32_t)(all->count + 1),
+    const struct gyre_strategy strategy = {.idle = first->ways.idle,
+                                           .spin_turns = first->ways.spin_turns / (uint32_t)(all->count + 1),
                                            .deadline_ns = deadline_ns,
                                            .look = look,
                                            .park = park,

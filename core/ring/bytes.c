@@ -13,7 +13,9 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/queue/queue_inside.h"
+#include "core/ring/message.h"
+#include "core/ring/slot.h"
+#include "gyre/waiting.h"
 
 enum {
     TYPICAL_SIZE = 256, /* bytes that a message is taken to have where nothing is said */
@@ -53,7 +55,7 @@ static uint64_t append(gyre_queue_shape *shape, uint64_t size)
     return offset;
 }
 
-void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout)
+void gyre_bytes_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout)
 {
     memset(layout, 0, sizeof *layout);
     if (!options->bridged_requests && !options->bridged_replies)
@@ -77,88 +79,87 @@ void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape
     }
 }
 
-gyre_status gyre_bridge_create(gyre_queue *queue, const gyre_bridge *layout)
+gyre_status gyre_bytes_create(struct gyre_ring *ring, const gyre_bridge *layout)
 {
-    unsigned char *base = queue->region.address;
-    struct gyre_queue_bridge *bridge = gyre_lines_alloc(sizeof *bridge);
-    queue->bridge = bridge;
-    if (bridge) {
-        bridge->producer.starts = gyre_lines_alloc(queue->capacity * sizeof *bridge->producer.starts);
-        bridge->returns = gyre_lines_alloc((layout->tracks + 1) * sizeof *bridge->returns);
+    unsigned char *base = ring->region.address;
+    struct gyre_ring_bytes *bytes = gyre_lines_alloc(sizeof *bytes);
+    ring->bytes = bytes;
+    if (bytes) {
+        bytes->producer.starts = gyre_lines_alloc(ring->capacity * sizeof *bytes->producer.starts);
+        bytes->returns = gyre_lines_alloc((layout->tracks + 1) * sizeof *bytes->returns);
     }
-    if (!bridge || !bridge->producer.starts || !bridge->returns)
+    if (!bytes || !bytes->producer.starts || !bytes->returns)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue of %llu messages",
-                              (unsigned long long)queue->capacity);
-    queue->annotated = true; /* so that other queues pay no look of their own */
-    bridge->layout = *layout;
-    bridge->words = (gyre_bridge_words *)(void *)(base + layout->words_offset);
-    bridge->words->received = queue->consumer.received;
-    bridge->tracks = (gyre_bridge_track *)(void *)(bridge->words + 1);
-    bridge->requests = layout->request_bytes ? base + layout->request_offset : NULL;
-    bridge->replies = layout->reply_bytes ? base + layout->reply_offset : NULL;
-    bridge->spare = base + layout->spare_offset;
+                              (unsigned long long)ring->capacity);
+    bytes->layout = *layout;
+    bytes->words = (gyre_bridge_words *)(void *)(base + layout->words_offset);
+    bytes->words->received = ring->first_sequence;
+    bytes->tracks = (gyre_bridge_track *)(void *)(bytes->words + 1);
+    bytes->requests = layout->request_bytes ? base + layout->request_offset : NULL;
+    bytes->replies = layout->reply_bytes ? base + layout->reply_offset : NULL;
+    bytes->spare = base + layout->spare_offset;
     return GYRE_OK;
 }
 
-void gyre_bridge_destroy(struct gyre_queue_bridge *bridge)
+void gyre_bytes_destroy(struct gyre_ring_bytes *bytes)
 {
-    if (!bridge)
+    if (!bytes)
         return;
-    for (uint32_t i = 0; bridge->returns && i < bridge->layout.tracks; i++)
-        free(bridge->returns[i].pending);
-    free(bridge->returns);
-    free(bridge->producer.starts);
-    free(bridge);
+    for (uint32_t i = 0; bytes->returns && i < bytes->layout.tracks; i++)
+        free(bytes->returns[i].pending);
+    free(bytes->returns);
+    free(bytes->producer.starts);
+    free(bytes);
 }
 
-const gyre_bridge *gyre_bridge_layout(const gyre_queue *queue)
+const gyre_bridge *gyre_bytes_layout(const struct gyre_ring *ring)
 {
     static const gyre_bridge none;
-    return queue->bridge ? &queue->bridge->layout : &none;
+    return ring->bytes ? &ring->bytes->layout : &none;
 }
 
 /* ---- replies ---- */
 
 /* A completion whose bytes lie in a track, and how many, as far as its slot makes sense. */
-static bool in_track(const gyre_queue *queue, const gyre_slot *slot, gyre_place *place, uint64_t *size)
+static bool in_track(const struct gyre_ring *ring, const gyre_slot *slot, gyre_place *place, uint64_t *size)
 {
     const uint32_t length =
         __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
     *size = GYRE_BRIDGE_UNITS(length);
-    if (slot->info != GYRE_OUTCOME_REPLY || length <= GYRE_SLOT_SMALL_PAYLOAD || length > queue->reply_size)
+    if (slot->info != GYRE_OUTCOME_REPLY || length <= GYRE_SLOT_SMALL_PAYLOAD || length > ring->reply_size)
         return false;
     memcpy(place, slot + 1, sizeof *place);
-    return place->track < queue->bridge->layout.tracks;
+    return place->track < ring->bytes->layout.tracks;
 }
 
-const void *gyre_bridge_request(const struct gyre_queue_bridge *bridge, const gyre_slot *slot)
+const void *gyre_bytes_request(const struct gyre_ring_bytes *bytes, const gyre_slot *slot)
 {
     gyre_place place;
     memcpy(&place, slot + 1, sizeof place);
-    return bridge->requests + GYRE_BRIDGE_AT(place.position, bridge->layout.request_bytes);
+    return bytes->requests + GYRE_BRIDGE_AT(place.position, bytes->layout.request_bytes);
 }
 
-const void *gyre_bridge_reply(const struct gyre_queue_bridge *bridge, const gyre_slot *slot)
+const void *gyre_bytes_reply(const struct gyre_ring_bytes *bytes, const gyre_slot *slot)
 {
     gyre_place place;
     memcpy(&place, slot + 1, sizeof place);
     if (place.track == GYRE_TRACK_SPARE)
-        return bridge->spare;
-    if (place.track >= bridge->layout.tracks)
+        return bytes->spare;
+    if (place.track >= bytes->layout.tracks)
         return NULL;
-    return bridge->replies + (uint64_t)place.track * bridge->layout.reply_stride +
-           GYRE_BRIDGE_AT(place.position, bridge->layout.reply_bytes);
+    return bytes->replies + (uint64_t)place.track * bytes->layout.reply_stride +
+           GYRE_BRIDGE_AT(place.position, bytes->layout.reply_bytes);
 }
 
 /* The table is made when a track first gets bytes back out of turn; without memory they are lost to it. */
-static uint32_t *pending_of(struct gyre_bridge_return *track, const gyre_bridge *layout)
+static uint32_t *pending_of(struct gyre_bytes_return *track, const gyre_bridge *layout)
 {
     if (!track->pending)
         track->pending = calloc(layout->reply_bytes / 16, sizeof *track->pending);
     return track->pending;
 }
 
-static void keep_pending(struct gyre_bridge_return *track, const gyre_bridge *layout, uint64_t position,
+static void keep_pending(struct gyre_bytes_return *track, const gyre_bridge *layout, uint64_t position,
                          uint64_t size)
 {
     uint32_t *pending = pending_of(track, layout);
@@ -170,7 +171,7 @@ static void keep_pending(struct gyre_bridge_return *track, const gyre_bridge *la
 }
 
 /* What was given back out of turn and has become the oldest. */
-static void settle_pending(struct gyre_bridge_return *track, const gyre_bridge *layout)
+static void settle_pending(struct gyre_bytes_return *track, const gyre_bridge *layout)
 {
     while (track->pending_count) {
         uint32_t *entry = &track->pending[GYRE_BRIDGE_AT(track->tail, layout->reply_bytes) / 16];
@@ -183,9 +184,9 @@ static void settle_pending(struct gyre_bridge_return *track, const gyre_bridge *
 }
 
 /* Release: the bytes were read; pairs with the device's acquire of the tail. */
-static void publish_tail(struct gyre_queue_bridge *bridge, uint32_t track)
+static void publish_tail(struct gyre_ring_bytes *bytes, uint32_t track)
 {
-    __atomic_store_n(&bridge->tracks[track].tail, bridge->returns[track].tail, __ATOMIC_RELEASE);
+    __atomic_store_n(&bytes->tracks[track].tail, bytes->returns[track].tail, __ATOMIC_RELEASE);
 }
 
 /* Bytes of a track that are given back together: replies lie as workers allotted them, a run's in one piece. */
@@ -194,46 +195,46 @@ struct piece {
     uint64_t position, size;
 };
 
-static void give_piece(struct gyre_queue_bridge *bridge, const struct piece *piece)
+static void give_piece(struct gyre_ring_bytes *bytes, const struct piece *piece)
 {
-    struct gyre_bridge_return *track = &bridge->returns[piece->track];
+    struct gyre_bytes_return *track = &bytes->returns[piece->track];
     if (piece->size == 0)
         return;
     if (piece->position == track->tail)
         track->tail += piece->size;
     else
-        keep_pending(track, &bridge->layout, piece->position, piece->size);
+        keep_pending(track, &bytes->layout, piece->position, piece->size);
     if (track->pending_count)
-        settle_pending(track, &bridge->layout);
-    publish_tail(bridge, piece->track);
+        settle_pending(track, &bytes->layout);
+    publish_tail(bytes, piece->track);
 }
 
-void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
+void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t end)
 {
-    struct gyre_queue_bridge *bridge = queue->bridge;
-    const uint64_t most = bridge->layout.reply_bytes;
+    struct gyre_ring_bytes *bytes = ring->bytes;
+    const uint64_t most = bytes->layout.reply_bytes;
     struct piece piece = {0, 0, 0};
     gyre_place place;
-    if (!bridge->replies)
+    if (!bytes->replies)
         return;
     for (uint64_t index = first; index != end; index++) {
-        const gyre_slot *slot = gyre_reply_slot(queue, index);
+        const gyre_slot *slot = gyre_reply_slot(ring, index);
         uint64_t size;
-        if (!in_track(queue, slot, &place, &size))
+        if (!in_track(ring, slot, &place, &size))
             continue;
         if (place.position != piece.position + piece.size || place.track != piece.track ||
             piece.size + size > most) {
-            give_piece(bridge, &piece);
+            give_piece(bytes, &piece);
             piece = (struct piece){place.track, place.position, 0};
         }
         piece.size += size;
     }
-    give_piece(bridge, &piece);
+    give_piece(bytes, &piece);
     /* release: the spare place was read; pairs with the device's acquire */
-    __atomic_store_n(&bridge->words->received, end, __ATOMIC_RELEASE);
-    gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
-    if (__builtin_expect(__atomic_load_n(&bridge->words->starved, __ATOMIC_RELAXED) != 0, 0))
-        gyre_bell_ring(&queue->control->doorbell.bell, INT_MAX);
+    __atomic_store_n(&bytes->words->received, end, __ATOMIC_RELEASE);
+    gyre_barrier_light(ring->light_sends); /* pairs with the worker's heavy barrier before it parks */
+    if (__builtin_expect(__atomic_load_n(&bytes->words->starved, __ATOMIC_RELAXED) != 0, 0))
+        gyre_bell_ring(&ring->control->doorbell.bell, INT_MAX);
 }
 
 /* ---- between two devices ---- */
@@ -242,20 +243,20 @@ void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
  * Allotted by a device that died, and never completed: nobody will give these bytes back. What lies between
  * the replies that are there is given back here, and the next device begins behind the last of them.
  */
-static void resume_track(gyre_queue *queue, uint32_t number)
+static void resume_track(const struct gyre_ring *ring, uint32_t number)
 {
-    struct gyre_queue_bridge *bridge = queue->bridge;
-    const gyre_bridge *layout = &bridge->layout;
-    struct gyre_bridge_return *track = &bridge->returns[number];
-    const uint64_t first = gyre_received(queue);
+    struct gyre_ring_bytes *bytes = ring->bytes;
+    const gyre_bridge *layout = &bytes->layout;
+    struct gyre_bytes_return *track = &bytes->returns[number];
+    const uint64_t first = gyre_ring_received(ring);
     uint64_t end = track->tail;
     gyre_place place;
     uint32_t *alive = calloc(layout->reply_bytes / 16, sizeof *alive);
-    for (uint64_t index = first; index < first + queue->capacity; index++) {
-        const gyre_slot *slot = gyre_reply_slot(queue, index);
+    for (uint64_t index = first; index < first + ring->capacity; index++) {
+        const gyre_slot *slot = gyre_reply_slot(ring, index);
         uint64_t size;
-        if (!gyre_reply_ready(queue, index) || !in_track(queue, slot, &place, &size) ||
-            place.track != number || place.position - track->tail >= layout->reply_bytes)
+        if (!gyre_reply_ready(ring, index) || !in_track(ring, slot, &place, &size) || place.track != number ||
+            place.position - track->tail >= layout->reply_bytes)
             continue;
         end = at_least(end, place.position + size);
         if (alive)
@@ -272,24 +273,20 @@ static void resume_track(gyre_queue *queue, uint32_t number)
     }
     free(alive);
     settle_pending(track, layout);
-    publish_tail(bridge, number);
-    __atomic_store_n(&bridge->tracks[number].head, GYRE_BRIDGE_UNITS(end),
+    publish_tail(bytes, number);
+    __atomic_store_n(&bytes->tracks[number].head, GYRE_BRIDGE_UNITS(end),
                      __ATOMIC_RELEASE); /* the next launch publishes it */
 }
 
-void gyre_bridge_resume(gyre_queue *queue)
+void gyre_bytes_resume(const struct gyre_ring *ring)
 {
-    struct gyre_queue_bridge *bridge = queue->bridge;
-    if (!bridge || !bridge->replies)
-        return;
-    __atomic_store_n(&bridge->words->starved, 0, __ATOMIC_RELAXED); /* who died so waits no more */
-    gyre_consumer_take(queue);
-    for (uint32_t i = 0; i < bridge->layout.tracks; i++) {
-        struct gyre_bridge_return *track = &bridge->returns[i];
+    struct gyre_ring_bytes *bytes = ring->bytes;
+    __atomic_store_n(&bytes->words->starved, 0, __ATOMIC_RELAXED); /* a dead worker waits no more */
+    for (uint32_t i = 0; i < bytes->layout.tracks; i++) {
+        struct gyre_bytes_return *track = &bytes->returns[i];
         if (track->pending)
-            memset(track->pending, 0, bridge->layout.reply_bytes / 16 * sizeof *track->pending);
+            memset(track->pending, 0, bytes->layout.reply_bytes / 16 * sizeof *track->pending);
         track->pending_count = 0;
-        resume_track(queue, i);
+        resume_track(ring, i);
     }
-    gyre_consumer_give(queue);
 }

@@ -14,15 +14,16 @@
 #include "gyre/ring_layout.h"
 
 struct gyre_queue_options;
+struct gyre_ring;
 
 /** A ring of reply bytes, as consumers give it back. */
-struct gyre_bridge_return {
+struct gyre_bytes_return {
     uint64_t tail;     /* what the device was told */
     uint32_t *pending; /* for each 16 bytes: how much was given back from there on, out of turn; or NULL */
     uint64_t pending_count;
 };
 
-struct gyre_queue_bridge {
+struct gyre_ring_bytes {
     /* constant after creation */
     gyre_bridge layout;
     gyre_bridge_words *words;
@@ -36,57 +37,60 @@ struct gyre_queue_bridge {
         uint64_t *starts;                       /* of each slot's request */
         uint64_t reserved_each;                 /* of the open reservation: bytes from request to request */
     } producer;
-    _Alignas(GYRE_LINE_SIZE) struct gyre_bridge_return *returns; /* one for each track; consumers' */
+    _Alignas(GYRE_LINE_SIZE) struct gyre_bytes_return *returns; /* one for each track; consumers' */
 };
 
 /** What a request of that length takes of the ring of bytes; 0: it lies in its slot. */
-static inline uint64_t gyre_bridge_need(size_t length)
+static inline uint64_t gyre_bytes_need(size_t length)
 {
     return length > GYRE_SLOT_SMALL_PAYLOAD ? GYRE_BRIDGE_UNITS(length) : 0;
 }
 
 /** All zeros for a queue whose messages lie in slots. */
-const gyre_bridge *gyre_bridge_layout(const gyre_queue *queue);
+const gyre_bridge *gyre_bytes_layout(const struct gyre_ring *ring);
 
 /** Chooses the rings' sizes and appends them to the region that `shape` describes. */
-void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout);
+void gyre_bytes_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout);
 
 /** For a queue whose region is there. EXHAUSTED. */
-gyre_status gyre_bridge_create(gyre_queue *queue, const gyre_bridge *layout);
-void gyre_bridge_destroy(struct gyre_queue_bridge *bridge); /* accepts NULL */
+gyre_status gyre_bytes_create(struct gyre_ring *ring, const gyre_bridge *layout);
+void gyre_bytes_destroy(struct gyre_ring_bytes *bytes); /* accepts NULL */
 
 /**
- * Under the producer lock: copies and publishes up to `most` requests from index `index` on, as far as there
- * is room; returns how many.
+ * Under the producer lock: copies requests from index `index` on, up to `end`, until a chunk is full or there is no room; returns
+ * the index behind the last one. No device sees them before gyre_bytes_publish.
  */
-uint64_t gyre_bridge_put(gyre_queue *queue, const unsigned char *from, size_t size, uint64_t index,
-                         uint64_t most, int mark);
+uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from, size_t size, uint64_t index,
+                         uint64_t end);
+/** Under the producer lock: the requests [first, end) that were filled in become visible. */
+void gyre_bytes_publish(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
 /** Under the producer lock: request `index`, which is put without it, has no bytes in the ring of bytes. */
-void gyre_bridge_skip(gyre_queue *queue, uint64_t index);
+void gyre_bytes_skip(const struct gyre_ring *ring, uint64_t index);
 
-/** Under the producer lock: reserves up to `most` requests of `size` bytes each; 0: no room. */
-uint64_t gyre_bridge_reserve(gyre_queue *queue, size_t size, uint64_t most);
+/** Under the producer lock: reserves up to `most` requests of `size` bytes each, from index `sent` on; 0: no room. */
+uint64_t gyre_bytes_reserve(const struct gyre_ring *ring, size_t size, uint64_t most, uint64_t sent);
 /** Under the producer lock: reserved request `number`. */
-unsigned char *gyre_bridge_reserved(const gyre_queue *queue, uint64_t number);
+unsigned char *gyre_bytes_reserved(const struct gyre_ring_bytes *bytes, uint64_t number);
 /** Under the producer lock: publishes the first reserved requests as indices [first, end). */
-void gyre_bridge_commit(gyre_queue *queue, uint64_t first, uint64_t end);
+void gyre_bytes_commit(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
-/** Whether the ring has `need` bytes now; without the lock this is a hint. */
-bool gyre_bridge_has_room(const gyre_queue *queue, uint64_t need);
+/** Whether the ring of request bytes, which is there, has `need` bytes now, when `next` is the first index that was not sent; a
+ * hint without the lock. */
+bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t need);
 
 /** Under the consumer lock: completions [first, end) were read, and the cursor moved over them. */
-void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
+void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
 /**
- * No device: sets the tracks up for the next one, which finds only completions that are there in use. Nothing
- * for a queue without tracks.
+ * No device, and under the consumer lock: sets the tracks up for the next one, which finds only completions that are there in
+ * use. Of a ring with tracks.
  */
-void gyre_bridge_resume(gyre_queue *queue);
+void gyre_bytes_resume(const struct gyre_ring *ring);
 
 /** Where a request lies that is longer than its slot. */
-const void *gyre_bridge_request(const struct gyre_queue_bridge *bridge, const gyre_slot *slot);
+const void *gyre_bytes_request(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
 /** Where a reply lies that its slot says is elsewhere; NULL: the slot says nonsense. */
-const void *gyre_bridge_reply(const struct gyre_queue_bridge *bridge, const gyre_slot *slot);
+const void *gyre_bytes_reply(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
 
 #endif

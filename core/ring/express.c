@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-#include "core/queue/publish.h"
+#include "core/ring/message.h"
+#include "core/ring/publish.h"
 
 /* Of a payload, in a line; the first one begins with its length. */
 enum { LINE_BYTES = sizeof(gyre_u64[7]), FIRST_BYTES = sizeof(gyre_u64[6]) };
@@ -52,40 +53,40 @@ static void write_lines(gyre_express_line *line, uint64_t index, const unsigned 
  * The lines first, because a device that sees the slot's sequence before them goes the long way. By then it may have
  * answered, and somebody have looked at the slot, which lacks nothing but its sequence.
  */
-void gyre_express_publish(gyre_queue *queue, uint64_t index, size_t size, bool awaited)
+void gyre_express_publish(const struct gyre_ring *ring, uint64_t index, size_t size, bool awaited)
 {
-    gyre_slot *slot = gyre_request_slot(queue, index);
-    const uint32_t length = gyre_length_of(slot + 1, size, queue->request_least != 0);
-    const gyre_u32 info = awaited && queue->express_replies ? GYRE_EXPRESS_AWAITED : 0;
+    gyre_slot *slot = gyre_request_slot(ring, index);
+    const uint32_t length = gyre_length_of(slot + 1, size, ring->request_least != 0);
+    const gyre_u32 info = awaited && ring->express_replies ? GYRE_EXPRESS_AWAITED : 0;
     slot->length = length;
     slot->info = 0;
-    if (gyre_received(queue) == index) /* acquire: all that was read of the lines before */
-        write_lines(queue->express, index, (const unsigned char *)(slot + 1), length, info);
+    if (gyre_ring_received(ring) == index) /* acquire: all that was read of the lines before */
+        write_lines(ring->express, index, (const unsigned char *)(slot + 1), length, info);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
 }
 
-void gyre_express_withdraw(gyre_queue *queue)
+void gyre_express_withdraw(const struct gyre_ring *ring)
 {
-    if (queue->express)                                                   /* sequences are 1 and up */
-        __atomic_store_n(&queue->express->sequence, 0, __ATOMIC_RELAXED); /* the next launch publishes it */
+    if (ring->express)                                                   /* sequences are 1 and up */
+        __atomic_store_n(&ring->express->sequence, 0, __ATOMIC_RELAXED); /* the next launch publishes it */
 }
 
 /* ---- replies ---- */
 
-static uint32_t length_of(const gyre_queue *queue)
+static uint32_t length_of(const struct gyre_ring *ring)
 {
     gyre_u64 about;
-    memcpy(&about, queue->express_replies->words, sizeof about);
-    return (uint32_t)about <= queue->reply_size ? (uint32_t)about : queue->reply_size;
+    memcpy(&about, ring->express_replies->words, sizeof about);
+    return (uint32_t)about <= ring->reply_size ? (uint32_t)about : ring->reply_size;
 }
 
-bool gyre_express_answers(const gyre_queue *queue, uint64_t index)
+bool gyre_express_answers(const struct gyre_ring *ring, uint64_t index)
 {
-    const gyre_express_line *const lines = queue->express_replies;
+    const gyre_express_line *const lines = ring->express_replies;
     if (__atomic_load_n(&lines->sequence, __ATOMIC_ACQUIRE) !=
         index + 1) /* pairs with the device's stores of lines */
         return false;
-    for (uint32_t line = 1, needed = GYRE_EXPRESS_LINES(length_of(queue)); line < needed; line++)
+    for (uint32_t line = 1, needed = GYRE_EXPRESS_LINES(length_of(ring)); line < needed; line++)
         if (__atomic_load_n(&lines[line].sequence, __ATOMIC_ACQUIRE) != index + 1) /* ... as above */
             return false;
     return true;
@@ -107,25 +108,26 @@ static void complete_slot(gyre_slot *slot, uint64_t index, uint32_t length)
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_in_slot */
 }
 
-bool gyre_express_take(gyre_queue *queue, uint64_t index, void *reply, size_t size, uint32_t *length)
+bool gyre_express_take(const struct gyre_ring *ring, uint64_t index, void *reply, size_t size,
+                       uint32_t *length)
 {
-    *length = length_of(queue);
-    if (*length > size || *length > queue->quick_reply_size)
+    *length = length_of(ring);
+    if (*length > size)
         return false;
-    read_lines(queue->express_replies, reply, *length);
-    complete_slot(gyre_reply_slot(queue, index), index, *length); /* its payload nobody reads any more */
+    read_lines(ring->express_replies, reply, *length);
+    complete_slot(gyre_reply_slot(ring, index), index, *length); /* its payload nobody reads any more */
     return true;
 }
 
-void gyre_express_settle(gyre_queue *queue)
+void gyre_express_settle(const struct gyre_ring *ring)
 {
-    if (!queue->express_replies)
+    if (!ring->express_replies)
         return;
-    const uint64_t index = __atomic_load_n(&queue->express_replies->sequence, __ATOMIC_ACQUIRE) - 1;
-    if (index - gyre_received(queue) >= queue->capacity || gyre_reply_in_slot(queue, index) ||
-        !gyre_express_answers(queue, index))
+    const uint64_t index = __atomic_load_n(&ring->express_replies->sequence, __ATOMIC_ACQUIRE) - 1;
+    if (index - gyre_ring_received(ring) >= ring->capacity || gyre_reply_in_slot(ring, index) ||
+        !gyre_express_answers(ring, index))
         return;
-    gyre_slot *slot = gyre_reply_slot(queue, index);
-    read_lines(queue->express_replies, (unsigned char *)(slot + 1), length_of(queue));
-    complete_slot(slot, index, length_of(queue));
+    gyre_slot *slot = gyre_reply_slot(ring, index);
+    read_lines(ring->express_replies, (unsigned char *)(slot + 1), length_of(ring));
+    complete_slot(slot, index, length_of(ring));
 }

@@ -9,7 +9,9 @@
 #ifndef GYRE_CORE_RING_EXPRESS_H
 #define GYRE_CORE_RING_EXPRESS_H
 
-#include "core/queue/queue.h"
+#include "core/ring/options.h"
+
+struct gyre_ring;
 
 /**
  * Whether requests of a queue with these options may go by express: they lie in their slots, are taken up in the
@@ -21,24 +23,25 @@ bool gyre_express_suits(const struct gyre_queue_options *options);
  * Under the producer's lock: publishes request `index`, of at most `size` bytes, whose payload is in its slot; by
  * express, unless another one is under way. `awaited`: by a call.
  */
-void gyre_express_publish(gyre_queue *queue, uint64_t index, size_t size, bool awaited);
+void gyre_express_publish(const struct gyre_ring *ring, uint64_t index, size_t size, bool awaited);
 
 /** No device is to take anything from the request's lines. */
-void gyre_express_withdraw(gyre_queue *queue);
+void gyre_express_withdraw(const struct gyre_ring *ring);
 
-/** Of a queue with express replies: whether the lines hold the reply to `index`. */
-bool gyre_express_answers(const gyre_queue *queue, uint64_t index);
+/** Of a ring with express replies: whether the lines hold the reply to `index`. */
+bool gyre_express_answers(const struct gyre_ring *ring, uint64_t index);
 
 /**
- * The reply of `index`, which gyre_express_answers, into the caller's memory, if there is room for it there, and its
+ * The reply of `index`, which gyre_express_answers, into the caller's memory, if its `size` bytes hold it, and its
  * length; its slot says then that it was completed. By its caller. False: nothing was done.
  */
-bool gyre_express_take(gyre_queue *queue, uint64_t index, void *reply, size_t size, uint32_t *length);
+bool gyre_express_take(const struct gyre_ring *ring, uint64_t index, void *reply, size_t size,
+                       uint32_t *length);
 
 /**
  * A reply that lies in the lines alone is put into its slot, whole. For who holds the consumer's lock, of a call that
  * was given up, or when no device is left; a caller that takes it at the same time leaves the same there.
  */
-void gyre_express_settle(gyre_queue *queue);
+void gyre_express_settle(const struct gyre_ring *ring);
 
 #endif

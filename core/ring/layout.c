@@ -3,11 +3,9 @@
  * Where everything lies in a queue's region, and what it takes: decided here alone, for whoever makes a region, opens
  * one or asks beforehand. A device is told by gyre_queue_slots and gyre_bridge. No state.
  */
-#include <string.h>
+#include "core/ring/layout.h"
 
 #include "core/ring/bytes.h"
-#include "core/queue/queue_inside.h"
-#include "core/ring/slot.h"
 
 /* A slot of a bridged direction holds what fits a line, and else says where the message is. */
 static uint32_t stride_of(uint32_t payload, bool bridged)
@@ -84,7 +82,7 @@ void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_qu
     gyre_bridge bridge;
     gyre_queue_lay_out(options, &shape, &slots);
     const uint64_t without = shape.region_size;
-    gyre_bridge_plan(options, &shape, &bridge);
+    gyre_bytes_plan(options, &shape, &bridge);
     *cost = (struct gyre_queue_cost){
         .capacity = options->capacity,
         .request_size = options->request_size,

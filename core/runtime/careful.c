@@ -11,8 +11,9 @@
 #include "core/runtime/recovery.h"
 
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 #define LOOK_NS UINT64_C(50000)
 
@@ -28,8 +29,9 @@ struct step {
 static gyre_queue *most_suspected(gyre_kernel *kernel)
 {
     gyre_queue *found = NULL;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        if (queue->gate == 0 && (!found || queue->suspect_crashes > found->suspect_crashes))
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->gate == 0 &&
+            (!found || gyre_view_of(queue)->suspect_crashes > gyre_view_of(found)->suspect_crashes))
             found = queue;
     return found;
 }
@@ -39,7 +41,8 @@ static void close_gates(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue;
+             queue = gyre_view_of(queue)->next)
             gyre_kernel_set_gate(queue, 0);
         pthread_mutex_unlock(&kernel->lock);
     }
@@ -53,7 +56,8 @@ static bool choose(const struct gyre_recovery *recovery, struct step *step)
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
         gyre_queue *queue = most_suspected(kernel);
-        if (queue && (!step->queue || queue->suspect_crashes > step->queue->suspect_crashes)) {
+        if (queue && (!step->queue ||
+                      gyre_view_of(queue)->suspect_crashes > gyre_view_of(step->queue)->suspect_crashes)) {
             step->kernel = kernel;
             step->queue = queue;
         }
@@ -67,7 +71,7 @@ static bool goes_on(const struct step *step)
 {
     const gyre_queue *queue = step->kernel->queues.first;
     while (queue && queue != step->queue)
-        queue = queue->next;
+        queue = gyre_view_of(queue)->next;
     return queue && step->kernel->resident && gyre_control_verb(step->kernel) == GYRE_VERB_RUN;
 }
 
@@ -116,10 +120,10 @@ static gyre_status work_off(struct gyre_dispatch *dispatch, struct step *step)
         if (!gyre_dispatch_watch(dispatch, gyre_clock_ns() + LOOK_NS))
             return gyre_error_set(GYRE_LOST, "the worker process died");
         pthread_mutex_lock(&step->kernel->lock);
-        done = step->queue->gate == UINT64_MAX
+        done = gyre_view_of(step->queue)->gate == UINT64_MAX
                    ? gyre_queue_first_unanswered(step->queue) >= step->end || !goes_on(step)
                    : !goes_on(step);
-        if (!done && gyre_queue_first_unanswered(step->queue) >= step->queue->gate) {
+        if (!done && gyre_queue_first_unanswered(step->queue) >= gyre_view_of(step->queue)->gate) {
             step->count *= 2;
             open_portion(step);
         }
@@ -138,8 +142,8 @@ static gyre_status open_rest(const struct gyre_recovery *recovery)
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
         bool launch = kernel->revival.runs;
-        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-            bool closed = queue->gate == 0;
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+            bool closed = gyre_view_of(queue)->gate == 0;
             gyre_kernel_set_gate(queue, UINT64_MAX);
             if (closed && !launch && kernel->resident)
                 gyre_kernel_show_queue(kernel, queue);

@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
 #include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/shape.h"
+#include "core/queue/queue.h"
+#include "core/ring/region.h"
+#include "core/ring/slot.h"
+#include "core/stages/expiry.h"
 
 /* ---- making ---- */
 
@@ -61,7 +64,7 @@ static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoint
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     gyre_status status = gyre_kernel_make_queue(kernel, &desc, kernel->name, &checkpoints->replay);
     if (status == GYRE_OK)
-        gyre_queue_expiry_set(checkpoints->replay, 0); /* what was in time then is in time again */
+        gyre_expiry_set(checkpoints->replay, 0); /* what was in time then is in time again */
     return status;
 }
 
@@ -83,12 +86,13 @@ void gyre_checkpoints_judge(const gyre_kernel *kernel)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
                          "kernel '%s' has checkpoints = true, and nothing is kept: its handler keeps nothing",
                          kernel->name);
-    else if (!isolated && !(queue && queue->durable) && gyre_config_may_put_back(kernel->runtime->config))
+    else if (!isolated && !(queue && gyre_view_of(queue)->durable) &&
+             gyre_config_may_put_back(kernel->runtime->config))
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
                          "checkpoints = true of kernel '%s' has no effect: nothing puts them back without "
                          "backend.%s.isolation = process, or queue.%s.durability = journal",
                          kernel->name, gyre_dispatch_backend(kernel->dispatch), kernel->name);
-    else if (!isolated && queue && queue->durable)
+    else if (!isolated && queue && gyre_view_of(queue)->durable)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_INFO,
             "checkpoints of kernel '%s' are put back when the program starts again, and not when a "
@@ -139,20 +143,21 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
-    bool alone =
-        kernel->record->form == GYRE_FORM_ACTOR || (kernel->queues.first && kernel->queues.first->durable);
+    bool alone = kernel->record->form == GYRE_FORM_ACTOR ||
+                 (kernel->queues.first && gyre_view_of(kernel->queues.first)->durable);
     if (alone && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' is an actor with checkpoints, "
                               "or has a queue with a journal, and has one queue: "
                               "in which order it took requests from several could not be repeated",
                               kernel->name);
-    if (queue->header_size != replay->header_size)
+    if (gyre_ring_of(queue)->slots.header_size != gyre_ring_of(replay)->slots.header_size)
         return gyre_error_set(
             GYRE_INVALID,
             "queue '%s' of kernel '%s' has headers of %u bytes, and with checkpoints all its "
             "queues have headers of one size, which is %u",
-            queue->name, kernel->name, queue->header_size, replay->header_size);
+            gyre_queue_name(queue), kernel->name, gyre_ring_of(queue)->slots.header_size,
+            gyre_ring_of(replay)->slots.header_size);
     return GYRE_OK;
 }
 
@@ -166,8 +171,8 @@ static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const 
                                  GYRE_CONFIG);
     if (status != GYRE_OK || !kernel->checkpoints)
         return status;
-    queue->log->ask = gyre_checkpoints_ring;
-    queue->log->ask_context = kernel->checkpoints;
+    gyre_log_of(queue)->ask = gyre_checkpoints_ring;
+    gyre_log_of(queue)->ask_context = kernel->checkpoints;
     gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
     return GYRE_OK;
 }
@@ -175,7 +180,7 @@ static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const 
 gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
 {
     gyre_status status = GYRE_OK;
-    queue->durable = durable;
+    gyre_view_for(queue)->durable = durable;
     if (kernel->checkpoints)
         status = check_company(kernel, queue);
     if (status == GYRE_OK && (kernel->checkpoints || durable))

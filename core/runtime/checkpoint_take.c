@@ -12,6 +12,8 @@
 #include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/standstill.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 #define RETRY_NS UINT64_C(200000)
 
@@ -38,7 +40,8 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
     gyre_status status = gyre_standstill_begin(kernel, deadline_ns);
-    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
         pthread_mutex_unlock(&kernel->lock);
@@ -75,7 +78,7 @@ static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
     (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
     return GYRE_OK;
@@ -176,7 +179,7 @@ gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
  */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (!queue->log)
+    if (!gyre_log_of(queue))
         return;
     gyre_error_hold();
     gyre_status status = take_until(kernel, stop_deadline(kernel));
@@ -185,7 +188,7 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
                          "queue '%s' of kernel '%s' is closed without a checkpoint, because a handler does "
                          "not come back; what it did cannot be repeated after a crash",
-                         queue->name, kernel->name);
+                         gyre_queue_name(queue), kernel->name);
 }
 
 /* ---- the last one ---- */
@@ -204,7 +207,7 @@ static gyre_status copy_what_is_left(gyre_kernel *kernel)
 static gyre_status take_last(gyre_kernel *kernel)
 {
     const uint64_t generation = kernel->generation;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_look(queue);
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = copy_what_is_left(kernel);
@@ -250,9 +253,10 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
     *soon = kernel->turn.starting; /* also again: who asks meanwhile does not ask once more */
-    for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue;
+         queue = gyre_view_of(queue)->next) {
         uint64_t here = gyre_queue_log_behind(queue);
-        uint64_t half = (queue->capacity + queue->log->count) / 2;
+        uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;
         *soon = gyre_queue_log_asks(queue) || *soon;
         *now = *now || here >= (every < half ? every : half) ||
                (here && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)));

@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/queue.h"
+#include "core/queue/take.h"
 
 enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
 
@@ -82,12 +84,13 @@ gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
 {
     const gyre_layout *layout = types->request.layout;
-    queue->types = types;
+    gyre_view_for(queue)->types = types;
     if (layout->shape != GYRE_SHAPE_CHOICE)
         return;
-    queue->choice_types = types->names;
-    queue->choice_count = layout->choice_count;
-    queue->queries = types->queries;
+    struct gyre_queue_choices *choices = gyre_choices_for(queue);
+    choices->types = types->names;
+    choices->count = layout->choice_count;
+    choices->queries = types->queries;
 }
 
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types)
@@ -182,7 +185,7 @@ static void write_message(unsigned char *out, uint32_t number, const void *reque
 static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                         unsigned char *stack, unsigned char **out, uint32_t *used)
 {
-    const struct gyre_kernel_types *types = queue->types;
+    const struct gyre_kernel_types *types = gyre_view_of(queue)->types;
     uint32_t number = 0;
     *out = NULL;
     gyre_status status = find_number(types, type, &number);
@@ -202,7 +205,7 @@ static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const vo
 static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, const void *request,
                                const char *call)
 {
-    if (queue && queue->types && type && type->name && request)
+    if (queue && gyre_view_of(queue)->types && type && type->name && request)
         return GYRE_OK;
     const gyre_status status = GYRE_ARGUMENTS(call, {"queue", queue}, {"type", type}, {"request", request});
     return status != GYRE_OK
@@ -289,7 +292,8 @@ static unsigned char *wrap_batch(const struct batch *batch, size_t count)
 static gyre_status send_batch(gyre_queue *queue, const struct batch *batch, const gyre_header *headers,
                               size_t *sent, uint64_t deadline_ns)
 {
-    const size_t count = batch->count < queue->capacity ? batch->count : (size_t)queue->capacity;
+    const size_t count =
+        batch->count < gyre_ring_of(queue)->capacity ? batch->count : (size_t)gyre_ring_of(queue)->capacity;
     gyre_status status = check_batch(batch);
     if (status != GYRE_OK || count == 0)
         return status;
@@ -313,10 +317,10 @@ gyre_status gyre_send_batch_as_with(gyre_queue *queue, const gyre_type *type, co
     else
         *sent = 0;
     if (status == GYRE_OK)
-        status = find_number(queue->types, type, &batch.number);
+        status = find_number(gyre_view_of(queue)->types, type, &batch.number);
     if (status != GYRE_OK)
         return status;
-    const gyre_layout *whole = queue->types->request.layout;
+    const gyre_layout *whole = gyre_view_of(queue)->types->request.layout;
     const size_t wanted = (size + GYRE_CHOICE_FRONT + 7) / 8 * 8;
     batch.layout = whole->choices[batch.number - 1];
     batch.stride = wanted < whole->size ? wanted : (size_t)whole->size;
@@ -334,10 +338,10 @@ gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t 
                            void *reply, size_t *size)
 {
     uint32_t used = 0, number = 0;
-    if (!queue || !queue->types || !message || !type || !type->name || !reply || !size)
+    if (!queue || !gyre_view_of(queue)->types || !message || !type || !type->name || !reply || !size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reply_as needs a queue, a reply, a type and room for the answer");
-    const struct side *side = &queue->types->reply;
+    const struct side *side = &gyre_view_of(queue)->types->reply;
     if (length >= GYRE_CHOICE_FRONT) {
         memcpy(&used, message, sizeof used);
         memcpy(&number, (const unsigned char *)message + sizeof used, sizeof number);
@@ -345,7 +349,7 @@ gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t 
     if (used < GYRE_CHOICE_FRONT || used > length || number == 0 || number > side->layout->choice_count)
         return gyre_error_set(
             GYRE_INVALID, "this is no reply of kernel '%s': %zu bytes that say %u and the type of number %u",
-            queue->types->name, length, used, number);
+            gyre_view_of(queue)->types->name, length, used, number);
     const gyre_layout *found = side->layout->choices[number - 1];
     if (strcmp(found->name, type->name) != 0)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the reply is a '%s', and a '%s' was expected", found->name,
@@ -388,7 +392,7 @@ struct answer {
 static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message, uint32_t used,
                                 const struct answer *answer, uint64_t deadline_ns)
 {
-    const size_t room = (size_t)queue->types->reply.layout->size;
+    const size_t room = (size_t)gyre_view_of(queue)->types->reply.layout->size;
     gyre_completion own = {.index = UINT64_MAX};
     unsigned char *reply = malloc(room);
     if (!reply)

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/label.h"
 
 /* How long a wait for a device that rings no bell sleeps between two looks. */
 #define POLL_NS 20000

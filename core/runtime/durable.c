@@ -14,6 +14,9 @@
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/upgrade.h"
+#include "core/queue/names.h"
+#include "core/queue/queue.h"
+#include "core/stages/log.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {
@@ -90,13 +93,14 @@ static gyre_status compare(const struct gyre_record_open *mine, const struct gyr
 
 static gyre_status check_header(const struct gyre_durable *durable, const gyre_queue *queue)
 {
-    if (durable->content.open.header_size == queue->header_size)
+    if (durable->content.open.header_size == gyre_ring_of(queue)->slots.header_size)
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
         "the journal '%s' was written with headers of %u bytes, and queue '%s' has %u: set its "
         "header as it was, or move the journal away",
-        durable->file.path, durable->content.open.header_size, queue->name, queue->header_size);
+        durable->file.path, durable->content.open.header_size, gyre_queue_name(queue),
+        gyre_ring_of(queue)->slots.header_size);
 }
 
 /* ---- opening ---- */
@@ -252,11 +256,11 @@ uint64_t gyre_durable_log_count(const struct gyre_durable *durable)
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
 {
     uint64_t every = durable->kernel->checkpoints ? durable->kernel->checkpoints->every_messages : UINT64_MAX;
-    queue->durable = durable;
+    gyre_view_for(queue)->durable = durable;
     durable->queue = queue;
     gyre_status status = gyre_journal_init(&durable->journal, &gyre_journal_file_disk, &durable->file, queue);
     if (status == GYRE_OK)
-        status = identify(durable->kernel, queue->name, &durable->journal.open);
+        status = identify(durable->kernel, gyre_queue_name(queue), &durable->journal.open);
     durable->journal.types = durable->types;
     durable->journal.type_count = durable->type_count;
     if (status != GYRE_OK || !durable->data)
@@ -268,35 +272,35 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
         durable->journal.names = durable->content.names;
         durable->content.names = (struct gyre_names){0};
     }
-    if (status == GYRE_OK && queue->log->keeps)
+    if (status == GYRE_OK && gyre_log_of(queue)->keeps)
         gyre_queue_log_resume(queue, durable->content.covered, every);
     return status;
 }
 
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        if (queue->durable && queue->durable->content.state)
-            return queue->durable->content.state;
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->content.state)
+            return gyre_view_of(queue)->durable->content.state;
     return NULL;
 }
 
 const char *gyre_kernel_restored_from(gyre_kernel *kernel)
 {
     const gyre_queue *queue = gyre_kernel_queue(kernel); /* with checkpoints and a journal it has no other */
-    return kernel->checkpoints && kernel->checkpoints->restored && queue && queue->durable
-               ? queue->durable->file.path
+    return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
+               ? gyre_view_of(queue)->durable->file.path
                : NULL;
 }
 
 void gyre_durable_forget(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-        if (!queue->durable)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        if (!gyre_view_of(queue)->durable)
             continue;
-        gyre_journal_content_release(&queue->durable->content);
-        free(queue->durable->data);
-        queue->durable->data = NULL;
+        gyre_journal_content_release(&gyre_view_of(queue)->durable->content);
+        free(gyre_view_of(queue)->durable->data);
+        gyre_view_of(queue)->durable->data = NULL;
     }
 }
 
@@ -306,14 +310,15 @@ gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recove
     if (!queue || !recovered || recovered->size < sizeof recovered->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_queue_recovered needs a queue and a report with its size set");
-    if (queue->durable) {
-        now = queue->durable->recovered;
-    } else if (queue->tells_covered || queue->tells_durable) { /* a client's: what one of its name left */
-        now.first = queue->first_sequence;
-        now.offered = queue->left;
+    if (gyre_view_of(queue)->durable) {
+        now = gyre_view_of(queue)->durable->recovered;
+    } else if (gyre_foreign_of(queue)->tells_covered ||
+               gyre_foreign_of(queue)->tells_durable) { /* a client's: what one of its name left */
+        now.first = gyre_ring_of(queue)->first_sequence;
+        now.offered = gyre_foreign_of(queue)->left;
     } else {
         return gyre_error_set(GYRE_INVALID, "queue '%s' has no journal: set durability = journal for it",
-                              queue->name);
+                              gyre_queue_name(queue));
     }
     gyre_info_give(recovered, &now, sizeof now);
     return GYRE_OK;

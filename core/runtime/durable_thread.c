@@ -12,8 +12,9 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/stages/log.h"
-#include "core/queue/queue_inside.h"
 #include "core/runtime/checkpoint.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
 #define AGAIN_NS UINT64_C(50000000) /* between two attempts at a disk that refuses */
@@ -38,10 +39,10 @@ static void note(struct gyre_durable *durable, gyre_status status)
     if (status != GYRE_OK && !durable->told)
         gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_ERROR,
                          "queue '%s' waits for its journal, which cannot be written: %s",
-                         durable->queue->name, gyre_error_text());
+                         gyre_queue_name(durable->queue), gyre_error_text());
     if (well && durable->told)
         gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_WARNING,
-                         "the journal of queue '%s' is written again", durable->queue->name);
+                         "the journal of queue '%s' is written again", gyre_queue_name(durable->queue));
     durable->failing = status != GYRE_OK;
     durable->told = !well;
 }
@@ -58,8 +59,8 @@ static gyre_status publish(struct gyre_durable *durable)
 {
     gyre_queue *queue = durable->queue;
     uint64_t sent = durable->journal.sent, now = gyre_clock_ns();
-    gyre_queue_log_set_journal_limit(queue, durable->journal.taken + queue->capacity);
-    if (__atomic_load_n(&queue->log->durable, __ATOMIC_RELAXED) == sent ||
+    gyre_queue_log_set_journal_limit(queue, durable->journal.taken + gyre_ring_of(queue)->capacity);
+    if (__atomic_load_n(&gyre_log_of(queue)->durable, __ATOMIC_RELAXED) == sent ||
         (durable->sync == GYRE_SYNC_INTERVAL && now - durable->synced_ns < durable->sync_ns))
         return GYRE_OK;
     const gyre_status status = sync_what_is_owed(durable);
@@ -72,7 +73,7 @@ static gyre_status publish(struct gyre_durable *durable)
 
 static bool is_behind(const struct gyre_durable *durable)
 {
-    const struct gyre_queue_log *log = durable->queue->log;
+    const struct gyre_queue_log *log = gyre_log_of(durable->queue);
     return __atomic_load_n(&log->durable, __ATOMIC_RELAXED) != gyre_queue_next_index(durable->queue);
 }
 
@@ -116,7 +117,7 @@ static gyre_status wait_for_room(const struct gyre_durable *durable)
 /* *more: it is worth looking again at once. */
 static gyre_status gather(struct gyre_durable *durable, bool *more)
 {
-    const bool keeps = durable->queue->log->keeps;
+    const bool keeps = gyre_log_of(durable->queue)->keeps;
     *more = false;
     if (keeps && has_grown(durable, 1))
         gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
@@ -133,7 +134,7 @@ static gyre_status gather(struct gyre_durable *durable, bool *more)
 /* Whether requests were announced that it has not written. */
 static bool announced_more(const struct gyre_durable *durable)
 {
-    const struct gyre_queue_log *log = durable->queue->log;
+    const struct gyre_queue_log *log = gyre_log_of(durable->queue);
     return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
 }
 
@@ -160,7 +161,7 @@ static uint64_t pause_length(const struct gyre_durable *durable, gyre_status sta
 /* Nobody rings who does not see that it sleeps, so it looks once more before it does. */
 static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
 {
-    struct gyre_queue_log *log = durable->queue->log;
+    struct gyre_queue_log *log = gyre_log_of(durable->queue);
     uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in log.c */
@@ -192,9 +193,9 @@ static gyre_status start_thread(struct gyre_durable *durable)
 {
     if (durable->runs)
         return GYRE_OK;
-    durable->queue->log->journal_bell = &durable->bell;
+    gyre_log_of(durable->queue)->journal_bell = &durable->bell;
     gyre_status status = gyre_thread_need(&durable->thread, keep_journal, durable,
-                                          "for the journal of queue '%s'", durable->queue->name);
+                                          "for the journal of queue '%s'", gyre_queue_name(durable->queue));
     durable->runs = status == GYRE_OK;
     return status;
 }
@@ -203,7 +204,7 @@ static gyre_status start_thread(struct gyre_durable *durable)
 
 gyre_status gyre_durable_begin_queue(gyre_queue *queue)
 {
-    struct gyre_durable *durable = queue->durable;
+    struct gyre_durable *durable = gyre_view_of(queue)->durable;
     if (!durable)
         return GYRE_OK;
     pthread_mutex_lock(&durable->lock);
@@ -226,7 +227,8 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
 gyre_status gyre_durable_begin(gyre_kernel *kernel)
 {
     gyre_status status = GYRE_OK;
-    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next)
         status = gyre_durable_begin_queue(queue);
     return status;
 }
@@ -234,14 +236,14 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
 bool gyre_durable_has(const gyre_kernel *kernel)
 {
     const gyre_queue *queue = kernel->queues.first; /* such a kernel has one queue */
-    return queue && queue->durable && queue->durable->runs;
+    return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
 }
 
 static void write_checkpoint(gyre_kernel *kernel, bool last)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_queue *queue = kernel->queues.first;
-    struct gyre_durable *durable = gyre_durable_has(kernel) ? queue->durable : NULL;
+    struct gyre_durable *durable = gyre_durable_has(kernel) ? gyre_view_of(queue)->durable : NULL;
     pthread_mutex_unlock(&kernel->lock);
     if (!durable)
         return;
@@ -283,7 +285,7 @@ static void finish(struct gyre_durable *durable)
             durable->kernel->runtime, GYRE_LOG_ERROR,
             "queue '%s' ends with a journal, '%s', that could not be written to its end: requests that "
             "were not durable are not in it, and replies that were taken last may be offered again",
-            durable->queue->name, durable->file.path);
+            gyre_queue_name(durable->queue), durable->file.path);
 }
 
 void gyre_durable_end(struct gyre_durable *durable)

@@ -10,6 +10,8 @@
  */
 #include "core/base/error.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
@@ -30,7 +32,7 @@ static void in_child(void)
     for (gyre_runtime *runtime = runtimes; runtime; runtime = runtime->next) {
         runtime->foreign = true;
         for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
-            for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+            for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
                 gyre_queue_disown(queue);
     }
     runtimes = NULL;

@@ -13,6 +13,9 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/region.h"
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
@@ -235,7 +238,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
         info->handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
         info->failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
     }
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         info->queues++;
         info->queued += gyre_queue_outstanding(queue);
     }

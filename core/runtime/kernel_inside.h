@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "core/pipeline/pipeline.h"
-#include "core/queue/queue.h"
 #include "core/ring/region.h"
 #include "core/runtime/tools.h"
+#include "core/queue/queue.h"
 #include "gyre/gyre.h"
 
 enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };

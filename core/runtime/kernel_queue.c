@@ -13,6 +13,13 @@
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/queue_plan.h"
+#include "core/queue/convert.h"
+#include "core/queue/end.h"
+#include "core/queue/label.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/set.h"
+#include "core/stages/make.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
 {
@@ -67,9 +74,9 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
 
 static void mark_entries(const gyre_queue *list, bool *taken)
 {
-    for (const gyre_queue *queue = list; queue; queue = queue->next)
-        if (queue->table_entry < GYRE_QUEUES_MAX)
-            taken[queue->table_entry] = true;
+    for (const gyre_queue *queue = list; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->table_entry < GYRE_QUEUES_MAX)
+            taken[gyre_view_of(queue)->table_entry] = true;
 }
 
 /*
@@ -131,20 +138,21 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
         gyre_queue_growth_finish(&options.reply_growth);
         return status;
     }
+    const struct gyre_region *const memory_of = &gyre_ring_of(*out)->region;
     gyre_queue_memory_desc region = {.size = sizeof region,
-                                     .address = (*out)->region.address,
-                                     .region_size = (*out)->region.size,
-                                     .descriptor = (*out)->region.descriptor};
+                                     .address = memory_of->address,
+                                     .region_size = memory_of->size,
+                                     .descriptor = memory_of->descriptor};
     status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
     if (status != GYRE_OK) {
         gyre_queue_destroy(*out);
         *out = NULL;
         return status;
     }
-    (*out)->kernel = kernel;
+    gyre_view_for(*out)->kernel = kernel;
     gyre_kernel_types_name(kernel->types, *out);
-    (*out)->device_memory = memory;
-    (*out)->device_address = address;
+    gyre_view_for(*out)->device_memory = memory;
+    gyre_view_for(*out)->device_address = address;
     if (lent)
         *lent = options;
     status = gyre_span_memory_create(kernel, section, *out);
@@ -163,10 +171,10 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
 
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    struct gyre_durable *const durable = queue->durable;
-    gyre_buffer *const span_memory = queue->span_memory;
+    struct gyre_durable *const durable = gyre_view_of(queue)->durable;
+    gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
     gyre_durable_end(durable); /* first: what is left of the requests is in the journal, and not completed */
-    gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
+    gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
     gyre_queue_destroy(queue);
     gyre_durable_free(durable);
     gyre_span_memory_destroy(span_memory);
@@ -176,10 +184,11 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
 {
     uint32_t entry = free_entry(kernel);
-    for (const gyre_queue *other = kernel->queues.first; queue->name[0] && other; other = other->next)
-        if (!strcmp(other->name, queue->name))
+    for (const gyre_queue *other = kernel->queues.first; gyre_queue_name(queue)[0] && other;
+         other = gyre_view_of(other)->next)
+        if (!strcmp(gyre_queue_name(other), gyre_queue_name(queue)))
             return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
-                                  kernel->name, queue->name);
+                                  kernel->name, gyre_queue_name(queue));
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
     bool launched = kernel->order.epoch != 0; /* the first queue is there before the kernel runs */
     char why[64];
@@ -192,9 +201,9 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
     if (entry == GYRE_QUEUES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
                               GYRE_QUEUES_MAX);
-    queue->next = kernel->queues.first;
+    gyre_view_for(queue)->next = kernel->queues.first;
     kernel->queues.first = queue;
-    queue->table_entry = entry;
+    gyre_view_for(queue)->table_entry = entry;
     /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
     gyre_kernel_write_entry(kernel, queue);
     return GYRE_OK;
@@ -271,13 +280,13 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
 static void remove_from(gyre_queue **list, const gyre_queue *queue)
 {
     while (*list != queue)
-        list = &(*list)->next;
-    *list = queue->next;
+        list = &gyre_view_for(*list)->next;
+    *list = gyre_view_of(queue)->next;
 }
 
 static void push_to(gyre_queue **list, gyre_queue *queue)
 {
-    queue->next = *list;
+    gyre_view_for(queue)->next = *list;
     *list = queue;
 }
 
@@ -286,7 +295,7 @@ static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     remove_from(&kernel->queues.first, queue);
     push_to(&kernel->queues.closing, queue);
-    __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
     if (queue == kernel->queues.main)
         __atomic_store_n(&kernel->queues.main, NULL, __ATOMIC_RELAXED);
 }
@@ -307,7 +316,7 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
                      "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
-                     queue->name);
+                     gyre_queue_name(queue));
     gyre_queue_leave_sets(queue);
     gyre_queue_abandon(queue);
     push_to(&kernel->queues.left, queue);
@@ -322,8 +331,8 @@ static void settle(gyre_kernel *kernel, gyre_queue *queue)
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside++;
     gyre_kernel_await_turn(kernel);
-    queue->withdrawn = true;
-    __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
+    gyre_view_for(queue)->withdrawn = true;
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
     await_let_go(kernel);
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
@@ -333,7 +342,7 @@ static void settle(gyre_kernel *kernel, gyre_queue *queue)
 
 void gyre_kernel_close_queue(gyre_queue *queue)
 {
-    gyre_kernel *kernel = queue->kernel;
+    gyre_kernel *kernel = gyre_view_of(queue)->kernel;
     gyre_queue_close_sends(queue);
     if (kernel->checkpoints)
         settle(kernel, queue);
@@ -362,17 +371,17 @@ static void refuse_to_close_ring(const gyre_queue *queue)
         GYRE_INVALID,
         "gyre_queue_close: '%s' of kernel '%s' is a ring of shards, which use it on: gyre_shards_close "
         "closes all their rings",
-        queue->name, queue->kernel->name);
-    gyre_runtime_log(queue->kernel->runtime, GYRE_LOG_ERROR, "%s", gyre_error_text());
+        gyre_queue_name(queue), gyre_view_of(queue)->kernel->name);
+    gyre_runtime_log(gyre_view_of(queue)->kernel->runtime, GYRE_LOG_ERROR, "%s", gyre_error_text());
 }
 
 void gyre_queue_close(gyre_queue *queue)
 {
-    if (queue && queue->detach)
-        queue->detach(queue);
-    else if (!queue || queue->kernel->runtime->foreign)
+    if (queue && gyre_foreign_of(queue)->detach)
+        gyre_foreign_of(queue)->detach(queue);
+    else if (!queue || gyre_view_of(queue)->kernel->runtime->foreign)
         return;
-    else if (queue->of_shards)
+    else if (gyre_view_of(queue)->of_shards)
         refuse_to_close_ring(queue);
     else
         gyre_kernel_close_queue(queue);
@@ -382,7 +391,7 @@ static void free_list(gyre_kernel *kernel, gyre_queue **list)
 {
     while (*list) {
         gyre_queue *queue = *list;
-        *list = queue->next;
+        *list = gyre_view_of(queue)->next;
         gyre_kernel_free_queue(kernel, queue);
     }
 }
@@ -396,7 +405,7 @@ void gyre_kernel_free_queues(gyre_kernel *kernel)
 
 void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         gyre_queue_leave_sets(queue);
         gyre_queue_abandon(queue);
     }
@@ -404,17 +413,17 @@ void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.left; queue; queue = queue->next)
-        queue->table_entry = GYRE_QUEUES_MAX; /* whoever was stuck with it is gone */
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.left; queue; queue = gyre_view_of(queue)->next)
+        gyre_view_for(queue)->table_entry = GYRE_QUEUES_MAX; /* whoever was stuck with it is gone */
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         const uint64_t next = gyre_queue_rewind(queue);
-        gyre_bridge_resume(queue);
-        queue->gate = UINT64_MAX;
-        queue->suspect_crashes = queue->alone_crashes = 0;
-        queue->table_first = next;
-        kernel->control->queues[queue->table_entry].first = next;
-        kernel->control->queues[queue->table_entry].serial = ++kernel->queues.serial;
-        queue->shared->claim.next = next; /* the device's line, but no device is there */
+        gyre_queue_resume_bytes(queue);
+        gyre_view_for(queue)->gate = UINT64_MAX;
+        gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
+        gyre_view_for(queue)->table_first = next;
+        kernel->control->queues[gyre_view_of(queue)->table_entry].first = next;
+        kernel->control->queues[gyre_view_of(queue)->table_entry].serial = ++kernel->queues.serial;
+        gyre_ring_of(queue)->shared->claim.next = next; /* the device's line, but no device is there */
         gyre_checkpoints_rewind(kernel, queue);
         gyre_queue_reopen(queue);
     }
@@ -445,8 +454,8 @@ gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
     if (!kernel || !name)
         return NULL;
     pthread_mutex_lock(&kernel->lock);
-    for (queue = kernel->queues.first; queue && strcmp(queue->name, name) != 0;)
-        queue = queue->next;
+    for (queue = kernel->queues.first; queue && strcmp(gyre_queue_name(queue), name) != 0;)
+        queue = gyre_view_of(queue)->next;
     pthread_mutex_unlock(&kernel->lock);
     return queue;
 }

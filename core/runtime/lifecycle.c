@@ -11,6 +11,10 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/checkpoint.h"
+#include "core/queue/end.h"
+#include "core/queue/label.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 enum { DRAIN_POLL_NS = 20000 };
 
@@ -119,7 +123,7 @@ static bool work_is_left(const gyre_kernel *kernel)
 {
     if (gyre_control_verb(kernel) != GYRE_VERB_RUN || gyre_control_is_lost(kernel))
         return false;
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_queue_outstanding(queue))
             return true;
     return false;
@@ -173,7 +177,7 @@ static gyre_status lost_in_drain(const gyre_kernel *kernel)
 static void end_device(gyre_kernel *kernel)
 {
     uint64_t left = 0;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
     drain(kernel);
@@ -183,7 +187,7 @@ static void end_device(gyre_kernel *kernel)
         gyre_control_order(kernel, GYRE_VERB_STOP);
     gyre_status status = kernel->resident ? leave_device(kernel) : lost_in_drain(kernel);
     if (!kernel->resident) {
-        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
             left += gyre_queue_complete_unhandled(queue);
         gyre_kernel_set_state(kernel, status == GYRE_LOST ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
     }
@@ -259,7 +263,7 @@ gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_n
  * again. */
 static void refuse_sends(const gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         gyre_queue_close_sends(queue);
         gyre_queue_complete_unhandled(queue);
     }

@@ -8,8 +8,8 @@
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
 #include "core/queue/header.h"
-#include "core/queue/queue.h"
 #include "core/types/types.h"
+#include "core/ring/options.h"
 
 /**
  * A word of a queue's section as the API's number of it (policy, idle, shard): they stand in the same order, and the

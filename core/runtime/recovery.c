@@ -18,10 +18,12 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/ring/express.h"
 #include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/shape.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/ring/express.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -54,8 +56,8 @@ static void add_counts(gyre_kernel *kernel)
 /* Who waits may wait for a reply that is there: the worker died before it rang. */
 static void wake_waiting(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_bell_ring(&gyre_ring_of(queue)->shared->device.bell, INT_MAX);
 }
 
 /*
@@ -91,7 +93,7 @@ static uint64_t end_revival(gyre_kernel *kernel)
     uint64_t left = 0;
     pthread_mutex_lock(&kernel->lock);
     __atomic_store_n(&kernel->control->device.lost, 1, __ATOMIC_RELEASE);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         gyre_kernel_set_gate(queue, UINT64_MAX);
         gyre_queue_close_sends(queue);
         left += gyre_queue_complete_unhandled(queue);
@@ -140,24 +142,24 @@ static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
             kernel->runtime, GYRE_LOG_WARNING,
             "kernel '%s', queue '%s': %llu unanswered requests are failed, because the worker process that "
             "died had overwritten them",
-            kernel->name, queue->name, (unsigned long long)count);
+            kernel->name, gyre_queue_name(queue), (unsigned long long)count);
 }
 
 static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
 {
-    gyre_express_settle(queue); /* the next device writes into slots */
+    gyre_express_settle(gyre_ring_of(queue)); /* the next device writes into slots */
     fail_damaged(kernel, queue);
     uint64_t first = gyre_queue_first_unanswered(queue);
-    uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
+    uint64_t visible = gyre_queue_count_unanswered(queue, gyre_view_of(queue)->gate, 2);
     sight->answered += first;
     if (!visible || !kernel->revival.seen || (kernel->checkpoints && kernel->checkpoints->replaying))
         return; /* it did not see them */
-    if (queue->suspect != first)
-        queue->suspect_crashes = queue->alone_crashes = 0;
-    queue->suspect_crashes++;
-    queue->suspect = first;
-    if (queue->suspect_crashes > sight->crashes)
-        sight->crashes = queue->suspect_crashes;
+    if (gyre_view_of(queue)->suspect != first)
+        gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
+    gyre_view_for(queue)->suspect_crashes++;
+    gyre_view_for(queue)->suspect = first;
+    if (gyre_view_of(queue)->suspect_crashes > sight->crashes)
+        sight->crashes = gyre_view_of(queue)->suspect_crashes;
     sight->visible += visible;
     sight->kernel = kernel;
     sight->queue = queue;
@@ -173,9 +175,10 @@ static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, cons
                      kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
                      "process down %u times: %s",
-                     kernel->name, queue->name, (unsigned long long)queue->suspect, times, reason);
-    gyre_queue_fail(queue, queue->suspect, GYRE_FAILURE_CRASH, text);
-    queue->suspect_crashes = queue->alone_crashes = 0;
+                     kernel->name, gyre_queue_name(queue), (unsigned long long)gyre_view_of(queue)->suspect,
+                     times, reason);
+    gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
+    gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
     kernel->revival.condemned++;
 }
 
@@ -184,8 +187,8 @@ static void accuse(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
-    if (++queue->alone_crashes >= limit)
-        condemn(kernel, queue, queue->alone_crashes, reason);
+    if (++gyre_view_for(queue)->alone_crashes >= limit)
+        condemn(kernel, queue, gyre_view_of(queue)->alone_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -194,9 +197,9 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        if (queue->suspect_crashes >= DOUBTS_MAX * limit)
-            condemn(kernel, queue, queue->suspect_crashes, reason);
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->suspect_crashes >= DOUBTS_MAX * limit)
+            condemn(kernel, queue, gyre_view_of(queue)->suspect_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -204,7 +207,7 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
 static void forget_refusals(gyre_kernel *kernel)
 {
     uint64_t answered = 0;
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         answered += gyre_queue_first_unanswered(queue);
     if (answered != kernel->revival.answered)
         kernel->revival.refusals = 0;
@@ -219,7 +222,8 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue;
+             queue = gyre_view_of(queue)->next)
             look_at_queue(kernel, queue, &sight);
         forget_refusals(kernel);
         kernel->revival.seen = false;
@@ -337,7 +341,7 @@ static gyre_status resume_all(const struct gyre_recovery *recovery)
         if (!kernel->revival.runs)
             continue;
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
             gyre_kernel_set_gate(queue, UINT64_MAX);
         pthread_mutex_unlock(&kernel->lock);
         if (gyre_recovery_resume(kernel) == GYRE_LOST)

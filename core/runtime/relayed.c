@@ -7,9 +7,13 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
 #include "core/runtime/durable.h"
+#include "core/queue/convert.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/queue/line.h"
+#include "core/stages/log.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {
@@ -24,7 +28,7 @@ bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
 /* What a kernel with checkpoints does is repeated in the order of one queue; else each section has its own. */
 static bool is_target(const gyre_kernel *kernel, const gyre_queue *queue, const char *section)
 {
-    return kernel->checkpoints ? queue == kernel->queues.main : strcmp(queue->name, section) == 0;
+    return kernel->checkpoints ? queue == kernel->queues.main : strcmp(gyre_queue_name(queue), section) == 0;
 }
 
 /* Whoever closes it takes it off the list under the lock, and frees it when nobody is inside. */
@@ -34,7 +38,7 @@ static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
     pthread_mutex_lock(&kernel->lock);
     gyre_queue *queue = kernel->queues.first;
     while (queue && !is_target(kernel, queue, section))
-        queue = queue->next;
+        queue = gyre_view_of(queue)->next;
     if (queue)
         gyre_queue_stay(queue, GYRE_FOREVER, &inside);
     pthread_mutex_unlock(&kernel->lock);
@@ -62,17 +66,17 @@ static gyre_status open_target(gyre_kernel *kernel, const char *section, gyre_qu
 /* Whether requests of other programs can be put into it. */
 static gyre_status check_target(const gyre_kernel *kernel, const gyre_queue *target, const char *section)
 {
-    if (!target->log)
+    if (!gyre_log_of(target))
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' of kernel '%s' is configured with durability = journal and was "
                               "opened without: close it first",
                               section, kernel->name);
-    if (target->levels || !target->many_threads)
+    if (gyre_queue_has_line(target) || !gyre_ways_of(target)->many_threads)
         return gyre_error_set(GYRE_UNIMPLEMENTED,
                               "queue '%s' of kernel '%s' keeps what is sent, and has %s: other programs can "
                               "attach to it without that",
-                              target->name, kernel->name,
-                              target->levels ? "levels of priority" : "threads = one");
+                              gyre_queue_name(target), kernel->name,
+                              gyre_queue_has_line(target) ? "levels of priority" : "threads = one");
     return GYRE_OK;
 }
 
@@ -96,13 +100,15 @@ gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, g
 static gyre_status check_fit(const gyre_kernel *kernel, const gyre_queue *target,
                              const struct gyre_queue_options *options, const char *section)
 {
-    if (options->request_size == target->request_size && options->reply_size == target->reply_size &&
-        (options->wire != 0) == target->packets && options->header_size == target->header_size)
+    if (options->request_size == gyre_ring_of(target)->request_size &&
+        options->reply_size == gyre_ring_of(target)->reply_size &&
+        (options->wire != 0) == gyre_queue_has_packets(target) &&
+        options->header_size == gyre_ring_of(target)->slots.header_size)
         return GYRE_OK;
     return gyre_error_set(GYRE_INVALID,
                           "[queue.%s] has another header or form of messages than queue '%s' of kernel '%s', "
                           "into which its requests go: configure both alike",
-                          section, target->name, kernel->name);
+                          section, gyre_queue_name(target), kernel->name);
 }
 
 gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue *target,
@@ -116,8 +122,8 @@ gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue
     options->device_returns = false;
     options->device_parks = false;
     options->timed = options->sealed = false; /* the kernel's queue is */
-    options->tells_covered = target->log->keeps;
-    options->tells_durable = target->durable != NULL;
+    options->tells_covered = gyre_log_of(target)->keeps;
+    options->tells_durable = gyre_view_of(target)->durable != NULL;
     status = check_fit(kernel, target, options, section);
     if (status == GYRE_OK)
         return status;

@@ -12,9 +12,12 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/stages/log.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
+#include "core/queue/bells.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 #define LOOK_NS UINT64_C(20000)
 
@@ -73,7 +76,8 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     bool any = false;
-    for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any;
+         queue = gyre_view_of(queue)->next)
         any = has_something(kernel, queue);
     if (!any)
         return false;
@@ -195,7 +199,7 @@ gyre_status gyre_replay_check(gyre_kernel *kernel)
 {
     const gyre_queue *damaged = NULL;
     pthread_mutex_lock(&kernel->lock);
-    for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = gyre_view_of(queue)->next)
         if (gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
             damaged = queue;
     if (damaged)
@@ -213,7 +217,8 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
 {
     gyre_status status = GYRE_OK;
     /* queues are closed and opened only in their turn, which comes when the kernel runs again */
-    for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue; queue = queue->next) {
+    for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next) {
         struct replay replay = {.kernel = kernel,
                                 .source = queue,
                                 .target = kernel->checkpoints->replay,

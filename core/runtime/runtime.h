@@ -17,11 +17,11 @@
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
 #include "core/registry/registry.h"
-#include "core/queue/queue.h"
 #include "core/ring/region.h"
 #include "core/runtime/kernel_inside.h"
 #include "core/runtime/tools.h"
 #include "core/types/types.h"
+#include "core/queue/queue.h"
 #include "gyre/gyre.h"
 
 /** A device that is opened, or being opened; kept until the runtime is closed. */

@@ -16,6 +16,7 @@
 #include "core/base/info.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/queue.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
 
@@ -91,7 +92,7 @@ static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
             gyre_error_let_go();
             return gyre_error_add(status, "ring %u of %u of shards '%s'", i, shards->count, shards->name);
         }
-        shards->queues[i]->of_shards = true;
+        gyre_view_for(shards->queues[i])->of_shards = true;
     }
     return GYRE_OK;
 }
@@ -134,7 +135,7 @@ static void send_away(gyre_shards *shards)
     __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&shards->inside, __ATOMIC_SEQ_CST)) {
         for (uint32_t i = 0; i < shards->count; i++)
-            gyre_bell_ring(&shards->queues[i]->shared->device.bell, INT_MAX);
+            gyre_bell_ring(&gyre_ring_of(shards->queues[i])->shared->device.bell, INT_MAX);
         sched_yield();
     }
 }

@@ -7,7 +7,8 @@
 #include "core/runtime/shards.h"
 
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/check.h"
+#include "core/queue/wait_any.h"
 
 /* ---- which ring ---- */
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/stages/spans.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/queue.h"
 
 enum { TRIES_MAX = 1000, TRY_NS = 5000000 };
 
@@ -19,8 +20,8 @@ static int64_t setting(const gyre_kernel *kernel, const char *section, const cha
 /* A worker that died in the midst of a transfer is replaced, and the next one takes it. */
 static bool try_again(const gyre_queue *queue, gyre_status status, uint32_t *tries)
 {
-    if (status != GYRE_LOST || !queue->device_returns || ++*tries > TRIES_MAX ||
-        gyre_kernel_get_state(queue->kernel) == GYRE_KERNEL_LOST)
+    if (status != GYRE_LOST || !gyre_ways_of(queue)->device_returns || ++*tries > TRIES_MAX ||
+        gyre_kernel_get_state(gyre_view_of(queue)->kernel) == GYRE_KERNEL_LOST)
         return false;
     nanosleep(&(struct timespec){0, TRY_NS}, NULL);
     return true;
@@ -32,7 +33,7 @@ static gyre_status upload(void *context, uint64_t offset, const void *bytes, uin
     uint32_t tries = 0;
     gyre_status status;
     do
-        status = gyre_buffer_upload(queue->span_memory, offset, bytes, size);
+        status = gyre_buffer_upload(gyre_view_of(queue)->span_memory, offset, bytes, size);
     while (try_again(queue, status, &tries));
     return status;
 }
@@ -43,7 +44,7 @@ static gyre_status download(void *context, uint64_t offset, void *bytes, uint64_
     uint32_t tries = 0;
     gyre_status status;
     do
-        status = gyre_buffer_download(queue->span_memory, offset, bytes, size);
+        status = gyre_buffer_download(gyre_view_of(queue)->span_memory, offset, bytes, size);
     while (try_again(queue, status, &tries));
     return status;
 }
@@ -52,9 +53,10 @@ static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *
 {
     gyre_handle handle;
     const uint64_t size = (uint64_t)setting(kernel, section, "span_memory");
-    gyre_status status = gyre_buffer_alloc_on(kernel->runtime, kernel->dispatch, size, &queue->span_memory);
+    gyre_status status =
+        gyre_buffer_alloc_on(kernel->runtime, kernel->dispatch, size, &gyre_view_for(queue)->span_memory);
     if (status == GYRE_OK)
-        status = gyre_buffer_handle(queue->span_memory, 0, 0, &handle);
+        status = gyre_buffer_handle(gyre_view_of(queue)->span_memory, 0, 0, &handle);
     if (status != GYRE_OK)
         return status;
     const struct gyre_span_store store = {.layout = gyre_kernel_request_layout(kernel),
@@ -65,13 +67,13 @@ static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *
                                           .upload = upload,
                                           .download = download,
                                           .settle = gyre_span_settle};
-    return gyre_queue_spans_create(queue, &store);
+    return gyre_spans_create(queue, &store);
 }
 
 gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
 {
     const char *name = section[0] ? section : "default";
-    if (setting(kernel, section, "span_handles") == 0 || !queue->request_least)
+    if (setting(kernel, section, "span_handles") == 0 || !gyre_ring_of(queue)->request_least)
         return GYRE_OK;
     gyre_status status = create(kernel, section, queue);
     return status == GYRE_OK

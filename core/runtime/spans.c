@@ -6,10 +6,15 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
-#include "core/ring/express.h"
 #include "core/queue/resume.h"
 #include "core/runtime/runtime.h"
+#include "core/queue/convert.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/express.h"
+#include "core/ring/message.h"
+#include "core/ring/ring.h"
+#include "core/stages/seals.h"
 
 gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,
                                     size_t item_size, uint64_t first, uint32_t count)
@@ -53,11 +58,11 @@ static gyre_status no_such_items(uint32_t there, uint64_t first, size_t count, c
 /* The buffer of that name on the queue's device, if it holds the span. */
 static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
 {
-    gyre_runtime *runtime = queue->kernel->runtime;
+    gyre_runtime *runtime = gyre_view_of(queue)->kernel->runtime;
     pthread_mutex_lock(&runtime->lock);
     gyre_buffer *buffer = runtime->buffers;
     while (buffer && (!buffer->handle || buffer->handle != far->handle.id ||
-                      buffer->dispatch != queue->kernel->dispatch))
+                      buffer->dispatch != gyre_view_of(queue)->kernel->dispatch))
         buffer = buffer->next;
     pthread_mutex_unlock(&runtime->lock);
     const bool holds =
@@ -69,7 +74,7 @@ static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
 static gyre_status fetch_far(const gyre_queue *queue, const gyre_far *far, size_t item_size, uint64_t first,
                              void *items, size_t count)
 {
-    if (!queue->kernel)
+    if (!gyre_view_of(queue)->kernel)
         return gyre_error_set(GYRE_UNIMPLEMENTED,
                               "gyre_fetch: the items lie in a device buffer of the program "
                               "that serves the queue, which this one cannot read");
@@ -123,7 +128,7 @@ static void settle(void *context, gyre_far *far)
 
 void gyre_span_settle(const gyre_queue *queue, gyre_far *far)
 {
-    settle(queue->kernel, far);
+    settle(gyre_view_of(queue)->kernel, far);
 }
 
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length)
@@ -137,28 +142,28 @@ void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length
 
 static void settle_request(const gyre_queue *queue, void *request, uint64_t length)
 {
-    gyre_spans_settle(queue->kernel, request, length);
+    gyre_spans_settle(gyre_view_of(queue)->kernel, request, length);
 }
 
 void gyre_spans_relocate(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-        if (!queue->request_least || queue->lent)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        if (!gyre_ring_of(queue)->request_least || gyre_foreign_of(queue)->lent)
             continue;
         /* also those to come: a program may hold messages that it built before */
         gyre_queue_settle_requests(queue, settle_request);
         const uint64_t end = gyre_queue_next_index(queue);
         for (uint64_t i = gyre_queue_first_unanswered(queue); i < end; i++) {
-            const gyre_slot *slot = gyre_request_slot(queue, i);
-            if (gyre_reply_ready(queue, i) || slot->length > queue->request_size)
+            const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), i);
+            if (gyre_reply_ready(gyre_ring_of(queue), i) || slot->length > gyre_ring_of(queue)->request_size)
                 continue;
-            void *request = (void *)(uintptr_t)gyre_request_payload(queue, slot);
+            void *request = (void *)(uintptr_t)gyre_request_payload(gyre_ring_of(queue), slot);
             gyre_spans_settle(kernel, request, slot->length);
-            if (queue->seals) /* it says something else now */
-                gyre_queue_seals_sent(queue, i, i + 1, request, 0);
+            if (gyre_ring_of(queue)->seals) /* it says something else now */
+                gyre_seals_write(queue, i, i + 1, request, 0);
         }
-        gyre_express_withdraw(queue);
+        gyre_express_withdraw(gyre_ring_of(queue));
     }
     pthread_mutex_unlock(&kernel->lock);
 }

@@ -3,11 +3,12 @@
 #include "core/runtime/standstill.h"
 
 #include "core/base/error.h"
+#include "core/queue/queue.h"
 
 gyre_status gyre_standstill_check(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        if (queue->gate != UINT64_MAX)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->gate != UINT64_MAX)
             return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being brought back", kernel->name);
     return GYRE_OK;
 }

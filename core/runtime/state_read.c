@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/standstill.h"
+#include "core/queue/label.h"
 
 #define RETRY_NS UINT64_C(200000)
 /* Tries are made for so many times stop_timeout_ms, which each of them waits at most. */

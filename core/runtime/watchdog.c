@@ -31,9 +31,10 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/thread.h"
-#include "core/ring/bytes.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/bytes.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)
@@ -87,8 +88,8 @@ static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t 
 /* Replies are stored back to back, and some were not received: as far as is known of another program's. */
 static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
 {
-    return queue->bridge && queue->bridge->replies &&
-           (queue->lent || gyre_received(queue) < first_unanswered);
+    return gyre_ring_of(queue)->bytes && gyre_ring_of(queue)->bytes->replies &&
+           (gyre_foreign_of(queue)->lent || gyre_received(queue) < first_unanswered);
 }
 
 /* For how long a block has been at the same message, as far as it or its backend tells; 0: it is at none. */
@@ -126,24 +127,25 @@ static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t
                           bool *moved)
 {
     uint64_t first = gyre_queue_first_unanswered(queue);
-    if (first != queue->watched || queue->watched_ns == 0) { /* 0: not looked at before */
-        queue->watched = first;
-        queue->watched_ns = now;
+    if (first != gyre_view_of(queue)->watched ||
+        gyre_view_of(queue)->watched_ns == 0) { /* 0: not looked at before */
+        gyre_view_for(queue)->watched = first;
+        gyre_view_for(queue)->watched_ns = now;
         *moved = true;
     }
-    bool waits = first < gyre_queue_next_index(queue) && first < queue->gate &&
+    bool waits = first < gyre_queue_next_index(queue) && first < gyre_view_of(queue)->gate &&
                  (!may_lack_room(queue, first) || works_for(kernel, now, budget / LOOKS_PER_BUDGET));
     if (!waits)
-        queue->watched_ns = now;
+        gyre_view_for(queue)->watched_ns = now;
     return waits;
 }
 
 /* A queue's request was given the time of the budget, and the look at the whole kernel did not tell. */
 static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uint64_t now, uint64_t budget)
 {
-    uint64_t age = time_since(queue->watched_ns, now);
-    uint64_t claimed = __atomic_load_n(&queue->shared->claim.next, __ATOMIC_RELAXED);
-    if (kernel->blocks > 1 && claimed > queue->watched)
+    uint64_t age = time_since(gyre_view_of(queue)->watched_ns, now);
+    uint64_t claimed = __atomic_load_n(&gyre_ring_of(queue)->shared->claim.next, __ATOMIC_RELAXED);
+    if (kernel->blocks > 1 && claimed > gyre_view_of(queue)->watched)
         return age >= budget;
     return age >= (is_seen_at_work(kernel, budget) ? budget : PATIENCE * budget);
 }
@@ -152,7 +154,7 @@ static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uin
 static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
     bool moved = false, waits = false, stalls = false;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         bool this_waits = look_at_queue(kernel, queue, now, budget, &moved);
         waits = waits || this_waits;
         stalls = stalls || (this_waits && queue_stalls(kernel, queue, now, budget));
@@ -182,8 +184,8 @@ void gyre_watchdog_forget(gyre_kernel *kernel)
     kernel->watch.moved_ns = now;
     for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++)
         kernel->watch.blocks[i].since_ns = now;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        queue->watched_ns = now;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_view_for(queue)->watched_ns = now;
 }
 
 /* ---- doing something about it ---- */
@@ -372,7 +374,7 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return GYRE_HEALTH_DEAD;
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_queue_first_unanswered(queue) < gyre_queue_next_index(queue))
             return kernel->watch.stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
     return GYRE_HEALTH_IDLE;

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
 #include "core/runtime/checkpoint.h"
+#include "core/queue/queue.h"
+#include "core/ring/message.h"
+#include "core/ring/ring.h"
 
 static const gyre_field *differing_field(const gyre_layout *layout, const unsigned char *a,
                                          const unsigned char *b);
@@ -72,9 +74,10 @@ void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t
                           const gyre_view *again)
 {
     char what[160];
-    if (!kernel->checkpoints->reply || queue->bridge || !gyre_reply_ready(queue, index))
+    if (!kernel->checkpoints->reply || gyre_ring_of(queue)->bytes ||
+        !gyre_reply_ready(gyre_ring_of(queue), index))
         return;
-    compare(kernel, gyre_reply_slot(queue, index), again, what, sizeof what);
+    compare(kernel, gyre_reply_slot(gyre_ring_of(queue), index), again, what, sizeof what);
     if (!what[0])
         return;
     if (kernel->checkpoints->differing++ == 0)
@@ -83,5 +86,5 @@ void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t
             "the handler of kernel '%s' is not deterministic: the request with index %llu of queue '%s' was handled "
             "again after a crash, and %s; its state may not be what it was: take times and random "
             "numbers from the message",
-            kernel->name, (unsigned long long)index, queue->name, what);
+            kernel->name, (unsigned long long)index, gyre_queue_name(queue), what);
 }

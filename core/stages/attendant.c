@@ -6,13 +6,20 @@
  * Lock: the producer's while it works, none while it sleeps. `wake_ns` is written and read under that lock,
  * so that whoever expects something earlier knows whether to ring.
  */
+#include "core/stages/attendant.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/bells.h"
+#include "core/queue/side.h"
+#include "core/queue/stage.h"
+#include "core/queue/wait.h"
+#include "core/ring/message.h"
+#include "core/stages/order.h"
 #include "gyre/waiting.h"
 
 /* While messages wait in front of the ring: between two looks when nothing tells of room. */
@@ -20,91 +27,96 @@
 
 struct gyre_queue_attendant {
     gyre_queue *queue;
+    gyre_duty duties[GYRE_DUTIES_MAX];
     pthread_t thread;
     uint64_t wake_ns;
     uint32_t bell; /* futex word: something is due earlier, or the thread is to leave */
     uint32_t leave;
 };
 
-/* What is due now is done. *until: when the next thing is; true: messages wait for a window that is full. */
-static bool work(struct gyre_queue_attendant *attendant, uint64_t *until, uint64_t *answered)
+static struct gyre_queue_attendant *attendant_of(const gyre_queue *queue)
 {
+    return gyre_stage_state(queue, GYRE_STAGE_ATTENDANT);
+}
+
+static struct gyre_due attendant_work(struct gyre_queue_attendant *attendant)
+{
+    struct gyre_due due = {.until = UINT64_MAX};
     gyre_queue *queue = attendant->queue;
-    uint64_t moved = 0;
-    bool waiting = false;
     gyre_producer_take(queue);
-    *until = queue->expiry ? gyre_queue_expiry_sweep(queue, gyre_clock_ns()) : UINT64_MAX;
-    if (queue->levels) {
-        moved = gyre_queue_levels_pump(queue);
-        waiting = gyre_queue_waiting(queue) > 0;
-        *answered = gyre_queue_levels_answered(queue);
-    }
-    attendant->wake_ns = *until;
+    for (size_t i = 0; i < GYRE_DUTIES_MAX; i++)
+        if (attendant->duties[i])
+            attendant->duties[i](queue, gyre_clock_ns(), &due);
+    attendant->wake_ns = due.until;
     gyre_producer_give(queue);
-    if (moved) {
-        gyre_queue_ring_doorbell(queue, moved);
+    if (due.moved) {
+        gyre_queue_ring_doorbell(queue, due.moved);
         gyre_queue_ring_credit(queue);
     }
-    return waiting;
+    return due;
 }
 
 /* The window may have room again. */
 static int window_moved(const gyre_queue *queue, uint64_t answered)
 {
-    if (__atomic_load_n(&queue->attendant->leave, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&attendant_of(queue)->leave, __ATOMIC_ACQUIRE))
         return 1;
-    return answered < gyre_queue_next_index(queue) && gyre_reply_ready(queue, answered);
+    return answered < gyre_queue_next_index(queue) && gyre_reply_ready(gyre_ring_of(queue), answered);
 }
 
 static void *attend(void *argument)
 {
     struct gyre_queue_attendant *attendant = argument;
     gyre_queue *queue = attendant->queue;
-    uint64_t until, answered = 0;
     while (!__atomic_load_n(&attendant->leave, __ATOMIC_ACQUIRE)) {
-        /* before the work: who rings later makes the sleep return at once */
+        /* before the work: a bell that rings later makes the sleep return at once */
         const uint32_t seen = __atomic_load_n(&attendant->bell, __ATOMIC_ACQUIRE);
-        const bool waiting = work(attendant, &until, &answered);
+        const struct gyre_due due = attendant_work(attendant);
         const uint64_t soon = gyre_clock_ns() + LOOK_NS;
-        if (waiting && answered < gyre_queue_next_index(queue))
-            gyre_queue_wait(queue, window_moved, answered, GYRE_BELL_DEVICE, soon < until ? soon : until);
+        if (due.waiting && due.answered < gyre_queue_next_index(queue))
+            gyre_queue_wait(queue, window_moved, due.answered, GYRE_BELL_DEVICE,
+                            soon < due.until ? soon : due.until);
         else
-            gyre_futex_wait(&attendant->bell, seen, waiting && soon < until ? soon : until);
+            gyre_futex_wait(&attendant->bell, seen, due.waiting && soon < due.until ? soon : due.until);
     }
     return NULL;
 }
 
-gyre_status gyre_queue_attendant_create(gyre_queue *queue)
+static void attendant_close(gyre_queue *queue)
 {
+    struct gyre_queue_attendant *attendant = attendant_of(queue);
+    __atomic_store_n(&attendant->leave, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&attendant->bell, 1);
+    gyre_bell_ring(&gyre_ring_of(queue)->shared->device.bell, INT_MAX);
+    pthread_join(attendant->thread, NULL);
+}
+
+static void attendant_destroy(gyre_queue *queue, void *state)
+{
+    (void)queue;
+    free(state);
+}
+
+gyre_status gyre_attendant_create(gyre_queue *queue, const gyre_duty duties[GYRE_DUTIES_MAX])
+{
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_ATTENDANT, .close = attendant_close, .destroy = attendant_destroy};
     struct gyre_queue_attendant *attendant = calloc(1, sizeof *attendant);
     if (!attendant)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
     attendant->queue = queue;
-    queue->attendant = attendant;
+    for (size_t i = 0; i < GYRE_DUTIES_MAX; i++)
+        attendant->duties[i] = duties[i];
+    gyre_stage_add(queue, &stage, attendant); /* before the thread, which looks for it */
     gyre_status status = gyre_thread_need(&attendant->thread, attend, attendant, "to attend to a queue");
-    if (status != GYRE_OK) {
-        free(attendant);
-        queue->attendant = NULL;
-    }
+    if (status != GYRE_OK)
+        gyre_stage_remove(queue, GYRE_STAGE_ATTENDANT);
     return status;
 }
 
-void gyre_queue_attendant_destroy(gyre_queue *queue)
+void gyre_attendant_expect(gyre_queue *queue, uint64_t when_ns)
 {
-    struct gyre_queue_attendant *attendant = queue->attendant;
-    if (!attendant)
-        return;
-    __atomic_store_n(&attendant->leave, 1, __ATOMIC_RELEASE);
-    gyre_bell_ring(&attendant->bell, 1);
-    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
-    pthread_join(attendant->thread, NULL);
-    free(attendant);
-    queue->attendant = NULL;
-}
-
-void gyre_queue_attendant_expect(gyre_queue *queue, uint64_t when_ns)
-{
-    struct gyre_queue_attendant *attendant = queue->attendant;
+    struct gyre_queue_attendant *attendant = attendant_of(queue);
     if (when_ns >= attendant->wake_ns)
         return;
     attendant->wake_ns = when_ns;

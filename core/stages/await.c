@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
 #include "core/base/error.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/origin.h"
+#include "core/queue/state.h"
+#include "core/queue/wait.h"
 #include "core/stages/log.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
 
 /* Of a queue whose requests a server relays: it tells. Pairs with relay_ring.c's release. */
 static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
@@ -16,35 +18,40 @@ static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t arg
 
 static int wait_covered(const gyre_queue *queue, uint64_t argument)
 {
-    return wait_word(
-        queue, queue->tells_covered ? &gyre_promises_of(queue)->covered : &queue->log->base.first, argument);
+    return wait_word(queue,
+                     gyre_foreign_of(queue)->tells_covered ? &gyre_promises_of(queue)->covered
+                                                           : &gyre_log_of(queue)->base.first,
+                     argument);
 }
 
 static int wait_durable(const gyre_queue *queue, uint64_t argument)
 {
-    return wait_word(queue, queue->tells_durable ? &gyre_promises_of(queue)->durable : &queue->log->durable,
+    return wait_word(queue,
+                     gyre_foreign_of(queue)->tells_durable ? &gyre_promises_of(queue)->durable
+                                                           : &gyre_log_of(queue)->durable,
                      argument);
 }
 
-static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+static gyre_status check(gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
     if ((unsigned)level < GYRE_ACCEPTED || (unsigned)level > GYRE_DURABLE)
         return gyre_error_set(GYRE_INVALID, "there is no acknowledgement %d", (int)level);
-    if (index >= (queue->levels ? gyre_queue_levels_sent(queue) : gyre_queue_next_index(queue)))
+    if (index >= gyre_queue_next_number(queue))
         return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
                               (unsigned long long)index);
-    if (queue->levels && level != GYRE_ACCEPTED)
+    if (gyre_queue_has_line(queue) && level != GYRE_ACCEPTED)
         return gyre_error_set(GYRE_INVALID,
                               "%s has levels, where an index is no place in the ring; receive its completion",
                               label);
-    if (level == GYRE_CHECKPOINTED && !queue->tells_covered && !(queue->log && queue->log->keeps))
+    if (level == GYRE_CHECKPOINTED && !gyre_foreign_of(queue)->tells_covered &&
+        !(gyre_log_of(queue) && gyre_log_of(queue)->keeps))
         return gyre_error_set(GYRE_INVALID,
                               "%s: its kernel has no checkpoints (checkpoints = true), "
                               "so no request is ever covered by one",
                               label);
-    if (level == GYRE_DURABLE && !queue->tells_durable && !queue->durable)
+    if (level == GYRE_DURABLE && !gyre_foreign_of(queue)->tells_durable && !gyre_view_of(queue)->durable)
         return gyre_error_set(
             GYRE_INVALID, "%s has no journal (durability = journal), so no request is ever durable", label);
     return GYRE_OK;
@@ -53,7 +60,7 @@ static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowled
 /* A server that relays rings its client's bell as a device does. */
 static enum gyre_wait_bell bell_of(const gyre_queue *queue, gyre_acknowledgement level)
 {
-    bool told = queue->tells_covered || queue->tells_durable;
+    bool told = gyre_foreign_of(queue)->tells_covered || gyre_foreign_of(queue)->tells_durable;
     return level == GYRE_PROCESSED || told ? GYRE_BELL_DEVICE : GYRE_BELL_CREDIT;
 }
 
@@ -62,7 +69,7 @@ gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement l
     static const gyre_wait_condition conditions[] = {[GYRE_PROCESSED] = gyre_wait_reply,
                                                      [GYRE_CHECKPOINTED] = wait_covered,
                                                      [GYRE_DURABLE] = wait_durable};
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     bool inside = false;
     if (!queue)
         return gyre_error_set(GYRE_INVALID, "gyre_await needs a queue");

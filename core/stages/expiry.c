@@ -8,12 +8,19 @@
  *
  * Lock: the producer's; so no slot is given to another message while it is looked at.
  */
+#include "core/stages/expiry.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/put.h"
+#include "core/queue/side.h"
+#include "core/queue/stage.h"
+#include "core/ring/message.h"
+#include "core/stages/order.h"
 
 struct gyre_queue_expiry {
     uint64_t ttl_ns;
@@ -23,108 +30,137 @@ struct gyre_queue_expiry {
     uint8_t *taken_back; /* one a slot; atomic */
 };
 
-gyre_status gyre_queue_expiry_create(gyre_queue *queue, uint64_t ttl_ns)
+static struct gyre_queue_expiry *expiry_of(const gyre_queue *queue)
 {
-    struct gyre_queue_expiry *expiry = calloc(1, sizeof *expiry);
-    if (!expiry)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the deadlines of a queue");
-    queue->expiry = expiry;
-    expiry->ttl_ns = ttl_ns;
-    expiry->deadlines = gyre_lines_alloc(queue->capacity * sizeof *expiry->deadlines);
-    expiry->taken_back = gyre_lines_alloc(queue->capacity);
-    expiry->lengths = gyre_lines_alloc(queue->capacity * sizeof *expiry->lengths);
-    if (!expiry->deadlines || !expiry->taken_back || !expiry->lengths)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the deadlines of a queue");
-    return GYRE_OK;
+    return gyre_stage_state(queue, GYRE_STAGE_EXPIRY);
 }
 
-void gyre_queue_expiry_destroy(gyre_queue *queue)
+uint64_t gyre_expiry_set(gyre_queue *queue, uint64_t ttl_ns)
 {
-    if (!queue->expiry)
-        return;
-    free(queue->expiry->deadlines);
-    free(queue->expiry->lengths);
-    free(queue->expiry->taken_back);
-    free(queue->expiry);
-    queue->expiry = NULL;
-}
-
-uint64_t gyre_queue_expiry_set(gyre_queue *queue, uint64_t ttl_ns)
-{
-    const uint64_t before = queue->expiry ? queue->expiry->ttl_ns : 0;
-    if (queue->expiry)
-        queue->expiry->ttl_ns = ttl_ns;
+    struct gyre_queue_expiry *expiry = expiry_of(queue);
+    const uint64_t before = expiry ? expiry->ttl_ns : 0;
+    if (expiry)
+        expiry->ttl_ns = ttl_ns;
     return before;
 }
 
-uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns)
+uint64_t gyre_expiry_deadline(const gyre_queue *queue, uint64_t now_ns)
 {
-    return queue->expiry->ttl_ns ? now_ns + queue->expiry->ttl_ns : 0;
+    const struct gyre_queue_expiry *expiry = expiry_of(queue);
+    return expiry && expiry->ttl_ns ? now_ns + expiry->ttl_ns : 0;
 }
 
-void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline_ns)
+bool gyre_expiry_looks(const gyre_queue *queue, uint64_t index)
 {
-    struct gyre_queue_expiry *expiry = queue->expiry;
-    const uint64_t place = index & queue->mask;
+    const struct gyre_queue_expiry *expiry = expiry_of(queue);
+    return expiry && (expiry->ttl_ns || index < expiry->used_end);
+}
+
+static void deadline_note(gyre_queue *queue, struct gyre_queue_expiry *expiry, uint64_t index,
+                          uint64_t deadline_ns)
+{
+    const uint64_t place = index & gyre_ring_of(queue)->mask;
     expiry->deadlines[place] = deadline_ns;
     __atomic_store_n(&expiry->taken_back[place], 0, __ATOMIC_RELAXED); /* the slot is this request's alone */
     if (!deadline_ns)
         return;
-    expiry->used_end = index + queue->capacity + 1;
-    gyre_queue_attendant_expect(queue, deadline_ns);
+    expiry->used_end = index + gyre_ring_of(queue)->capacity + 1;
+    gyre_attendant_expect(queue, deadline_ns);
 }
 
-bool gyre_queue_expiry_used(const gyre_queue *queue, uint64_t index)
+/* The headers are written: a deadline stands in each. */
+static void expiry_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
-    return index < queue->expiry->used_end;
+    struct gyre_queue_expiry *expiry = expiry_of(queue);
+    const bool needed = sending->given || sending->in_place || gyre_expiry_looks(queue, sending->first);
+    uint64_t deadline_ns;
+    for (uint64_t index = sending->first; needed && index != sending->end; index++) {
+        memcpy(&deadline_ns, gyre_header_at(gyre_ring_of(queue), index) + offsetof(gyre_header, deadline_ns),
+               sizeof deadline_ns);
+        deadline_note(queue, expiry, index, deadline_ns);
+    }
 }
 
-void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)
+void gyre_expiry_take_back(gyre_queue *queue, uint64_t index)
 {
-    struct gyre_queue_expiry *expiry = queue->expiry;
-    gyre_slot *slot = gyre_request_slot(queue, index);
-    expiry->deadlines[index & queue->mask] = 0;
-    __atomic_store_n(&expiry->lengths[index & queue->mask], slot->length, __ATOMIC_RELAXED);
+    struct gyre_queue_expiry *expiry = expiry_of(queue);
+    gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
+    if (!expiry)
+        return;
+    expiry->deadlines[index & gyre_ring_of(queue)->mask] = 0;
+    __atomic_store_n(&expiry->lengths[index & gyre_ring_of(queue)->mask], slot->length, __ATOMIC_RELAXED);
     /* before the slot's length: pairs with the receiver, who has the completion that comes of it */
-    __atomic_store_n(&expiry->taken_back[index & queue->mask], 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->length, GYRE_LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
 }
 
-uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns)
+void gyre_expiry_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due)
 {
-    uint64_t next = UINT64_MAX;
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    const struct gyre_queue_expiry *expiry = expiry_of(queue);
+    const uint64_t sent = gyre_producer_sent(queue);
     /* a device that lies has the cursor run ahead of what was sent */
-    for (uint64_t index = gyre_received(queue); index < queue->producer.sent; index++) {
-        const uint64_t deadline_ns = queue->expiry->deadlines[index & queue->mask];
-        if (deadline_ns == 0 || gyre_reply_ready(queue, index))
+    for (uint64_t index = gyre_received(queue); index < sent; index++) {
+        const uint64_t deadline_ns = expiry->deadlines[index & ring->mask];
+        if (deadline_ns == 0 || gyre_reply_ready(ring, index))
             continue;
         if (deadline_ns <= now_ns)
-            gyre_queue_expiry_take_back(queue, index);
-        else if (deadline_ns < next)
-            next = deadline_ns;
+            gyre_expiry_take_back(queue, index);
+        else if (deadline_ns < due->until)
+            due->until = deadline_ns;
     }
-    return next;
 }
 
-const gyre_failure *gyre_queue_expiry_failure(const gyre_queue *queue, uint64_t index)
+const gyre_failure *gyre_expiry_failure(const gyre_queue *queue, uint64_t index)
 {
     static const gyre_failure expired = {GYRE_FAILURE_EXPIRED, "expired: not handled by its deadline"};
+    const struct gyre_queue_expiry *expiry = expiry_of(queue);
     gyre_failure failure;
-    if (!queue->expiry || !__atomic_load_n(&queue->expiry->taken_back[index & queue->mask], __ATOMIC_ACQUIRE))
+    if (!expiry || !__atomic_load_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], __ATOMIC_ACQUIRE))
         return NULL;
-    memcpy(&failure, gyre_reply_slot(queue, index) + 1, sizeof failure);
+    memcpy(&failure, gyre_reply_slot(gyre_ring_of(queue), index) + 1, sizeof failure);
     return failure.code == GYRE_FAILURE_LENGTH ? &expired : NULL;
 }
 
-void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index)
+static void expiry_failed(gyre_queue *queue, uint64_t index, bool taken)
 {
-    const gyre_failure *expired = gyre_queue_expiry_failure(queue, index);
+    const gyre_failure *expired = gyre_expiry_failure(queue, index);
+    (void)taken;
     if (!expired)
         return;
     /* the device is done with both slots */
-    memcpy(gyre_reply_slot(queue, index) + 1, expired, sizeof *expired);
+    memcpy(gyre_reply_slot(gyre_ring_of(queue), index) + 1, expired, sizeof *expired);
     /* relaxed: what orders it behind the attendant's store is the device, which answered because of that */
-    __atomic_store_n(&gyre_request_slot(queue, index)->length,
-                     __atomic_load_n(&queue->expiry->lengths[index & queue->mask], __ATOMIC_RELAXED),
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(
+        &gyre_request_slot(gyre_ring_of(queue), index)->length,
+        __atomic_load_n(&expiry_of(queue)->lengths[index & gyre_ring_of(queue)->mask], __ATOMIC_RELAXED),
+        __ATOMIC_RELAXED);
+}
+
+static void expiry_destroy(gyre_queue *queue, void *state)
+{
+    struct gyre_queue_expiry *expiry = state;
+    (void)queue;
+    free(expiry->deadlines);
+    free(expiry->lengths);
+    free(expiry->taken_back);
+    free(expiry);
+}
+
+gyre_status gyre_expiry_create(gyre_queue *queue, uint64_t ttl_ns)
+{
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_EXPIRY, .sent = expiry_sent, .failed = expiry_failed, .destroy = expiry_destroy};
+    const uint64_t capacity = gyre_ring_of(queue)->capacity;
+    struct gyre_queue_expiry *expiry = calloc(1, sizeof *expiry);
+    if (!expiry)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the deadlines of a queue");
+    gyre_stage_add(queue, &stage, expiry);
+    expiry->ttl_ns = ttl_ns;
+    expiry->deadlines = gyre_lines_alloc(capacity * sizeof *expiry->deadlines);
+    expiry->taken_back = gyre_lines_alloc(capacity);
+    expiry->lengths = gyre_lines_alloc(capacity * sizeof *expiry->lengths);
+    if (!expiry->deadlines || !expiry->taken_back || !expiry->lengths)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the deadlines of a queue");
+    return GYRE_OK;
 }

@@ -6,37 +6,37 @@
  * Locks: the caller's. Headers of unsent requests are the producers', of the others nobody writes until the
  * slot is given back.
  */
+#include "core/stages/headers.h"
+
+#include <stddef.h>
 #include <string.h>
 
-#include "core/base/error.h"
-#include "core/base/info.h"
-#include "core/stages/behaviours.h"
-#include "core/queue/header.h"
+#include "core/queue/choices.h"
+#include "core/queue/line.h"
+#include "core/queue/stage.h"
+#include "core/stages/expiry.h"
+#include "core/stages/order.h"
 #include "gyre/waiting.h"
 
-static unsigned char *header_at(const gyre_queue *queue, uint64_t index)
+static bool needs_clock(const gyre_queue *queue, uint64_t first)
 {
-    return queue->headers + (index & queue->mask) * queue->header_size;
+    return gyre_ring_of(queue)->slots.header_size > offsetof(gyre_header, sent_ns) ||
+           gyre_expiry_looks(queue, first);
 }
 
-static bool needs_clock(const gyre_queue *queue)
-{
-    return queue->header_size > offsetof(gyre_header, sent_ns) || queue->ttl_ns;
-}
-
-void gyre_queue_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns)
+void gyre_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns)
 {
     if (header->type == 0)
-        header->type = queue->request_type;
+        header->type = gyre_choices_of(queue)->request_type;
     if (header->id == 0)
         header->id = index + 1;
     header->sent_ns = now_ns;
-    if (queue->expiry && header->deadline_ns == 0)
-        header->deadline_ns = gyre_queue_expiry_deadline(queue, now_ns);
+    if (header->deadline_ns == 0)
+        header->deadline_ns = gyre_expiry_deadline(queue, now_ns);
 }
 
 /* Moves of constant size: a call for each message would cost more than its header. */
-static void store(unsigned char *to, const gyre_header *header, uint32_t size)
+static void header_store(unsigned char *to, const gyre_header *header, uint32_t size)
 {
     switch (size) {
     case 16:
@@ -57,12 +57,12 @@ static void store(unsigned char *to, const gyre_header *header, uint32_t size)
  * A header that no sender gave, where messages have no deadline; `size` is a constant. Word by word into its
  * place: one that was built beside it and copied would wait for its own last store.
  */
-__attribute__((always_inline)) static inline void fill_plain(gyre_queue *queue, uint64_t first, uint64_t end,
-                                                             uint32_t size, uint64_t now_ns)
+__attribute__((always_inline)) static inline void fill_plain(const gyre_queue *queue, uint64_t first,
+                                                             uint64_t end, uint32_t size, uint64_t now_ns)
 {
-    unsigned char *const headers = queue->headers;
-    const uint64_t mask = queue->mask;
-    const gyre_header header = {.type = queue->request_type, .sent_ns = now_ns};
+    unsigned char *const headers = gyre_ring_of(queue)->headers;
+    const uint64_t mask = gyre_ring_of(queue)->mask;
+    const gyre_header header = {.type = gyre_choices_of(queue)->request_type, .sent_ns = now_ns};
     for (uint64_t index = first; index != end; index++) {
         unsigned char *place = headers + (index & mask) * size;
         const uint64_t id = index + 1;
@@ -72,9 +72,9 @@ __attribute__((always_inline)) static inline void fill_plain(gyre_queue *queue, 
     }
 }
 
-static void fill_all_plain(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
+static void fill_all_plain(const gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
 {
-    switch (queue->header_size) {
+    switch (gyre_ring_of(queue)->slots.header_size) {
     case 16:
         fill_plain(queue, first, end, 16, 0);
         break;
@@ -89,119 +89,60 @@ static void fill_all_plain(gyre_queue *queue, uint64_t first, uint64_t end, uint
     }
 }
 
-/* Who named a type itself is believed. */
-void gyre_queue_headers_name(const gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
-                             size_t size)
+/* The types of requests of a protocol, which their numbers tell, where the sender named none itself. */
+static void name_types(const gyre_queue *queue, const struct gyre_sending *sending)
 {
-    const unsigned char *request = requests;
-    for (uint64_t index = first; index != end; index++, request += size) {
-        unsigned char *place = header_at(queue, index) + offsetof(gyre_header, type);
+    const struct gyre_queue_choices *choices = gyre_choices_of(queue);
+    const unsigned char *request = sending->requests;
+    for (uint64_t index = sending->first; index != sending->end; index++, request += sending->stride) {
+        unsigned char *place = gyre_header_at(gyre_ring_of(queue), index) + offsetof(gyre_header, type);
         uint32_t type, number;
         memcpy(&type, place, sizeof type);
         memcpy(&number, request + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
-        if (type == queue->request_type && number != 0 && number <= queue->choice_count)
-            memcpy(place, &queue->choice_types[number - 1], sizeof type);
+        if (type == choices->request_type && number != 0 && number <= choices->count)
+            memcpy(place, &choices->types[number - 1], sizeof type);
     }
 }
 
-/* What a reservation's header says was put at its place by gyre_reserve_header. */
-static void fill_given(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
+/* The header of a request in a reservation was put at its place by gyre_reserve_header. Where messages wait in front of the ring
+ * their headers were complete when they were sent. */
+static void fill_given(gyre_queue *queue, const struct gyre_sending *sending, uint64_t now_ns)
 {
-    const gyre_header *given = queue->producer.given;
-    const bool reserved = gyre_is_reserving(queue);
-    const uint32_t size = queue->header_size;
-    for (uint64_t index = first; index != end; index++) {
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    const uint32_t size = ring->slots.header_size;
+    for (uint64_t index = sending->first; index != sending->end; index++) {
         gyre_header header = {0};
-        unsigned char *place = header_at(queue, index);
-        if (reserved)
+        unsigned char *place = gyre_header_at(ring, index);
+        if (sending->in_place)
             memcpy(&header, place, size);
-        else if (given)
-            header = given[index - first];
-        if (!queue->levels) /* there it was complete when the message was sent */
-            gyre_queue_header_complete(queue, &header, index, now_ns);
-        store(place, &header, size);
-        if (queue->expiry)
-            gyre_queue_expiry_sent(queue, index, header.deadline_ns);
+        else if (sending->given)
+            header = sending->given[index - sending->first];
+        if (!gyre_queue_has_line(queue))
+            gyre_header_complete(queue, &header, index, now_ns);
+        header_store(place, &header, size);
     }
 }
 
-void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
+static void headers_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
-    const uint64_t now_ns = needs_clock(queue) ? gyre_clock_ns() : 0;
-    if (queue->producer.given || gyre_is_reserving(queue) || queue->ttl_ns ||
-        (queue->expiry && gyre_queue_expiry_used(queue, first)))
-        fill_given(queue, first, end, now_ns);
+    const uint64_t now_ns = needs_clock(queue, sending->first) ? gyre_clock_ns() : 0;
+    if (sending->given || sending->in_place || gyre_expiry_looks(queue, sending->first))
+        fill_given(queue, sending, now_ns);
     else
-        fill_all_plain(queue, first, end, now_ns);
+        fill_all_plain(queue, sending->first, sending->end, now_ns);
+    if (gyre_choices_of(queue)->types)
+        name_types(queue, sending);
 }
 
-uint64_t gyre_queue_correlation(const gyre_queue *queue, uint64_t index)
+static void headers_told(const gyre_queue *queue, uint64_t index, gyre_message_info *info)
 {
-    uint64_t correlation = 0;
-    if (queue->header_size > offsetof(gyre_header, correlation))
-        memcpy(&correlation, header_at(queue, index) + offsetof(gyre_header, correlation),
-               sizeof correlation);
-    return correlation;
+    info->header_size = gyre_ring_of(queue)->slots.header_size;
+    memcpy(&info->header, gyre_header_at(gyre_ring_of(queue), index), info->header_size);
 }
 
-void gyre_queue_headers_clear(gyre_queue *queue, uint64_t first, uint64_t end)
+void gyre_headers_create(gyre_queue *queue)
 {
-    for (uint64_t index = first; index != end; index++)
-        memset(header_at(queue, index), 0, queue->header_size);
-}
-
-gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *header)
-{
-    char label[96];
-    gyre_queue_label(queue, label, sizeof label);
-    const char *misfit = gyre_header_misfit(header, queue->header_size);
-    if (!misfit && header->deadline_ns && header->deadline_ns <= gyre_clock_ns())
-        return gyre_error_set(GYRE_TIMEOUT, "the message's own deadline passed before it was sent");
-    if (!misfit)
-        return GYRE_OK;
-    if (!queue->header_size)
-        return gyre_error_set(GYRE_INVALID,
-                              "the messages of %s have no header, and the given one sets '%s'; "
-                              "set header = %s in the section [queue.%s]",
-                              label, misfit, misfit, queue->name[0] ? queue->name : "default");
-    return gyre_error_set(GYRE_INVALID,
-                          "the header of %s has %u bytes, and '%s' lies behind them; "
-                          "set header = %u in the section [queue.%s]",
-                          label, queue->header_size, misfit, gyre_header_needed(misfit),
-                          queue->name[0] ? queue->name : "default");
-}
-
-void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info)
-{
-    gyre_message_info now = {.header_size = queue->header_size};
-    gyre_timing timing = {0};
-    if (queue->headers)
-        memcpy(&now.header, header_at(queue, index), queue->header_size);
-    if (queue->timing && gyre_queue_timing_find(queue, index, &timing)) {
-        now.started_ns = timing.started_ns;
-        now.finished_ns = timing.finished_ns;
-        now.time_error_ns = timing.error_ns;
-    }
-    gyre_info_give(info, &now, sizeof now);
-}
-
-gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header)
-{
-    gyre_status status;
-    char label[96];
-    if (!queue || !header)
-        return GYRE_ARGUMENTS("gyre_reserve_header", {"queue", queue}, {"header", header});
-    status = gyre_queue_check_header(queue, header);
-    if (status != GYRE_OK || !queue->headers)
-        return status;
-    gyre_producer_take(queue);
-    if (gyre_is_reserving(queue) && number < queue->producer.reserved)
-        store(header_at(queue, queue->producer.sent + number), header, queue->header_size);
-    else
-        status = gyre_error_set(
-            GYRE_INVALID, "%s has %llu reserved requests, asked for the header of number %zu",
-            gyre_queue_label(queue, label, sizeof label),
-            (unsigned long long)(gyre_is_reserving(queue) ? queue->producer.reserved : 0), number);
-    gyre_producer_give(queue);
-    return status;
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_HEADERS, .sent = headers_sent, .told = headers_told};
+    gyre_stage_add(queue, &stage, queue);
 }

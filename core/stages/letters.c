@@ -5,6 +5,8 @@
  *
  * Lock: letters->lock, innermost. Memory is taken per letter: they are rare.
  */
+#include "core/stages/letters.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,11 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/text.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/label.h"
+#include "core/queue/stage.h"
+#include "core/queue/state.h"
+#include "core/ring/message.h"
+#include "core/stages/order.h"
 #include "core/stages/spans.h"
 #include "gyre/waiting.h"
 
@@ -32,21 +38,13 @@ struct gyre_queue_letters {
     bool closed;
 };
 
-gyre_status gyre_queue_letters_create(gyre_queue *queue, uint64_t limit)
+static struct gyre_queue_letters *letters_of(const gyre_queue *queue)
 {
-    struct gyre_queue_letters *letters = limit ? calloc(1, sizeof *letters) : NULL;
-    if (!letters)
-        return limit ? gyre_error_set(GYRE_EXHAUSTED, "no memory for the dead letters of a queue") : GYRE_OK;
-    pthread_mutex_init(&letters->lock, NULL);
-    gyre_clock_condition(&letters->arrived);
-    letters->end = &letters->first;
-    letters->limit = limit;
-    queue->letters = letters;
-    return GYRE_OK;
+    return gyre_stage_state(queue, GYRE_STAGE_LETTERS);
 }
 
 /* The oldest letter leaves the list; the lock is held and there is one. */
-static struct letter *take_first(struct gyre_queue_letters *letters)
+static struct letter *letters_pop(struct gyre_queue_letters *letters)
 {
     struct letter *first = letters->first;
     letters->first = first->next;
@@ -56,24 +54,21 @@ static struct letter *take_first(struct gyre_queue_letters *letters)
     return first;
 }
 
-void gyre_queue_letters_destroy(gyre_queue *queue)
+static void letters_destroy(gyre_queue *queue, void *state)
 {
-    struct gyre_queue_letters *letters = queue->letters;
-    if (!letters)
-        return;
+    struct gyre_queue_letters *letters = state;
+    (void)queue;
     while (letters->first)
-        free(take_first(letters));
+        free(letters_pop(letters));
     pthread_cond_destroy(&letters->arrived);
     pthread_mutex_destroy(&letters->lock);
     free(letters);
-    queue->letters = NULL;
 }
 
-void gyre_queue_letters_close(gyre_queue *queue)
+/* Ends the waits for letters: none will come. */
+static void letters_close(gyre_queue *queue)
 {
-    struct gyre_queue_letters *letters = queue->letters;
-    if (!letters)
-        return;
+    struct gyre_queue_letters *letters = letters_of(queue);
     pthread_mutex_lock(&letters->lock);
     letters->closed = true;
     pthread_cond_broadcast(&letters->arrived);
@@ -93,42 +88,44 @@ static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request
 {
     /* relaxed: the attendant may have taken the request back long ago (expiry.c) */
     const uint32_t length = __atomic_load_n(&request->length, __ATOMIC_RELAXED);
-    if (length <= queue->request_size)
+    if (length <= gyre_ring_of(queue)->request_size)
         return length;
-    return queue->bridge ? 0 : queue->request_size;
+    return gyre_ring_of(queue)->bytes ? 0 : gyre_ring_of(queue)->request_size;
 }
 
 static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre_failure *failure)
 {
-    const gyre_slot *request = gyre_request_slot(queue, index);
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    const gyre_slot *request = gyre_request_slot(ring, index);
+    const bool spans = gyre_spans_has(queue);
     const uint32_t length = request_length(queue, request);
-    struct letter *letter = malloc(sizeof *letter + (queue->spans ? queue->request_size : length));
-    gyre_message_info info = {.size = sizeof info};
+    struct letter *letter = malloc(sizeof *letter + (spans ? ring->request_size : length));
+    const uint32_t header_size = ring->slots.header_size;
     if (!letter)
         return NULL;
-    gyre_queue_info(queue, index, &info);
     *letter = (struct letter){.told = {.index = index,
                                        .code = failure->code,
                                        .length = length,
                                        .buried_ns = gyre_clock_ns(),
-                                       .header_size = info.header_size,
-                                       .header = info.header}};
+                                       .header_size = header_size}};
+    if (header_size)
+        memcpy(&letter->told.header, gyre_header_at(ring, index), header_size);
     memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* its end is 0 already */
     gyre_text_end_whole(letter->told.reason);
     if (length)
-        memcpy(letter->request, gyre_request_payload(queue, request), length);
-    if (queue->spans)
-        letter->told.length = gyre_queue_spans_bring_back(queue, letter->request, length);
+        memcpy(letter->request, gyre_request_payload(ring, request), length);
+    if (spans)
+        letter->told.length = gyre_spans_bring_back(queue, letter->request, length);
     return letter;
 }
 
-static void add(struct gyre_queue_letters *letters, struct letter *letter)
+static void letters_add(struct gyre_queue_letters *letters, struct letter *letter)
 {
     struct letter *pushed_out = NULL;
     pthread_mutex_lock(&letters->lock);
     letters->total++;
     if (letter && letters->count == letters->limit)
-        pushed_out = take_first(letters);
+        pushed_out = letters_pop(letters);
     letters->lost += !letter || pushed_out;
     if (letter) {
         *letters->end = letter;
@@ -140,23 +137,21 @@ static void add(struct gyre_queue_letters *letters, struct letter *letter)
     free(pushed_out);
 }
 
-void gyre_queue_bury(gyre_queue *queue, uint64_t index)
+static void letters_failed(gyre_queue *queue, uint64_t index, bool taken)
 {
     gyre_failure failure;
-    if (!queue->letters || gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_FAILED)
+    if (!taken)
         return;
-    memcpy(&failure, gyre_reply_slot(queue, index) + 1, sizeof failure);
+    memcpy(&failure, gyre_reply_slot(gyre_ring_of(queue), index) + 1, sizeof failure);
     if (is_dead(failure.code))
-        add(queue->letters, write_letter(queue, index, &failure));
+        letters_add(letters_of(queue), write_letter(queue, index, &failure));
 }
 
 /* ---- reading ---- */
 
-void gyre_queue_letters_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+static void letters_count(const gyre_queue *queue, gyre_queue_stats *stats)
 {
-    struct gyre_queue_letters *letters = queue->letters;
-    if (!letters)
-        return;
+    struct gyre_queue_letters *letters = letters_of(queue);
     pthread_mutex_lock(&letters->lock);
     stats->dead_letters = letters->total;
     stats->dead_letters_lost = letters->lost;
@@ -164,7 +159,7 @@ void gyre_queue_letters_stats(const gyre_queue *queue, gyre_queue_stats *stats)
 }
 
 /* Under the lock: until there is one. */
-static gyre_status await(struct gyre_queue_letters *letters, uint64_t deadline_ns)
+static gyre_status letters_await(struct gyre_queue_letters *letters, uint64_t deadline_ns)
 {
     const struct timespec until = gyre_clock_timespec(deadline_ns);
     int error = 0;
@@ -183,17 +178,17 @@ static gyre_status await(struct gyre_queue_letters *letters, uint64_t deadline_n
 }
 
 /* Under the lock: the first letter, or why not; it then stays. */
-static gyre_status take(struct gyre_queue_letters *letters, gyre_dead_letter *letter, void *request,
-                        size_t size, uint64_t deadline_ns)
+static gyre_status letters_take(struct gyre_queue_letters *letters, gyre_dead_letter *letter, void *request,
+                                size_t size, uint64_t deadline_ns)
 {
-    gyre_status status = await(letters, deadline_ns);
+    gyre_status status = letters_await(letters, deadline_ns);
     if (status != GYRE_OK)
         return status;
     if (letters->first->told.length > size)
         return gyre_error_set(GYRE_INVALID,
                               "the dead letter has %u bytes and the caller's buffer %zu: pass a larger one",
                               letters->first->told.length, size);
-    struct letter *first = take_first(letters);
+    struct letter *first = letters_pop(letters);
     gyre_info_give(letter, &first->told, sizeof first->told);
     if (first->told.length)
         memcpy(request, first->request, first->told.length);
@@ -205,19 +200,40 @@ gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *letter, v
                                   uint64_t deadline_ns)
 {
     bool inside = false;
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     if (!queue || !letter || letter->size < sizeof letter->size || (!request && size))
         return GYRE_ARGUMENTS("gyre_dead_letter_take", {"queue", queue}, GYRE_SIZED(letter),
                               {"request", request || !size});
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
-    if (!queue->letters)
+    struct gyre_queue_letters *letters = letters_of(queue);
+    if (!letters)
         return gyre_error_set(GYRE_INVALID, "%s keeps no dead letters: set dead_letters in its section",
                               gyre_queue_label(queue, label, sizeof label));
     gyre_queue_stay(queue, deadline_ns, &inside);
-    pthread_mutex_lock(&queue->letters->lock);
-    gyre_status status = take(queue->letters, letter, request, size, deadline_ns);
-    pthread_mutex_unlock(&queue->letters->lock);
+    pthread_mutex_lock(&letters->lock);
+    gyre_status status = letters_take(letters, letter, request, size, deadline_ns);
+    pthread_mutex_unlock(&letters->lock);
     gyre_queue_leave(queue, inside);
     return status;
+}
+
+/* ---- making ---- */
+
+gyre_status gyre_letters_create(gyre_queue *queue, uint64_t limit)
+{
+    static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_LETTERS,
+                                                  .failed = letters_failed,
+                                                  .count = letters_count,
+                                                  .close = letters_close,
+                                                  .destroy = letters_destroy};
+    struct gyre_queue_letters *letters = calloc(1, sizeof *letters);
+    if (!letters)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the dead letters of a queue");
+    pthread_mutex_init(&letters->lock, NULL);
+    gyre_clock_condition(&letters->arrived);
+    letters->end = &letters->first;
+    letters->limit = limit;
+    gyre_stage_add(queue, &stage, letters);
+    return GYRE_OK;
 }

@@ -13,12 +13,23 @@
  * Lock: the producer's. The tickets of slots, and whether their messages were over, are read without it by those
  * whose message is in the slot: the sequence that published it comes after them.
  */
+#include "core/stages/levels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/stages/behaviours.h"
+#include "core/queue/bells.h"
+#include "core/queue/end.h"
+#include "core/queue/line.h"
+#include "core/queue/put.h"
+#include "core/queue/side.h"
+#include "core/queue/stage.h"
+#include "core/ring/message.h"
+#include "core/stages/expiry.h"
+#include "core/stages/headers.h"
+#include "core/stages/order.h"
 #include "gyre/waiting.h"
 
 #define NOBODY UINT32_MAX
@@ -59,51 +70,20 @@ static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t
     return (struct waiting *)(void *)(levels->places + place * levels->stride);
 }
 
-gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_options *options)
+static struct gyre_queue_levels *levels_of(const gyre_queue *queue)
 {
-    struct gyre_queue_levels *levels = calloc(1, sizeof *levels);
-    const uint64_t capacity = queue->capacity;
-    queue->levels = levels;
-    if (levels) {
-        levels->stride =
-            (sizeof(struct waiting) + queue->request_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        levels->count = options->levels;
-        levels->age_ns = options->age_ns;
-        levels->window = options->window < capacity ? options->window : capacity;
-        levels->next_ticket = levels->answered = options->first_sequence;
-        levels->places = gyre_lines_alloc(capacity * levels->stride);
-        levels->tickets = gyre_lines_alloc(capacity * sizeof *levels->tickets);
-        levels->over = gyre_lines_alloc(capacity);
-    }
-    if (!levels || !levels->places || !levels->tickets || !levels->over)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the levels of a queue");
-    for (uint32_t i = 0; i < GYRE_LEVELS_MAX; i++)
-        levels->levels[i] = (struct level){NOBODY, NOBODY};
-    for (uint32_t place = 0; place < capacity; place++)
-        place_at(levels, place)->next = place + 1 < capacity ? place + 1 : NOBODY;
-    return GYRE_OK;
+    return gyre_stage_state(queue, GYRE_STAGE_LEVELS);
 }
 
-void gyre_queue_levels_destroy(gyre_queue *queue)
+static uint64_t levels_waiting(const gyre_queue *queue)
 {
-    if (!queue->levels)
-        return;
-    free(queue->levels->places);
-    free(queue->levels->tickets);
-    free(queue->levels->over);
-    free(queue->levels);
-    queue->levels = NULL;
+    return __atomic_load_n(&levels_of(queue)->waiting, __ATOMIC_ACQUIRE);
 }
 
-uint64_t gyre_queue_waiting(const gyre_queue *queue)
+static uint64_t levels_outstanding(const gyre_queue *queue)
 {
-    return __atomic_load_n(&queue->levels->waiting, __ATOMIC_ACQUIRE);
-}
-
-uint64_t gyre_queue_levels_outstanding(const gyre_queue *queue)
-{
-    const uint64_t waiting = gyre_queue_waiting(queue);
-    const uint64_t finished = __atomic_load_n(&queue->levels->finished, __ATOMIC_ACQUIRE);
+    const uint64_t waiting = levels_waiting(queue);
+    const uint64_t finished = __atomic_load_n(&levels_of(queue)->finished, __ATOMIC_ACQUIRE);
     return waiting > finished ? waiting - finished : 0; /* both may have grown between the two */
 }
 
@@ -139,10 +119,13 @@ static uint32_t level_of(const struct gyre_queue_levels *levels, const gyre_head
     return header->priority < levels->count ? header->priority : levels->count - 1;
 }
 
-bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
-                            enum gyre_mark mark, uint64_t *ticket)
+static uint64_t levels_pump(gyre_queue *queue);
+
+static bool levels_push(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
+                        uint64_t *ticket)
 {
-    struct gyre_queue_levels *levels = queue->levels;
+    const gyre_header *header = request->headers;
+    struct gyre_queue_levels *levels = levels_of(queue);
     const uint32_t place = levels->spare;
     if (place == NOBODY)
         return false;
@@ -153,12 +136,12 @@ bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size,
     __atomic_store_n(&levels->next_ticket, waiting->ticket + 1, __ATOMIC_RELAXED); /* for who asks how many */
     waiting->queued_ns = gyre_clock_ns();
     waiting->header = *header;
-    waiting->length = (uint32_t)size;
+    waiting->length = (uint32_t)request->size;
     waiting->mark = mark;
     waiting->over = false;
     waiting->next = NOBODY;
-    gyre_queue_header_complete(queue, &waiting->header, waiting->ticket, waiting->queued_ns);
-    memcpy(waiting->request, request, size);
+    gyre_header_complete(queue, &waiting->header, waiting->ticket, waiting->queued_ns);
+    memcpy(waiting->request, request->bytes, request->size);
     if (level->first == NOBODY)
         level->first = place;
     else
@@ -166,8 +149,8 @@ bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size,
     level->last = place;
     count_waiting(levels, levels->waiting + 1, levels->finished);
     *ticket = waiting->ticket;
-    if (gyre_queue_levels_pump(queue) == 0 || levels->waiting)
-        gyre_queue_attendant_expect(queue, 1); /* the window is full: somebody has to look again */
+    if (levels_pump(queue) == 0 || levels->waiting)
+        gyre_attendant_expect(queue, 1); /* the window is full: somebody has to look again */
     return true;
 }
 
@@ -203,27 +186,28 @@ static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
 /* Requests in the ring that are not answered, but for those that were answered out of turn. */
 static uint64_t under_way(gyre_queue *queue)
 {
-    struct gyre_queue_levels *levels = queue->levels;
-    const uint64_t received = gyre_received(queue), sent = queue->producer.sent;
+    struct gyre_queue_levels *levels = levels_of(queue);
+    const uint64_t received = gyre_received(queue), sent = gyre_producer_sent(queue);
     if (levels->answered < received)
         levels->answered = received;
-    while (levels->answered < sent && gyre_reply_ready(queue, levels->answered))
+    while (levels->answered < sent && gyre_reply_ready(gyre_ring_of(queue), levels->answered))
         levels->answered++;
     return sent - levels->answered;
 }
 
-static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_ns)
+static bool waiting_put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_ns)
 {
-    struct gyre_queue_levels *levels = queue->levels;
-    const uint64_t index = queue->producer.sent, place = index & queue->mask;
+    struct gyre_queue_levels *levels = levels_of(queue);
+    const uint64_t index = gyre_producer_sent(queue), place = index & gyre_ring_of(queue)->mask;
     const bool late = waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns;
     const struct gyre_outgoing one = {waiting->request, waiting->length, 1, &waiting->header};
-    if (index - gyre_received(queue) >= queue->capacity)
+    if (index - gyre_received(queue) >= gyre_ring_of(queue)->capacity)
         return false;
     __atomic_store_n(&levels->tickets[place], waiting->ticket, __ATOMIC_RELAXED);
     __atomic_store_n(&levels->over[place], (uint8_t)waiting->over, __ATOMIC_RELAXED);
-    const uint64_t granted = late || waiting->over ? gyre_queue_put_taken_back(queue, &one, waiting->mark)
-                                                   : gyre_queue_put(queue, &one, waiting->mark);
+    const uint64_t granted =
+        late || waiting->over ? gyre_queue_put_taken_back(queue, &one, waiting->mark, gyre_expiry_take_back)
+                              : gyre_queue_put(queue, &one, waiting->mark);
     if (granted && levels->deserted)
         gyre_queue_complete_one(queue, index);
     return granted > 0;
@@ -231,12 +215,12 @@ static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_n
 
 static bool move_one(gyre_queue *queue)
 {
-    struct gyre_queue_levels *levels = queue->levels;
+    struct gyre_queue_levels *levels = levels_of(queue);
     const uint64_t now_ns = gyre_clock_ns();
     struct level *level = &levels->levels[choose(levels, now_ns)];
     const uint32_t place = level->first;
     struct waiting *waiting = place_at(levels, place);
-    if (!put(queue, waiting, now_ns))
+    if (!waiting_put(queue, waiting, now_ns))
         return false;
     level->first = waiting->next;
     waiting->next = levels->spare;
@@ -245,21 +229,22 @@ static bool move_one(gyre_queue *queue)
     return true;
 }
 
-uint64_t gyre_queue_levels_pump(gyre_queue *queue)
+static uint64_t levels_pump(gyre_queue *queue)
 {
     uint64_t moved = 0;
-    while (queue->levels->waiting && under_way(queue) < queue->levels->window && move_one(queue))
+    const struct gyre_queue_levels *levels = levels_of(queue);
+    while (levels->waiting && under_way(queue) < levels->window && move_one(queue))
         moved++;
     return moved;
 }
 
-void gyre_queue_levels_move(gyre_queue *queue)
+static void levels_move(gyre_queue *queue)
 {
     uint64_t moved = 0;
-    if (!gyre_queue_waiting(queue))
+    if (!levels_waiting(queue))
         return;
     gyre_producer_take(queue);
-    moved = gyre_queue_levels_pump(queue);
+    moved = levels_pump(queue);
     gyre_producer_give(queue);
     if (!moved)
         return;
@@ -267,14 +252,17 @@ void gyre_queue_levels_move(gyre_queue *queue)
     gyre_queue_ring_credit(queue); /* there is room for senders */
 }
 
-uint64_t gyre_queue_levels_answered(const gyre_queue *queue)
+void gyre_levels_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due)
 {
-    return queue->levels->answered;
+    (void)now_ns;
+    due->moved += levels_pump(queue);
+    due->waiting = levels_waiting(queue) > 0;
+    due->answered = levels_of(queue)->answered;
 }
 
-uint64_t gyre_queue_levels_end(gyre_queue *queue)
+static uint64_t levels_end(gyre_queue *queue)
 {
-    struct gyre_queue_levels *levels = queue->levels;
+    struct gyre_queue_levels *levels = levels_of(queue);
     const uint64_t count = levels->waiting - levels->finished;
     struct walk walk = NOWHERE;
     struct waiting *waiting;
@@ -285,82 +273,56 @@ uint64_t gyre_queue_levels_end(gyre_queue *queue)
     return count;
 }
 
-void gyre_queue_levels_begin(gyre_queue *queue)
+static void levels_begin(gyre_queue *queue)
 {
-    queue->levels->deserted = false;
+    levels_of(queue)->deserted = false;
 }
 
-bool gyre_queue_levels_over(const gyre_queue *queue, uint64_t index)
+static bool levels_over(const gyre_queue *queue, uint64_t index)
 {
-    return __atomic_load_n(&queue->levels->over[index & queue->mask], __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&levels_of(queue)->over[index & gyre_ring_of(queue)->mask], __ATOMIC_RELAXED) != 0;
 }
 
-bool gyre_queue_levels_settle(const gyre_queue *queue, uint64_t index)
+static void levels_failed(gyre_queue *queue, uint64_t index, bool taken)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
-    if (!gyre_queue_levels_over(queue, index))
-        return false;
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index); /* the device is done with it */
+    (void)taken;
+    if (!levels_over(queue, index))
+        return;
     slot->length = 0;
     slot->info = GYRE_OUTCOME_UNHANDLED;
-    return true;
 }
 
-uint64_t gyre_queue_levels_sent(const gyre_queue *queue)
+static uint64_t levels_next(const gyre_queue *queue)
 {
-    return __atomic_load_n(&queue->levels->next_ticket, __ATOMIC_RELAXED);
+    return __atomic_load_n(&levels_of(queue)->next_ticket, __ATOMIC_RELAXED);
 }
 
 /* ---- tickets ---- */
 
-uint64_t gyre_queue_ticket(const gyre_queue *queue, uint64_t index)
+static uint64_t levels_ticket(const gyre_queue *queue, uint64_t index)
 {
-    return __atomic_load_n(&queue->levels->tickets[index & queue->mask], __ATOMIC_RELAXED);
+    return __atomic_load_n(&levels_of(queue)->tickets[index & gyre_ring_of(queue)->mask], __ATOMIC_RELAXED);
 }
 
-bool gyre_queue_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index)
-{
-    const uint64_t end = gyre_queue_next_index(queue);
-    for (*index = gyre_received(queue); *index < end; ++*index)
-        if (gyre_queue_ticket(queue, *index) == ticket)
-            return true;
-    return false;
-}
-
-int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket)
-{
-    uint64_t index;
-    if (gyre_queue_ticket_find(queue, ticket, &index))
-        return gyre_reply_ready(queue, index);
-    if (!gyre_queue_closed(queue) || gyre_queue_waiting(queue))
-        return 0;
-    /* acquire: what left the line since that look is in the ring for this one */
-    return gyre_queue_ticket_find(queue, ticket, &index) ? gyre_reply_ready(queue, index) : -1;
-}
-
-int gyre_wait_place(const gyre_queue *queue, uint64_t argument)
-{
-    (void)argument;
-    return gyre_queue_closed(queue) ? -1 : gyre_queue_waiting(queue) < queue->capacity;
-}
-
-void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket)
+static void levels_abandon(gyre_queue *queue, uint64_t ticket)
 {
     struct walk walk = NOWHERE;
     struct waiting *waiting;
-    while ((waiting = next_waiting(queue->levels, &walk)))
+    while ((waiting = next_waiting(levels_of(queue), &walk)))
         if (waiting->ticket == ticket)
             waiting->mark = GYRE_MARK_ABANDONED;
 }
 
-bool gyre_queue_levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticket)
+static bool levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticket)
 {
     struct walk walk = NOWHERE;
     const struct waiting *waiting;
     bool found = false;
-    if (!gyre_queue_waiting(queue)) /* acquire: what left is in the ring for who looks now */
+    if (!levels_waiting(queue)) /* acquire: what left is in the ring for who looks now */
         return false;
     gyre_producer_take(queue);
-    while ((waiting = next_waiting(queue->levels, &walk))) {
+    while ((waiting = next_waiting(levels_of(queue), &walk))) {
         if (waiting->mark != GYRE_MARK_SEND || waiting->header.correlation != correlation ||
             (found && waiting->ticket > *ticket))
             continue;
@@ -369,4 +331,56 @@ bool gyre_queue_levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *t
     }
     gyre_producer_give(queue);
     return found;
+}
+
+/* ---- making ---- */
+
+static void levels_destroy(gyre_queue *queue, void *state)
+{
+    struct gyre_queue_levels *levels = state;
+    (void)queue;
+    free(levels->places);
+    free(levels->tickets);
+    free(levels->over);
+    free(levels);
+}
+
+gyre_status gyre_levels_create(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_LEVELS, .failed = levels_failed, .destroy = levels_destroy};
+    static const struct gyre_line line = {.push = levels_push,
+                                          .pump = levels_pump,
+                                          .abandon = levels_abandon,
+                                          .begin = levels_begin,
+                                          .end = levels_end,
+                                          .move = levels_move,
+                                          .waiting = levels_waiting,
+                                          .outstanding = levels_outstanding,
+                                          .next = levels_next,
+                                          .find = levels_find,
+                                          .ticket = levels_ticket,
+                                          .over = levels_over};
+    struct gyre_queue_levels *levels = calloc(1, sizeof *levels);
+    const uint64_t capacity = gyre_ring_of(queue)->capacity;
+    if (levels) {
+        gyre_stage_add(queue, &stage, levels);
+        levels->stride = (sizeof(struct waiting) + gyre_ring_of(queue)->request_size + ALIGNMENT - 1) /
+                         ALIGNMENT * ALIGNMENT;
+        levels->count = options->levels;
+        levels->age_ns = options->age_ns;
+        levels->window = options->window < capacity ? options->window : capacity;
+        levels->next_ticket = levels->answered = options->first_sequence;
+        levels->places = gyre_lines_alloc(capacity * levels->stride);
+        levels->tickets = gyre_lines_alloc(capacity * sizeof *levels->tickets);
+        levels->over = gyre_lines_alloc(capacity);
+    }
+    if (!levels || !levels->places || !levels->tickets || !levels->over)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the levels of a queue");
+    for (uint32_t i = 0; i < GYRE_LEVELS_MAX; i++)
+        levels->levels[i] = (struct level){NOBODY, NOBODY};
+    for (uint32_t place = 0; place < capacity; place++)
+        place_at(levels, place)->next = place + 1 < capacity ? place + 1 : NOBODY;
+    gyre_queue_set_line(queue, &line);
+    return GYRE_OK;
 }

@@ -13,9 +13,15 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/stages/origin.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/bells.h"
+#include "core/queue/choices.h"
+#include "core/queue/label.h"
+#include "core/queue/origin.h"
+#include "core/queue/put.h"
 #include "core/queue/resume.h"
+#include "core/queue/side.h"
+#include "core/queue/stage.h"
+#include "core/ring/message.h"
 #include "gyre/waiting.h"
 
 /* An entry of the log. */
@@ -36,11 +42,11 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* ---- making ---- */
+/* ---- sizes ---- */
 
 static gyre_status no_room_for_one(const gyre_queue *queue, uint64_t bytes, uint32_t stride)
 {
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     return gyre_error_set(GYRE_INVALID,
                           "%s: replay_log is %llu bytes, and one request takes %u there: use a larger one",
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)bytes, stride);
@@ -48,52 +54,14 @@ static gyre_status no_room_for_one(const gyre_queue *queue, uint64_t bytes, uint
 
 static uint32_t stride_of(const gyre_queue *queue)
 {
-    return ((uint32_t)sizeof(struct entry) + queue->header_size + queue->request_size + 15) / 16 * 16;
+    return ((uint32_t)sizeof(struct entry) + gyre_ring_of(queue)->slots.header_size +
+            gyre_ring_of(queue)->request_size + 15) /
+           16 * 16;
 }
 
 uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
 {
     return count * stride_of(queue);
-}
-
-gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
-{
-    uint32_t stride = stride_of(queue);
-    if (bytes && bytes < stride)
-        return no_room_for_one(queue, bytes, stride);
-    struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);
-    size_t marks = (size_t)(queue->capacity + 7) / 8;
-    if (log) {
-        log->keeps = bytes != 0;
-        log->stride = stride;
-        log->count = log->keeps ? bytes / stride : 1;
-        log->entries = calloc(log->count, stride);
-        log->base.done = calloc(marks, 1);
-        log->coming.done = calloc(marks, 1);
-    }
-    queue->log = log;
-    queue->annotated = true;
-    if (!log || !log->entries || !log->base.done || !log->coming.done) {
-        gyre_queue_log_destroy(queue);
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a replay log of %llu bytes",
-                              (unsigned long long)bytes);
-    }
-    log->saved = log->durable = gyre_queue_next_index(queue);
-    log->journal_limit = UINT64_MAX;
-    gyre_queue_log_restart(queue, UINT64_MAX);
-    return GYRE_OK;
-}
-
-void gyre_queue_log_destroy(gyre_queue *queue)
-{
-    struct gyre_queue_log *log = queue->log;
-    if (!log)
-        return;
-    queue->log = NULL;
-    free(log->entries);
-    free(log->base.done);
-    free(log->coming.done);
-    free(log);
 }
 
 /* ---- the producer ---- */
@@ -102,28 +70,23 @@ void gyre_queue_log_destroy(gyre_queue *queue)
  * or that was taken back, says no length of its own any more. */
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
 {
-    const gyre_slot *slot = gyre_request_slot(queue, index);
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
     uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
-    if (length > queue->request_size && queue->request_least)
+    if (length > gyre_ring_of(queue)->request_size && gyre_ring_of(queue)->request_least)
         memcpy(&length, slot + 1, sizeof length);
-    return length < queue->request_size ? length : queue->request_size;
+    return length < gyre_ring_of(queue)->request_size ? length : gyre_ring_of(queue)->request_size;
 }
 
-static const unsigned char *header_of(const gyre_queue *queue, uint64_t index)
+static void log_save(const gyre_queue *queue, uint64_t index)
 {
-    return queue->headers + (index & queue->mask) * queue->header_size;
-}
-
-static void save(const gyre_queue *queue, uint64_t index)
-{
-    const gyre_slot *slot = gyre_request_slot(queue, index);
-    struct entry *entry = entry_of(queue->log, index);
-    unsigned char *payload = (unsigned char *)(entry + 1) + queue->header_size;
-    entry->query = gyre_queue_is_query(queue, slot + 1);
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
+    struct entry *entry = entry_of(gyre_log_of(queue), index);
+    unsigned char *payload = (unsigned char *)(entry + 1) + gyre_ring_of(queue)->slots.header_size;
+    entry->query = gyre_choice_is_query(gyre_choices_of(queue), slot + 1);
     entry->length = entry->query ? 0 : gyre_queue_request_length(queue, index);
     entry->handled = !entry->query && gyre_queue_was_handled(queue, index);
-    if (queue->header_size)
-        memcpy(entry + 1, header_of(queue, index), queue->header_size);
+    if (gyre_ring_of(queue)->slots.header_size)
+        memcpy(entry + 1, gyre_header_at(gyre_ring_of(queue), index), gyre_ring_of(queue)->slots.header_size);
     memcpy(payload, slot + 1, entry->length);
 }
 
@@ -136,13 +99,15 @@ static uint64_t limit_of(const struct gyre_queue_log *log)
 /* What stood in the slots of requests below `end`, which are about to be written. */
 static void save_before(gyre_queue *queue, uint64_t end)
 {
-    struct gyre_queue_log *log = queue->log;
+    struct gyre_queue_log *log = gyre_log_of(queue);
     uint64_t base = load(&log->base.first), old = log->saved < base ? base : log->saved;
-    if (end <= queue->first_sequence + queue->capacity || log->saved >= end - queue->capacity)
+    if (end <= gyre_ring_of(queue)->first_sequence + gyre_ring_of(queue)->capacity ||
+        log->saved >= end - gyre_ring_of(queue)->capacity)
         return;
-    for (; log->keeps && old < end - queue->capacity; old++)
-        save(queue, old);
-    __atomic_store_n(&log->saved, end - queue->capacity, __ATOMIC_RELEASE); /* pairs with a reader's */
+    for (; log->keeps && old < end - gyre_ring_of(queue)->capacity; old++)
+        log_save(queue, old);
+    __atomic_store_n(&log->saved, end - gyre_ring_of(queue)->capacity,
+                     __ATOMIC_RELEASE);      /* pairs with a reader's */
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
 }
 
@@ -159,7 +124,7 @@ static void wake_journal(const struct gyre_queue_log *log)
  * `asked` be set too early then: gyre_queue_log_asks takes it back, and here and there each sees what the
  * other wrote if its exchange comes second.
  */
-static void tell(struct gyre_queue_log *log, uint64_t end)
+static void log_tell(struct gyre_queue_log *log, uint64_t end)
 {
     bool due = log->ask && end >= load(&log->ask_at);
     if (due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_ACQ_REL))
@@ -170,40 +135,52 @@ static void tell(struct gyre_queue_log *log, uint64_t end)
 
 uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted)
 {
-    const uint64_t limit = limit_of(queue->log);
+    const uint64_t limit = limit_of(gyre_log_of(queue));
     return limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
 }
 
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
 {
-    struct gyre_queue_log *log = queue->log;
+    struct gyre_queue_log *log = gyre_log_of(queue);
     uint64_t granted = gyre_queue_log_room(queue, index, wanted);
     uint64_t end = index + granted;
     save_before(queue, end);
     __atomic_store_n(&log->announced, end, __ATOMIC_RELEASE);
-    tell(log, end);
+    log_tell(log, end);
     return granted;
 }
 
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index)
 {
-    return !queue->log || index < limit_of(queue->log);
+    const struct gyre_queue_log *log = gyre_log_of(queue);
+    return !log || index < limit_of(log);
 }
 
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
 {
-    return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
+    return gyre_queue_next_index(queue) >= load(&gyre_log_of(queue)->journal_limit);
 }
 
 void gyre_queue_log_tell_journal(gyre_queue *queue)
 {
-    const struct gyre_queue_log *log = queue->log;
+    const struct gyre_queue_log *log = gyre_log_of(queue);
     if (!log->journal_bell)
         return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* of a receiver and a sender one sees what the other stored */
     if (gyre_queue_log_awaits_journal(queue) &&
-        gyre_received(queue) + queue->capacity > load(&log->journal_limit))
+        gyre_received(queue) + gyre_ring_of(queue)->capacity > load(&log->journal_limit))
         wake_journal(log);
+}
+
+/* Why requests from this index on are held up. */
+static const char *log_held(const gyre_queue *queue, uint64_t index)
+{
+    if (gyre_queue_log_has_room(queue, index))
+        return NULL;
+    return gyre_queue_log_awaits_journal(queue)
+               ? "waits for its journal to be written: is there room on its disk?"
+               : "waits for a checkpoint, because its replay log is full: use a larger "
+                 "replay_log, or more frequent checkpoints";
 }
 
 /* Whoever waits for room, for a checkpoint or for the journal. */
@@ -215,13 +192,13 @@ static void tell_waiting(gyre_queue *queue)
 
 void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit)
 {
-    __atomic_store_n(&queue->log->journal_limit, limit, __ATOMIC_RELEASE);
+    __atomic_store_n(&gyre_log_of(queue)->journal_limit, limit, __ATOMIC_RELEASE);
     tell_waiting(queue);
 }
 
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index)
 {
-    __atomic_store_n(&queue->log->durable, index, __ATOMIC_RELEASE);
+    __atomic_store_n(&gyre_log_of(queue)->durable, index, __ATOMIC_RELEASE);
     tell_waiting(queue);
 }
 
@@ -234,24 +211,24 @@ static bool is_marked(const struct gyre_queue_position *position, uint64_t place
 
 void gyre_queue_log_look(gyre_queue *queue)
 {
-    struct gyre_queue_position *position = &queue->log->coming;
+    struct gyre_queue_position *position = &gyre_log_of(queue)->coming;
     uint64_t sent = gyre_queue_next_index(queue);
     position->first = gyre_queue_first_unanswered(queue);
-    queue->log->looked = true;
-    memset(position->done, 0, (size_t)(queue->capacity + 7) / 8);
+    gyre_log_of(queue)->looked = true;
+    memset(position->done, 0, (size_t)(gyre_ring_of(queue)->capacity + 7) / 8);
     for (uint64_t index = position->first; index < sent; index++) {
         uint64_t place = index - position->first;
-        if (gyre_reply_ready(queue, index))
+        if (gyre_reply_ready(gyre_ring_of(queue), index))
             position->done[place / 8] |= (uint8_t)(1u << place % 8);
     }
 }
 
 static void announce_base(gyre_queue *queue, uint64_t first, uint64_t ask_after)
 {
-    struct gyre_queue_log *log = queue->log;
-    uint64_t half = (queue->capacity + log->count) / 2;
+    struct gyre_queue_log *log = gyre_log_of(queue);
+    uint64_t half = (gyre_ring_of(queue)->capacity + log->count) / 2;
     __atomic_store_n(&log->base.first, first, __ATOMIC_RELEASE);
-    uint64_t limit = first + queue->capacity + log->count,
+    uint64_t limit = first + gyre_ring_of(queue)->capacity + log->count,
              ask_at = first + (ask_after < half ? ask_after : half);
     __atomic_store_n(&log->limit, log->keeps ? limit : UINT64_MAX, __ATOMIC_RELEASE);
     __atomic_store_n(&log->ask_at, log->keeps ? ask_at : UINT64_MAX, __ATOMIC_RELEASE);
@@ -261,7 +238,7 @@ static void announce_base(gyre_queue *queue, uint64_t first, uint64_t ask_after)
 
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after)
 {
-    struct gyre_queue_log *log = queue->log;
+    struct gyre_queue_log *log = gyre_log_of(queue);
     uint8_t *marks = log->base.done;
     if (!log->looked)
         return; /* it was opened meanwhile: nothing of it is in the checkpoint */
@@ -273,21 +250,22 @@ void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after)
 
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after)
 {
-    struct gyre_queue_log *log = queue->log;
-    memset(log->base.done, 0, (size_t)(queue->capacity + 7) / 8);
+    struct gyre_queue_log *log = gyre_log_of(queue);
+    memset(log->base.done, 0, (size_t)(gyre_ring_of(queue)->capacity + 7) / 8);
     announce_base(queue, gyre_queue_next_index(queue), ask_after);
 }
 
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after)
 {
-    struct gyre_queue_log *log = queue->log;
+    struct gyre_queue_log *log = gyre_log_of(queue);
     log->coming.first = first;
-    memset(log->coming.done, 0, (size_t)(queue->capacity + 7) / 8);
+    memset(log->coming.done, 0, (size_t)(gyre_ring_of(queue)->capacity + 7) / 8);
     /* what is further away is a query that nobody handles any more, if it is completed */
-    const uint64_t next = gyre_queue_next_index(queue),
-                   end = next - first < queue->capacity ? next : first + queue->capacity;
+    const uint64_t next = gyre_queue_next_index(queue), end = next - first < gyre_ring_of(queue)->capacity
+                                                                  ? next
+                                                                  : first + gyre_ring_of(queue)->capacity;
     for (uint64_t index = first; index < end; index++)
-        if (index >= gyre_received(queue) && gyre_reply_ready(queue, index))
+        if (index >= gyre_received(queue) && gyre_reply_ready(gyre_ring_of(queue), index))
             log->coming.done[(index - first) / 8] |= (uint8_t)(1u << (index - first) % 8);
     log->looked = true;
     log->saved = gyre_received(queue);
@@ -301,27 +279,28 @@ static bool is_asked_for(const struct gyre_queue_log *log)
 
 bool gyre_queue_log_asks(gyre_queue *queue)
 {
-    struct gyre_queue_log *log = queue->log;
+    struct gyre_queue_log *log = gyre_log_of(queue);
     if (is_asked_for(log))
         return true;
-    __atomic_exchange_n(&log->asked, 0, __ATOMIC_ACQ_REL); /* pairs with a sender's, in tell() */
+    __atomic_exchange_n(&log->asked, 0, __ATOMIC_ACQ_REL); /* pairs with a sender's, in log_tell() */
     return is_asked_for(log);
 }
 
 uint64_t gyre_queue_log_behind(const gyre_queue *queue)
 {
-    return gyre_queue_first_unanswered(queue) - load(&queue->log->base.first);
+    return gyre_queue_first_unanswered(queue) - load(&gyre_log_of(queue)->base.first);
 }
 
 /* ---- replay ---- */
 
 static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
 {
-    const struct entry *entry = entry_of(queue->log, index);
+    const struct entry *entry = entry_of(gyre_log_of(queue), index);
     request->length = entry->length;
     request->query = entry->query != 0;
-    memcpy(&request->header, entry + 1, queue->header_size);
-    memcpy(request->payload, (const unsigned char *)(entry + 1) + queue->header_size, entry->length);
+    memcpy(&request->header, entry + 1, gyre_ring_of(queue)->slots.header_size);
+    memcpy(request->payload, (const unsigned char *)(entry + 1) + gyre_ring_of(queue)->slots.header_size,
+           entry->length);
     return entry->handled != 0;
 }
 
@@ -329,21 +308,23 @@ static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logg
 static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request,
                       bool *handled)
 {
-    const gyre_slot *slot = gyre_request_slot(queue, index);
-    request->query = gyre_queue_is_query(queue, slot + 1);
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
+    request->query = gyre_choice_is_query(gyre_choices_of(queue), slot + 1);
     request->length = request->query ? 0 : gyre_queue_request_length(queue, index);
     *handled = !request->query && gyre_queue_was_handled(queue, index);
-    if (queue->header_size)
-        memcpy(&request->header, header_of(queue, index), queue->header_size);
+    if (gyre_ring_of(queue)->slots.header_size)
+        memcpy(&request->header, gyre_header_at(gyre_ring_of(queue), index),
+               gyre_ring_of(queue)->slots.header_size);
     memcpy(request->payload, slot + 1, request->length);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);  /* pairs with the release fence of a sender that came here */
-    return load(&queue->log->saved) <= index; /* acquire: else the entry is read, which was written before */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the release fence of a sender that came here */
+    return load(&gyre_log_of(queue)->saved) <=
+           index; /* acquire: else the entry is read, which was written before */
 }
 
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
 {
     bool handled = false;
-    if (load(&queue->log->saved) > index || !read_slot(queue, index, request, &handled))
+    if (load(&gyre_log_of(queue)->saved) > index || !read_slot(queue, index, request, &handled))
         handled = read_entry(queue, index, request);
     return handled;
 }
@@ -351,17 +332,17 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 /* Whether a request was answered since the checkpoint. */
 static bool is_wanted(const gyre_queue *queue, uint64_t index)
 {
-    const struct gyre_queue_position *base = &queue->log->base;
+    const struct gyre_queue_position *base = &gyre_log_of(queue)->base;
     uint64_t place = index - load(&base->first);
-    if (place < queue->capacity && is_marked(base, place))
+    if (place < gyre_ring_of(queue)->capacity && is_marked(base, place))
         return false;
-    return index < gyre_received(queue) || gyre_reply_ready(queue, index);
+    return index < gyre_received(queue) || gyre_reply_ready(gyre_ring_of(queue), index);
 }
 
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request)
 {
-    uint64_t first = load(&queue->log->base.first);
+    uint64_t first = load(&gyre_log_of(queue)->base.first);
     for (uint64_t at = *index < first ? first : *index; at < end; at++) {
         if (!is_wanted(queue, at))
             continue;
@@ -377,11 +358,11 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 
 bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
 {
-    uint64_t index = load(&queue->log->base.first);
+    uint64_t index = load(&gyre_log_of(queue)->base.first);
     for (; index < end; index++)
-        if (is_wanted(queue, index) && load(&queue->log->saved) <= index &&
+        if (is_wanted(queue, index) && load(&gyre_log_of(queue)->saved) <= index &&
             gyre_queue_is_damaged(queue, index) &&
-            load(&queue->log->saved) <=
+            load(&gyre_log_of(queue)->saved) <=
                 index) /* again: else a sender used the slot anew, and the copy is whole */
             return true;
     return false;
@@ -399,10 +380,60 @@ bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *
 void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
                         bool handled)
 {
-    struct entry *entry = entry_of(queue->log, index);
+    struct entry *entry = entry_of(gyre_log_of(queue), index);
     entry->length = request->length;
     entry->query = request->query;
     entry->handled = handled && !request->query;
-    memcpy(entry + 1, &request->header, queue->header_size);
-    memcpy((unsigned char *)(entry + 1) + queue->header_size, request->payload, request->length);
+    memcpy(entry + 1, &request->header, gyre_ring_of(queue)->slots.header_size);
+    memcpy((unsigned char *)(entry + 1) + gyre_ring_of(queue)->slots.header_size, request->payload,
+           request->length);
+}
+
+/* ---- making ---- */
+
+static void log_destroy(gyre_queue *queue, void *state)
+{
+    struct gyre_queue_log *log = state;
+    (void)queue;
+    free(log->entries);
+    free(log->base.done);
+    free(log->coming.done);
+    free(log);
+}
+
+gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
+{
+    static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_LOG,
+                                                  .grant = gyre_queue_log_grant,
+                                                  .held = log_held,
+                                                  .tell = gyre_queue_log_tell_journal,
+                                                  .destroy = log_destroy};
+    uint32_t stride = stride_of(queue);
+    if (bytes && bytes < stride)
+        return no_room_for_one(queue, bytes, stride);
+    struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);
+    size_t marks = (size_t)(gyre_ring_of(queue)->capacity + 7) / 8;
+    if (log) {
+        log->keeps = bytes != 0;
+        log->stride = stride;
+        log->count = log->keeps ? bytes / stride : 1;
+        log->entries = calloc(log->count, stride);
+        log->base.done = calloc(marks, 1);
+        log->coming.done = calloc(marks, 1);
+        log->journal_limit = UINT64_MAX;
+        gyre_stage_add(queue, &stage, log);
+    }
+    if (!log || !log->entries || !log->base.done || !log->coming.done) {
+        gyre_queue_log_destroy(queue);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a replay log of %llu bytes",
+                              (unsigned long long)bytes);
+    }
+    log->saved = log->durable = gyre_queue_next_index(queue);
+    gyre_queue_log_restart(queue, UINT64_MAX);
+    return GYRE_OK;
+}
+
+void gyre_queue_log_destroy(gyre_queue *queue)
+{
+    gyre_stage_remove(queue, GYRE_STAGE_LOG);
 }

@@ -15,6 +15,7 @@
 #define GYRE_CORE_STAGES_LOG_H
 
 #include "core/queue/queue.h"
+#include "core/stages/order.h"
 
 /** Which requests a checkpoint covers: all below `first`, and those marked in `done` behind it. */
 struct gyre_queue_position {
@@ -42,6 +43,12 @@ struct gyre_queue_log {
     void (*ask)(void *context);        /* must not block */
     void *ask_context;
 };
+
+/** NULL: the queue has no log. */
+static inline struct gyre_queue_log *gyre_log_of(const gyre_queue *queue)
+{
+    return gyre_stage_state(queue, GYRE_STAGE_LOG);
+}
 
 /** Gives the queue a log of at most `bytes` (0: nothing is kept). INVALID when not even one request fits. */
 gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes);

@@ -5,47 +5,73 @@
  *
  * Locks: the caller's; a seal is written before the sequence that publishes what it is of.
  */
-#include "core/stages/behaviours.h"
-#include "core/queue/publish.h"
+#include "core/stages/seals.h"
+
+#include "core/queue/stage.h"
+#include "core/ring/message.h"
+#include "core/ring/outcome.h"
+#include "core/ring/publish.h"
+#include "core/stages/order.h"
 #include "gyre/checksum.h"
+
+static const unsigned char *header_of(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    return ring->headers ? gyre_header_at(ring, index) : NULL;
+}
 
 static gyre_u32 *request_seal(const gyre_queue *queue, uint64_t index)
 {
-    return queue->seals + (index & queue->mask);
+    return gyre_ring_of(queue)->seals + (index & gyre_ring_of(queue)->mask);
 }
 
 /* Those of replies are the device's, in lines of their own. */
 static gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
 {
-    return queue->seals + GYRE_SEALS_ROUND(queue->capacity) + (index & queue->mask);
+    return gyre_ring_of(queue)->seals + GYRE_SEALS_ROUND(gyre_ring_of(queue)->capacity) +
+           (index & gyre_ring_of(queue)->mask);
 }
 
-void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
-                           size_t stride)
+void gyre_seals_write(const gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                      size_t stride)
 {
     const unsigned char *request = requests;
     for (uint64_t index = first; index != end; index++, request += stride)
         *request_seal(queue, index) =
-            gyre_seal_of(queue->headers + (index & queue->mask) * queue->header_size, queue->header_size,
-                         request, gyre_length_of(request, queue->request_size, queue->request_least != 0));
+            gyre_seal_of(header_of(queue, index), gyre_ring_of(queue)->slots.header_size, request,
+                         gyre_length_of(request, gyre_ring_of(queue)->request_size,
+                                        gyre_ring_of(queue)->request_least != 0));
 }
 
 static gyre_u32 seal_of_reply(const gyre_queue *queue, const gyre_slot *slot)
 {
     const uint32_t length = gyre_slot_length(slot);
-    return gyre_seal_of(NULL, 0, slot + 1, length < queue->reply_size ? length : queue->reply_size);
+    return gyre_seal_of(NULL, 0, slot + 1,
+                        length < gyre_ring_of(queue)->reply_size ? length : gyre_ring_of(queue)->reply_size);
 }
 
-void gyre_queue_seal_reply(gyre_queue *queue, uint64_t index)
+void gyre_seals_reply(const gyre_queue *queue, uint64_t index)
 {
-    *reply_seal(queue, index) = seal_of_reply(queue, gyre_reply_slot(queue, index));
+    *reply_seal(queue, index) = seal_of_reply(queue, gyre_reply_slot(gyre_ring_of(queue), index));
 }
 
-void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end)
+static void seals_seen(const gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    for (uint64_t index = first; index != end && gyre_reply_ready(queue, index); index++) {
-        gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
+    for (uint64_t index = first; index != end && gyre_reply_ready(gyre_ring_of(queue), index); index++) {
+        gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index); /* the device is done with it */
         if (slot->info == GYRE_OUTCOME_REPLY && seal_of_reply(queue, slot) != *reply_seal(queue, index))
             gyre_slot_fail(slot, GYRE_FAILURE_SEAL, "the CRC-32C of the reply is wrong");
     }
+}
+
+static void seals_sent(gyre_queue *queue, const struct gyre_sending *sending)
+{
+    gyre_seals_write(queue, sending->first, sending->end, sending->requests, sending->stride);
+}
+
+void gyre_seals_create(gyre_queue *queue)
+{
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_SEALS, .sent = seals_sent, .seen = seals_seen};
+    gyre_stage_add(queue, &stage, queue);
 }

@@ -15,6 +15,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/queue/label.h"
+#include "core/queue/stage.h"
+#include "core/queue/state.h"
+#include "core/queue/wait.h"
+#include "core/stages/order.h"
 #include "core/stages/rooms.h"
 
 struct gyre_queue_spans {
@@ -26,41 +31,19 @@ struct gyre_queue_spans {
     uint32_t *next; /* of a room's first unit: the next room of the same request, likewise */
 };
 
-gyre_status gyre_queue_spans_create(gyre_queue *queue, const struct gyre_span_store *store)
+static struct gyre_queue_spans *spans_of(const gyre_queue *queue)
 {
-    struct gyre_queue_spans *spans = calloc(1, sizeof *spans);
-    if (!spans)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
-    spans->store = *store;
-    pthread_mutex_init(&spans->lock, NULL);
-    gyre_status status = gyre_rooms_init(&spans->rooms, store->size);
-    spans->held = calloc(queue->capacity, sizeof *spans->held);
-    spans->next = calloc(store->size / GYRE_ROOM_UNIT + 1, sizeof *spans->next);
-    queue->spans = spans;
-    queue->annotated = true; /* so that other queues pay no look of their own */
-    if (status == GYRE_OK && (!spans->held || !spans->next))
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
-    return status;
+    return gyre_stage_state(queue, GYRE_STAGE_SPANS);
 }
 
-void gyre_queue_spans_destroy(gyre_queue *queue)
+bool gyre_spans_has(const gyre_queue *queue)
 {
-    struct gyre_queue_spans *spans = queue->spans;
-    if (!spans)
-        return;
-    gyre_rooms_finish(&spans->rooms);
-    pthread_mutex_destroy(&spans->lock);
-    free(spans->held);
-    free(spans->next);
-    free(spans);
-    queue->spans = NULL;
+    return spans_of(queue) != NULL;
 }
 
-void gyre_queue_spans_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+static void spans_count(const gyre_queue *queue, gyre_queue_stats *stats)
 {
-    struct gyre_queue_spans *spans = queue->spans;
-    if (!spans)
-        return;
+    struct gyre_queue_spans *spans = spans_of(queue);
     pthread_mutex_lock(&spans->lock);
     stats->spans_moved = spans->moved;
     stats->spans_bytes = spans->rooms.in_use;
@@ -90,7 +73,7 @@ static void give_room(struct gyre_queue_spans *spans, uint64_t offset)
 
 static int was_given_back(const gyre_queue *queue, uint64_t before)
 {
-    if (__atomic_load_n(&queue->spans->given_back, __ATOMIC_ACQUIRE) != before)
+    if (__atomic_load_n(&spans_of(queue)->given_back, __ATOMIC_ACQUIRE) != before)
         return 1;
     return gyre_queue_closed(queue) ? -1 : 0;
 }
@@ -114,7 +97,7 @@ static bool is_ours(void *context, const gyre_far *far)
 static void refuse_ours(void *context, gyre_far *far)
 {
     struct moving *moving = context;
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     if (moving->status == GYRE_OK && is_ours(moving, far))
         moving->status = gyre_error_set(
             GYRE_INVALID,
@@ -145,7 +128,7 @@ static bool carry(void *context, const void *items, uint64_t size, gyre_far *far
 static gyre_status no_room(struct moving *moving, uint64_t size)
 {
     const uint64_t whole = moving->spans->store.size;
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     gyre_queue_label(moving->queue, label, sizeof label);
     if (size > whole)
         return gyre_error_set(GYRE_INVALID,
@@ -232,6 +215,16 @@ static void carry_spans(struct moving *moving, unsigned char *message, unsigned 
     memcpy(message, &used, sizeof used);
 }
 
+static void spans_recall(gyre_queue *queue, void *requests, size_t first, size_t count)
+{
+    struct moving moving = {.queue = queue, .spans = spans_of(queue)};
+    const gyre_layout *layout = spans_of(queue)->store.layout;
+    for (size_t i = first; i < count; i++) {
+        unsigned char *request = (unsigned char *)requests + i * gyre_ring_of(queue)->request_size;
+        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), give_back_ours, &moving);
+    }
+}
+
 static gyre_status move(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
     const gyre_layout *layout = moving->spans->store.layout;
@@ -248,19 +241,21 @@ static gyre_status move(struct moving *moving, unsigned char *message, unsigned 
         carry_spans(moving, message, scratch);
     gyre_layout_visit_far(layout, message, gyre_layout_length(layout, message), take_large, moving);
     if (moving->status != GYRE_OK)
-        gyre_queue_spans_give_back(moving->queue, message, 0, 1);
+        spans_recall(moving->queue, message, 0, 1);
     return moving->status;
 }
 
-gyre_status gyre_queue_spans_take(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns)
+static gyre_status spans_admit(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns)
 {
-    struct moving moving = {.queue = queue, .spans = queue->spans, .deadline_ns = deadline_ns};
-    unsigned char *scratch = malloc(queue->request_size);
+    struct moving moving = {.queue = queue, .spans = spans_of(queue), .deadline_ns = deadline_ns};
+    unsigned char *scratch = malloc(gyre_ring_of(queue)->request_size);
     size_t done = 0;
     if (!scratch)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes", queue->request_size);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes",
+                              gyre_ring_of(queue)->request_size);
     while (done < *count &&
-           move(&moving, (unsigned char *)requests + done * queue->request_size, scratch) == GYRE_OK) {
+           move(&moving, (unsigned char *)requests + done * gyre_ring_of(queue)->request_size, scratch) ==
+               GYRE_OK) {
         done++;
         moving.deadline_ns = GYRE_NO_WAIT; /* what was moved has to be sent before more can be waited for */
     }
@@ -269,18 +264,8 @@ gyre_status gyre_queue_spans_take(gyre_queue *queue, void *requests, size_t *cou
         *count = done;
         return GYRE_OK;
     }
-    gyre_queue_spans_give_back(queue, requests, 0, done);
+    spans_recall(queue, requests, 0, done);
     return moving.status;
-}
-
-void gyre_queue_spans_give_back(gyre_queue *queue, void *requests, size_t first, size_t count)
-{
-    struct moving moving = {.queue = queue, .spans = queue->spans};
-    const gyre_layout *layout = queue->spans->store.layout;
-    for (size_t i = first; i < count; i++) {
-        unsigned char *request = (unsigned char *)requests + i * queue->request_size;
-        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), give_back_ours, &moving);
-    }
 }
 
 /* ---- requests in the ring ---- */
@@ -293,7 +278,7 @@ struct noting {
 static void note(void *context, gyre_far *far)
 {
     struct noting *noting = context;
-    struct gyre_queue_spans *spans = noting->queue->spans;
+    struct gyre_queue_spans *spans = spans_of(noting->queue);
     spans->store.settle(noting->queue, far);
     if (far->handle.id != spans->store.handle)
         return;
@@ -302,26 +287,26 @@ static void note(void *context, gyre_far *far)
     *noting->held = unit + 1;
 }
 
-void gyre_queue_spans_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
-                           size_t stride)
+static void spans_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
-    const gyre_layout *layout = queue->spans->store.layout;
-    for (uint64_t index = first; index != end; index++) {
-        struct noting noting = {queue, &queue->spans->held[index & queue->mask]};
+    const gyre_layout *layout = spans_of(queue)->store.layout;
+    for (uint64_t index = sending->first; index != sending->end; index++) {
+        struct noting noting = {queue, &spans_of(queue)->held[index & gyre_ring_of(queue)->mask]};
         *noting.held = 0;
-        if (!requests)
+        if (sending->in_place)
             continue;
-        /* the queue's own copy (gyre_queue_convert), or that of one of its levels */
-        unsigned char *request = (unsigned char *)(uintptr_t)requests + (index - first) * stride;
+        /* the queue's own copy (gyre_queue_admit), or that of one of its levels */
+        unsigned char *request =
+            (unsigned char *)(uintptr_t)sending->requests + (index - sending->first) * sending->stride;
         gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), note, &noting);
     }
 }
 
-void gyre_queue_spans_done(gyre_queue *queue, uint64_t first, uint64_t end)
+static void spans_passed(gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    struct gyre_queue_spans *spans = queue->spans;
+    struct gyre_queue_spans *spans = spans_of(queue);
     for (uint64_t index = first; index != end; index++) {
-        uint32_t *held = &spans->held[index & queue->mask];
+        uint32_t *held = &spans->held[index & gyre_ring_of(queue)->mask];
         while (*held) {
             const uint32_t unit = *held - 1;
             *held = spans->next[unit];
@@ -342,15 +327,15 @@ static bool fetch(void *context, const gyre_far *far, void *items)
     return status == GYRE_OK;
 }
 
-uint32_t gyre_queue_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length)
+uint32_t gyre_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length)
 {
-    struct moving moving = {.spans = queue->spans};
+    struct moving moving = {.spans = spans_of(queue)};
     const struct gyre_carrier carrier = {.context = &moving, .is_ours = is_ours, .fetch = fetch};
-    unsigned char *message = request, *scratch = malloc(queue->request_size);
+    unsigned char *message = request, *scratch = malloc(gyre_ring_of(queue)->request_size);
     uint32_t front, used = length;
-    if (!scratch || length < queue->request_least)
+    if (!scratch || length < gyre_ring_of(queue)->request_least)
         goto done;
-    const gyre_layout *layout = proper(queue->spans->store.layout, message, &front);
+    const gyre_layout *layout = proper(spans_of(queue)->store.layout, message, &front);
     if (!layout || layout->tail == 0 ||
         gyre_layout_check_message(layout, message + front, length - front) != GYRE_OK ||
         gyre_layout_carry(layout, message + front, layout, scratch, &carrier) != GYRE_OK)
@@ -362,4 +347,40 @@ uint32_t gyre_queue_spans_bring_back(const gyre_queue *queue, void *request, uin
 done:
     free(scratch);
     return used;
+}
+
+/* ---- making ---- */
+
+static void spans_destroy(gyre_queue *queue, void *state)
+{
+    struct gyre_queue_spans *spans = state;
+    (void)queue;
+    gyre_rooms_finish(&spans->rooms);
+    pthread_mutex_destroy(&spans->lock);
+    free(spans->held);
+    free(spans->next);
+    free(spans);
+}
+
+gyre_status gyre_spans_create(gyre_queue *queue, const struct gyre_span_store *store)
+{
+    static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_SPANS,
+                                                  .admit = spans_admit,
+                                                  .recall = spans_recall,
+                                                  .sent = spans_sent,
+                                                  .passed = spans_passed,
+                                                  .count = spans_count,
+                                                  .destroy = spans_destroy};
+    struct gyre_queue_spans *spans = calloc(1, sizeof *spans);
+    if (!spans)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
+    spans->store = *store;
+    pthread_mutex_init(&spans->lock, NULL);
+    gyre_status status = gyre_rooms_init(&spans->rooms, store->size);
+    spans->held = calloc(gyre_ring_of(queue)->capacity, sizeof *spans->held);
+    spans->next = calloc(store->size / GYRE_ROOM_UNIT + 1, sizeof *spans->next);
+    gyre_stage_add(queue, &stage, spans);
+    if (status == GYRE_OK && (!spans->held || !spans->next))
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the spans of a queue");
+    return status;
 }

@@ -6,7 +6,7 @@
 #ifndef GYRE_CORE_STAGES_SPANS_H
 #define GYRE_CORE_STAGES_SPANS_H
 
-#include "core/queue/queue_inside.h"
+#include "core/queue/queue.h"
 
 /** The memory of a queue's spans. What is named here outlives the queue. */
 struct gyre_span_store {
@@ -21,33 +21,15 @@ struct gyre_span_store {
     void (*settle)(const gyre_queue *queue, gyre_far *far);
 };
 
-/** For a queue whose requests have tails, before anything is sent. EXHAUSTED. */
-gyre_status gyre_queue_spans_create(gyre_queue *queue, const struct gyre_span_store *store);
-/** Accepts a queue without. */
-void gyre_queue_spans_destroy(gyre_queue *queue);
-void gyre_queue_spans_stats(const gyre_queue *queue, gyre_queue_stats *stats);
-
-/**
- * Moves the large spans of *count requests, request_size bytes apart. Where room is lacking a span that is in
- * its message stays there; one that is not (gyre_put_large) waits for room in the first request, and in
- * another one ends the batch before it: *count is then less. INVALID, AGAIN, TIMEOUT, and what an upload
- * fails for; nothing is held then.
- */
-gyre_status gyre_queue_spans_take(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns);
-/** Requests [first, count) of these were not sent after all. */
-void gyre_queue_spans_give_back(gyre_queue *queue, void *requests, size_t first, size_t count);
-
-/** Under the producer lock: requests [first, end), `stride` bytes apart (NULL: without such spans), are about
- * to be published. May be undone by the next call for the same indices. */
-void gyre_queue_spans_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
-                           size_t stride);
-/** Under the consumer lock: the cursor passes completions [first, end). */
-void gyre_queue_spans_done(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Adds the stage to a queue whose requests have tails, before anything is sent. EXHAUSTED. */
+gyre_status gyre_spans_create(gyre_queue *queue, const struct gyre_span_store *store);
+/** Whether a queue has it. */
+bool gyre_spans_has(const gyre_queue *queue);
 
 /**
  * Fetches the moved spans of a copy of a request, which has room for request_size bytes, as far as they fit,
  * and returns its new length. One that does not fit is far, names no buffer, and says its size.
  */
-uint32_t gyre_queue_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length);
+uint32_t gyre_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length);
 
 #endif

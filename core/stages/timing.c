@@ -9,13 +9,19 @@
  *
  * Lock: timing->lock, innermost, for everything here; it is taken only where messages are timed.
  */
+#include "core/stages/timing.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/lines.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/label.h"
+#include "core/queue/line.h"
+#include "core/queue/stage.h"
+#include "core/ring/message.h"
+#include "core/stages/order.h"
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* after that bounds are made anew: clocks drift by some 10 ppm */
@@ -44,40 +50,19 @@ struct gyre_queue_timing {
 
 static const struct bounds unbounded = {INT64_MIN, INT64_MAX};
 
-gyre_status gyre_queue_timing_create(gyre_queue *queue)
+static struct gyre_queue_timing *timing_of(const gyre_queue *queue)
 {
-    struct gyre_queue_timing *timing = gyre_lines_alloc(sizeof *timing);
-    struct entry *entries = gyre_lines_alloc(queue->capacity * sizeof *entries);
-    if (!timing || !entries) {
-        free(timing);
-        free(entries);
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to time the messages of a queue");
-    }
-    pthread_mutex_init(&timing->lock, NULL);
-    timing->stamps =
-        (const gyre_stamp *)(const void *)((const unsigned char *)queue->shared + queue->slots.stamps_offset);
-    timing->entries = entries;
-    timing->now = timing->before = unbounded;
-    queue->timing = timing;
-    return GYRE_OK;
+    return gyre_stage_state(queue, GYRE_STAGE_TIMING);
 }
 
-void gyre_queue_timing_destroy(gyre_queue *queue)
+static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
-    if (!queue->timing)
-        return;
-    pthread_mutex_destroy(&queue->timing->lock);
-    free(queue->timing->entries);
-    free(queue->timing);
-}
-
-void gyre_queue_timing_sent(gyre_queue *queue, uint64_t first, uint64_t end)
-{
-    struct gyre_queue_timing *timing = queue->timing;
+    struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
     const uint64_t now = gyre_clock_ns();
-    for (uint64_t index = first; index != end; index++)
-        timing->entries[index & queue->mask] = (struct entry){.number = index + 1, .sent_ns = now};
+    for (uint64_t index = sending->first; index != sending->end; index++)
+        timing->entries[index & gyre_ring_of(queue)->mask] =
+            (struct entry){.number = index + 1, .sent_ns = now};
     pthread_mutex_unlock(&timing->lock);
 }
 
@@ -150,15 +135,15 @@ static bool read_stamp(const gyre_stamp *stamp, uint64_t number, struct entry *e
 /* A failure may have been settled before the handler, and has no stamp then. */
 static bool has_run(const gyre_queue *queue, uint64_t index)
 {
-    const uint32_t outcome = gyre_reply_slot(queue, index)->info;
+    const uint32_t outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info;
     return outcome == GYRE_OUTCOME_REPLY || outcome == GYRE_OUTCOME_NO_REPLY;
 }
 
 static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
 {
-    struct gyre_queue_timing *timing = queue->timing;
-    const gyre_stamp *stamp = timing->stamps + (index & queue->mask);
-    const uint32_t outcome = gyre_reply_slot(queue, index)->info;
+    struct gyre_queue_timing *timing = timing_of(queue);
+    const gyre_stamp *stamp = timing->stamps + (index & gyre_ring_of(queue)->mask);
+    const uint32_t outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info;
     if (outcome == GYRE_OUTCOME_DROPPED || outcome == GYRE_OUTCOME_UNHANDLED)
         return false;
     const uint64_t until = gyre_clock_ns() + (timing->silent ? 0 : STAMP_WAIT_NS);
@@ -172,13 +157,13 @@ static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
     return there;
 }
 
-void gyre_queue_timing_received(gyre_queue *queue, uint64_t first, uint64_t end)
+static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    struct gyre_queue_timing *timing = queue->timing;
+    struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
     const uint64_t now = gyre_clock_ns();
     for (uint64_t index = first; index != end; index++) {
-        struct entry *entry = &timing->entries[index & queue->mask];
+        struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
         if (entry->number != index + 1 || entry->received)
             continue;
         entry->received = true;
@@ -192,9 +177,9 @@ void gyre_queue_timing_received(gyre_queue *queue, uint64_t first, uint64_t end)
 
 /* ---- telling ---- */
 
-void gyre_queue_timing_stats(const gyre_queue *queue, gyre_queue_stats *stats)
+static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
 {
-    struct gyre_queue_timing *timing = queue->timing;
+    struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
     stats->timed = timing->timed;
     stats->waited_ns = timing->waited_ns;
@@ -225,36 +210,77 @@ static void tell(const struct entry *entry, gyre_timing *timing)
     timing->error_ns = entry->error_ns;
 }
 
-bool gyre_queue_timing_find(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
+static struct entry entry_copy(struct gyre_queue_timing *timing, const gyre_queue *queue, uint64_t index)
 {
-    pthread_mutex_lock(&queue->timing->lock);
-    const struct entry entry = queue->timing->entries[index & queue->mask];
-    pthread_mutex_unlock(&queue->timing->lock);
-    tell(&entry, timing);
-    return entry.number == index + 1 && entry.stamped;
+    pthread_mutex_lock(&timing->lock);
+    const struct entry entry = timing->entries[index & gyre_ring_of(queue)->mask];
+    pthread_mutex_unlock(&timing->lock);
+    return entry;
+}
+
+static void timing_told(const gyre_queue *queue, uint64_t index, gyre_message_info *info)
+{
+    const struct entry entry = entry_copy(timing_of(queue), queue, index);
+    if (entry.number != index + 1 || !entry.stamped)
+        return;
+    info->started_ns = entry.started_ns;
+    info->finished_ns = entry.finished_ns;
+    info->time_error_ns = entry.error_ns;
+}
+
+static void timing_destroy(gyre_queue *queue, void *state)
+{
+    struct gyre_queue_timing *timing = state;
+    (void)queue;
+    pthread_mutex_destroy(&timing->lock);
+    free(timing->entries);
+    free(timing);
+}
+
+gyre_status gyre_timing_create(gyre_queue *queue)
+{
+    static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_TIMING,
+                                                  .sent = timing_sent,
+                                                  .taken = timing_taken,
+                                                  .told = timing_told,
+                                                  .count = timing_count,
+                                                  .destroy = timing_destroy};
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    struct gyre_queue_timing *timing = gyre_lines_alloc(sizeof *timing);
+    struct entry *entries = gyre_lines_alloc(ring->capacity * sizeof *entries);
+    if (!timing || !entries) {
+        free(timing);
+        free(entries);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to time the messages of a queue");
+    }
+    pthread_mutex_init(&timing->lock, NULL);
+    timing->stamps =
+        (const gyre_stamp *)(const void *)((const unsigned char *)ring->shared + ring->slots.stamps_offset);
+    timing->entries = entries;
+    timing->now = timing->before = unbounded;
+    gyre_stage_add(queue, &stage, timing);
+    return GYRE_OK;
 }
 
 gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
 {
     gyre_timing now = {0};
-    char label[96];
+    char label[GYRE_LABEL_SIZE];
     if (!queue || !timing || timing->size < sizeof timing->size)
         return GYRE_ARGUMENTS("gyre_timing_get", {"queue", queue}, GYRE_SIZED(timing));
-    if (!queue->timing)
+    struct gyre_queue_timing *times = timing_of(queue);
+    if (!times)
         return gyre_error_set(GYRE_INVALID,
                               "the messages of %s are not timed: "
                               "set kernel.NAME.timing = true before the kernel is launched",
                               gyre_queue_label(queue, label, sizeof label));
-    if (queue->levels)
+    if (gyre_queue_has_line(queue))
         return gyre_error_set(
             GYRE_INVALID,
             "%s has levels, where an index is no place in the ring; gyre_receive_with tells times",
             gyre_queue_label(queue, label, sizeof label));
-    pthread_mutex_lock(&queue->timing->lock);
-    const struct entry entry = queue->timing->entries[index & queue->mask];
-    gyre_status status =
-        entry.number == index + 1 && entry.stamped ? GYRE_OK : refuse(queue->timing, &entry, index);
-    pthread_mutex_unlock(&queue->timing->lock);
+    const struct entry entry = entry_copy(times, queue, index);
+    gyre_status status = entry.number == index + 1 && entry.stamped ? GYRE_OK : refuse(times, &entry, index);
     if (status != GYRE_OK)
         return status;
     tell(&entry, &now);

@@ -9,12 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/queue/queue.h"
 #include "gyre/kernel.h"
 #include "tests/sanitizers.h"
 
 #if UNDER_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
+
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/ring/bytes.h"
+#include "core/stages/make.h"
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
@@ -92,14 +97,14 @@ static void serve(struct run *run)
     static const gyre_cpu_sizes sizes = {LARGEST, LEAST, LARGEST, LEAST};
     const gyre_queue *queue = run->queue;
     gyre_u64 command = 1;
-    gyre_cpu_run batch = {.requests = queue->requests,
-                          .replies = queue->replies,
-                          .mask = queue->mask,
+    gyre_cpu_run batch = {.requests = gyre_ring_of(queue)->requests,
+                          .replies = gyre_ring_of(queue)->replies,
+                          .mask = gyre_ring_of(queue)->mask,
                           .first = run->next,
                           .limit = 1 + take(run) % 4,
-                          .request_stride = queue->request_stride,
-                          .reply_stride = queue->reply_stride,
-                          .host = &queue->shared->host,
+                          .request_stride = gyre_ring_of(queue)->slots.request_stride,
+                          .reply_stride = gyre_ring_of(queue)->slots.reply_stride,
+                          .host = &gyre_ring_of(queue)->shared->host,
                           .command = &command,
                           .expected = 1,
                           .context = &run->context,
@@ -132,25 +137,26 @@ static void look(struct run *run)
 static void corrupt(struct run *run)
 {
     gyre_queue *queue = run->queue;
-    const gyre_bridge *layout = gyre_bridge_layout(queue);
+    const gyre_bridge *layout = gyre_bytes_layout(gyre_ring_of(queue));
     const unsigned what = take(run), place = take_two(run), value = take(run);
-    unsigned char *region = queue->region.address;
-    unsigned char *slot = (what & 1 ? queue->requests : queue->replies) + place % CAPACITY * GYRE_LINE_SIZE;
+    unsigned char *region = gyre_ring_of(queue)->region.address;
+    unsigned char *slot = (what & 1 ? gyre_ring_of(queue)->requests : gyre_ring_of(queue)->replies) +
+                          place % CAPACITY * GYRE_LINE_SIZE;
     if (what % 8 < 6)
         slot[8 + (place >> 3) % (GYRE_LINE_SIZE - 8)] = (unsigned char)value;
     else if (what % 8 == 6)
         region[layout->words_offset + place % (sizeof(gyre_bridge_words) + sizeof(gyre_bridge_track))] =
             (unsigned char)value;
     else
-        region[layout->request_offset + place % (queue->shared->shape.region_size - layout->request_offset)] =
-            (unsigned char)value;
+        region[layout->request_offset + place % (gyre_ring_of(queue)->shared->shape.region_size -
+                                                 layout->request_offset)] = (unsigned char)value;
 }
 
 /* What a worker does when it takes the queue up: from words that anybody may have written. */
 static void take_up(struct run *run)
 {
-    const gyre_bridge *layout = gyre_bridge_layout(run->queue);
-    unsigned char *region = run->queue->region.address;
+    const gyre_bridge *layout = gyre_bytes_layout(gyre_ring_of(run->queue));
+    unsigned char *region = gyre_ring_of(run->queue)->region.address;
     gyre_bridge_words *words = (gyre_bridge_words *)(void *)(region + layout->words_offset);
     const gyre_bridge_track *track = (const gyre_bridge_track *)(const void *)(words + 1);
     run->bridge = (gyre_cpu_bridge){.requests = region + layout->request_offset,
@@ -188,7 +194,7 @@ static void step(struct run *run)
         break;
     default:
         if (take(run) % 4 == 0) {
-            gyre_bridge_resume(run->queue);
+            gyre_queue_resume_bytes(run->queue);
             take_up(run);
         }
     }
@@ -214,8 +220,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                .control = &control};
     if (!run.message || gyre_queue_create(&options, &run.queue) != GYRE_OK)
         abort();
-    unsigned char *region = run.queue->region.address;
-    const size_t used = run.queue->shared->shape.region_size, mapped = run.queue->region.size;
+    unsigned char *region = gyre_ring_of(run.queue)->region.address;
+    const size_t used = gyre_ring_of(run.queue)->shared->shape.region_size,
+                 mapped = gyre_ring_of(run.queue)->region.size;
     ASAN_POISON_MEMORY_REGION(region + used, mapped - used);
     run.context.owner = &run;
     take_up(&run);

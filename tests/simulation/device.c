@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "core/queue/queue_inside.h"
+#include "core/queue/queue.h"
+#include "core/ring/ring.h"
 
 uint64_t sim_number(uint64_t index)
 {
@@ -43,7 +44,7 @@ void sim_device_crash(struct sim_device *device, uint64_t random)
 
 static bool look(struct sim_device *device, gyre_queue *queue)
 {
-    const gyre_slot *slot = gyre_request_slot(queue, device->next);
+    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), device->next);
     if (device->paused || slot->sequence != device->next + 1)
         return false;
     if (slot->info == GYRE_REQUEST_ANSWERED)
@@ -55,14 +56,14 @@ static bool look(struct sim_device *device, gyre_queue *queue)
 
 static void write_half(const struct sim_device *device, gyre_queue *queue)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, device->next);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), device->next);
     slot->length = sizeof device->state;
     memcpy(slot + 1, &device->state.count, sizeof device->state.count);
 }
 
 static void write_rest(const struct sim_device *device, gyre_queue *queue)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, device->next);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), device->next);
     slot->info = GYRE_OUTCOME_REPLY;
     memcpy(slot + 1, &device->state, sizeof device->state);
 }
@@ -70,7 +71,7 @@ static void write_rest(const struct sim_device *device, gyre_queue *queue)
 bool sim_device_step(struct sim_device *device, gyre_queue *queue)
 {
     struct sim_request request;
-    memcpy(&request, gyre_request_slot(queue, device->next) + 1, sizeof request);
+    memcpy(&request, gyre_request_slot(gyre_ring_of(queue), device->next) + 1, sizeof request);
     switch (device->phase) {
     case SIM_LOOKS:
         return look(device, queue);
@@ -91,7 +92,7 @@ bool sim_device_step(struct sim_device *device, gyre_queue *queue)
         write_rest(device, queue);
         break;
     case SIM_WROTE:
-        gyre_reply_slot(queue, device->next)->sequence = device->next + 1;
+        gyre_reply_slot(gyre_ring_of(queue), device->next)->sequence = device->next + 1;
         device->next++;
         device->phase = SIM_LOOKS;
         return true;

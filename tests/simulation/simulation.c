@@ -21,6 +21,11 @@
 
 #include "core/base/error.h"
 #include "core/queue/resume.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/stages/log.h"
+#include "core/stages/make.h"
 #include "tests/random.h"
 
 #ifndef MUTANT
@@ -202,7 +207,7 @@ static void journal_step(void)
     } else {
         gyre_journal_gather(&world.journal, world.queue, &more);
     }
-    gyre_queue_log_set_journal_limit(world.queue, world.journal.taken + world.queue->capacity);
+    gyre_queue_log_set_journal_limit(world.queue, world.journal.taken + gyre_ring_of(world.queue)->capacity);
     world.unsynced = true;
 }
 
@@ -274,9 +279,9 @@ static void make_queue(uint64_t first, uint64_t logged)
                                          .device_wakes = true,
                                          .device_returns = true,
                                          .control = world.control};
-    while (options.capacity < world.queue->capacity)
+    while (options.capacity < gyre_ring_of(world.queue)->capacity)
         options.capacity *= 2; /* what is left has to fit */
-    uint64_t room = world.queue->log->count > logged ? world.queue->log->count : logged;
+    uint64_t room = gyre_log_of(world.queue)->count > logged ? gyre_log_of(world.queue)->count : logged;
     struct gyre_queue *old = world.queue;
     require(gyre_queue_create(&options, &world.queue) == GYRE_OK);
     require(gyre_queue_log_create(world.queue, gyre_queue_log_bytes(world.queue, room)) == GYRE_OK);
@@ -308,7 +313,7 @@ static void begin_journal(void)
     while (gyre_journal_renew(&world.journal, world.queue, &world.store) != GYRE_OK ||
            gyre_journal_sync(&world.journal) != GYRE_OK)
         ;
-    gyre_queue_log_set_journal_limit(world.queue, world.journal.taken + world.queue->capacity);
+    gyre_queue_log_set_journal_limit(world.queue, world.journal.taken + gyre_ring_of(world.queue)->capacity);
     gyre_queue_log_set_durable(world.queue, world.journal.sent);
     world.durable = world.journal.sent;
 }

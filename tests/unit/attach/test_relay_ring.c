@@ -5,7 +5,11 @@
 
 #include "core/attach/relay.h"
 #include "core/base/error.h"
-#include "core/queue/queue_inside.h"
+#include "core/queue/life.h"
+#include "core/queue/names.h"
+#include "core/queue/origin.h"
+#include "core/queue/queue.h"
+#include "core/stages/make.h"
 #include "unit/unit.h"
 
 enum { SLOTS = 8 };
@@ -39,7 +43,7 @@ static void begin(uint64_t next)
     relay.places = calloc(SLOTS, sizeof *relay.places);
     relay.places[0] = (struct gyre_relay_place){.request = 1, .origin = {client, 0}};
     relay.absent = 1;
-    ck_assert(gyre_names_note(&relay.target->names, client, next));
+    ck_assert(gyre_names_note(&gyre_foreign_for(relay.target)->names, client, next));
 }
 
 static void finish(struct gyre_relay_ring *ring)
@@ -66,7 +70,8 @@ START_TEST(a_client_is_offered_what_one_of_its_name_left)
 {
     struct gyre_relay_ring *ring;
     ck_assert_int_eq(come_back(20, &ring), GYRE_OK);
-    ck_assert(ring->queue->first_sequence == 0 && ring->queue->left == 20 && ring->queue->capacity == 32);
+    ck_assert(gyre_ring_of(ring->queue)->first_sequence == 0 && gyre_foreign_of(ring->queue)->left == 20 &&
+              gyre_ring_of(ring->queue)->capacity == 32);
     ck_assert_uint_eq(ring->under_way, 1);
     finish(ring);
 }

@@ -9,7 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/journal/content.h"
-#include "core/stages/origin.h"
+#include "core/queue/names.h"
+#include "core/queue/origin.h"
 #include "unit/unit.h"
 
 enum { REQUEST_SIZE = 12, STATE_SIZE = 40, REQUESTS = 6, RECEIVED = 2, COVERED = 3 };

@@ -4,9 +4,13 @@
 
 #include "core/base/error.h"
 #include "core/journal/journal.h"
-#include "core/stages/behaviours.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/queue.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/ring/ring.h"
+#include "core/stages/expiry.h"
+#include "core/stages/log.h"
 #include "unit/ring/ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"
@@ -179,7 +183,7 @@ START_TEST(what_expired_before_anybody_looked_is_kept_as_that)
                          GYRE_OK);
     }
     gyre_producer_take(device.queue);
-    gyre_queue_expiry_take_back(device.queue, 0);
+    gyre_expiry_take_back(device.queue, 0);
     gyre_producer_give(device.queue);
     for (uint64_t i = 0; i < 2; i++)
         gyre_queue_fail(device.queue, i, GYRE_FAILURE_LENGTH, "a wrong length");
@@ -227,12 +231,13 @@ START_TEST(what_is_offered_again_has_no_deadline)
     ck_assert_int_eq(gyre_journal_restore(&content, next.queue), GYRE_OK);
     ck_assert_uint_eq(gyre_queue_next_index(next.queue), 2);
     gyre_producer_take(next.queue);
-    const uint64_t none = gyre_queue_expiry_sweep(next.queue, gyre_now_ns() + 2 * options.ttl_ns);
+    struct gyre_due due = {.until = UINT64_MAX};
+    gyre_expiry_attend(next.queue, gyre_now_ns() + 2 * options.ttl_ns, &due);
     gyre_producer_give(next.queue);
-    ck_assert_uint_eq(none, UINT64_MAX);
+    ck_assert_uint_eq(due.until, UINT64_MAX);
     for (uint64_t i = 0; i < 2; i++)
-        ck_assert_uint_eq(gyre_request_slot(next.queue, i)->length, 64);
-    ck_assert_uint_ne(gyre_queue_expiry_deadline(next.queue, 1), 0); /* of what is sent from now on */
+        ck_assert_uint_eq(gyre_request_slot(gyre_ring_of(next.queue), i)->length, 64);
+    ck_assert_uint_ne(gyre_expiry_deadline(next.queue, 1), 0); /* of what is sent from now on */
     ring_device_stop(&next);
     gyre_queue_log_destroy(next.queue);
     ring_device_finish(&next);

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/queue/queue.h"
+#include "core/stages/make.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 
@@ -86,7 +87,7 @@ static void make_queue(struct kernel *kernel)
 
 static gyre_status attach_queue(struct kernel *kernel)
 {
-    const struct gyre_region *region = &kernel->queue->region;
+    const struct gyre_region *region = &gyre_ring_of(kernel->queue)->region;
     const gyre_queue_memory_desc desc = {.size = sizeof desc,
                                          .address = region->address,
                                          .region_size = region->size,

@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/queue/queue_inside.h"
 #include "unit/unit.h"
 #include "../../patience.h"
+
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/ring/layout.h"
+#include "core/ring/ring.h"
+#include "core/ring/slot.h"
+#include "core/stages/make.h"
 
 struct gyre_queue_options ring_options(void)
 {
@@ -23,12 +29,12 @@ struct gyre_queue_options ring_options(void)
 
 static void complete(const gyre_queue *queue, uint64_t index)
 {
-    const gyre_slot *in = gyre_request_slot(queue, index);
-    gyre_slot *out = gyre_reply_slot(queue, index);
+    const gyre_slot *in = gyre_request_slot(gyre_ring_of(queue), index);
+    gyre_slot *out = gyre_reply_slot(gyre_ring_of(queue), index);
     const uint64_t *request = (const uint64_t *)(const void *)(in + 1);
     uint64_t *reply = (uint64_t *)(void *)(out + 1);
     out->length = 0;
-    if (index < __atomic_load_n(&queue->shared->host.drop_before, __ATOMIC_ACQUIRE)) {
+    if (index < __atomic_load_n(&gyre_ring_of(queue)->shared->host.drop_before, __ATOMIC_ACQUIRE)) {
         out->info = GYRE_OUTCOME_DROPPED;
     } else if (request[0] == FAIL_WORD) {
         gyre_failure failure = {7, "told to fail"};
@@ -46,15 +52,15 @@ static void complete(const gyre_queue *queue, uint64_t index)
         out->info = GYRE_OUTCOME_REPLY;
     }
     __atomic_store_n(&out->sequence, index + 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&queue->shared->host.waiting, __ATOMIC_SEQ_CST))
-        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    if (__atomic_load_n(&gyre_ring_of(queue)->shared->host.waiting, __ATOMIC_SEQ_CST))
+        gyre_bell_ring(&gyre_ring_of(queue)->shared->device.bell, INT_MAX);
 }
 
 static void *serve(void *argument)
 {
     struct ring_device *device = argument;
     while (!__atomic_load_n(&device->leave, __ATOMIC_ACQUIRE)) {
-        const gyre_slot *slot = gyre_request_slot(device->queue, device->next);
+        const gyre_slot *slot = gyre_request_slot(gyre_ring_of(device->queue), device->next);
         if (!__atomic_load_n(&device->held, __ATOMIC_ACQUIRE) &&
             __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == device->next + 1)
             complete(device->queue, device->next++);
@@ -75,7 +81,8 @@ void ring_device_start(struct ring_device *device, struct gyre_queue_options opt
     options.request_size = options.reply_size = words * 8;
     ck_assert_int_eq(gyre_queue_create(&options, &device->queue), GYRE_OK);
     gyre_queue_measure(&options, &cost);
-    ck_assert_uint_eq((cost.memory + 4095) / 4096 * 4096, device->queue->region.size); /* whole pages */
+    ck_assert_uint_eq((cost.memory + 4095) / 4096 * 4096,
+                      gyre_ring_of(device->queue)->region.size); /* whole pages */
     device->next = options.first_sequence;
     ck_assert_int_eq(pthread_create(&device->thread, NULL, serve, device), 0);
 }

@@ -3,10 +3,13 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"
+
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
 
 static struct ring_device device;
 
@@ -46,7 +49,7 @@ static void ck_accounts(void)
 static void obey_late(void)
 {
     fill_held_queue();
-    __atomic_store_n(&device.queue->shared->host.drop_before, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&gyre_ring_of(device.queue)->shared->host.drop_before, 1, __ATOMIC_RELEASE);
     ring_device_hold(&device, false);
     while (gyre_queue_outstanding(device.queue))
         ;
@@ -120,7 +123,7 @@ START_TEST(who_gives_up_leaves_the_order_of_others)
     pthread_t sender;
     const uint64_t number = 98;
     fill_held_queue();
-    const uint64_t *drop_before = &device.queue->shared->host.drop_before;
+    const uint64_t *drop_before = &gyre_ring_of(device.queue)->shared->host.drop_before;
     ck_assert_int_eq(pthread_create(&sender, NULL, send_patiently, device.queue), 0);
     while (!__atomic_load_n(drop_before, __ATOMIC_ACQUIRE))
         sched_yield();
@@ -142,7 +145,7 @@ START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
     pthread_t sender;
     fill_held_queue();
     ck_assert_int_eq(pthread_create(&sender, NULL, send_patiently, device.queue), 0);
-    while (!__atomic_load_n(&device.queue->shared->host.drop_before, __ATOMIC_ACQUIRE))
+    while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.drop_before, __ATOMIC_ACQUIRE))
         sched_yield();
     ring_device_hold(&device, false);
     pthread_join(sender, NULL);
@@ -165,7 +168,7 @@ START_TEST(who_waits_for_a_place_of_a_queue_that_closes_drops_nothing)
     pthread_t sender;
     void *status;
     fill_held_queue();
-    const uint64_t *drop_before = &device.queue->shared->host.drop_before;
+    const uint64_t *drop_before = &gyre_ring_of(device.queue)->shared->host.drop_before;
     ck_assert_int_eq(pthread_create(&sender, NULL, send_at_length, device.queue), 0);
     while (!__atomic_load_n(drop_before, __ATOMIC_ACQUIRE))
         sched_yield();

@@ -6,8 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/end.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/queue/wait.h"
+#include "core/ring/express.h"
+#include "core/ring/message.h"
+#include "core/ring/ring.h"
+#include "core/stages/make.h"
 #include "ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"
@@ -60,12 +68,12 @@ static unsigned char *line_byte(gyre_express_line *lines, uint32_t at)
 static bool lines_hold(uint64_t index, const unsigned char *request, uint32_t size)
 {
     uint32_t length;
-    memcpy(&length, line_byte(queue->express, 0), sizeof length);
+    memcpy(&length, line_byte(gyre_ring_of(queue)->express, 0), sizeof length);
     for (uint32_t line = 0; line < GYRE_EXPRESS_LINES(size); line++)
-        if (queue->express[line].sequence != index + 1)
+        if (gyre_ring_of(queue)->express[line].sequence != index + 1)
             return false;
     for (uint32_t i = 0; i < size; i++)
-        if (*line_byte(queue->express, 8 + i) != request[i])
+        if (*line_byte(gyre_ring_of(queue)->express, 8 + i) != request[i])
             return false;
     return length == size;
 }
@@ -73,7 +81,7 @@ static bool lines_hold(uint64_t index, const unsigned char *request, uint32_t si
 static uint32_t lines_info(void)
 {
     uint32_t info;
-    memcpy(&info, line_byte(queue->express, 4), sizeof info);
+    memcpy(&info, line_byte(gyre_ring_of(queue)->express, 4), sizeof info);
     return info;
 }
 
@@ -82,7 +90,7 @@ static void answer_lines(uint64_t index, const unsigned char *reply, uint32_t si
                          uint32_t end)
 {
     const uint32_t about[] = {size, GYRE_OUTCOME_REPLY};
-    gyre_express_line *lines = queue->express_replies;
+    gyre_express_line *lines = gyre_ring_of(queue)->express_replies;
     for (uint32_t line = end; line-- > first;) { /* a device has no order of lines */
         for (uint32_t i = line * 56; i < line * 56 + 56 && i < 8 + size; i++)
             *line_byte(lines, i) = i < 8 ? ((const unsigned char *)about)[i] : reply[i - 8];
@@ -97,7 +105,7 @@ static void answer(uint64_t index, const unsigned char *reply, uint32_t size)
 
 static void answer_in_slot(uint64_t index, const unsigned char *reply, uint32_t size)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     memcpy(slot + 1, reply, size);
     slot->length = size;
     slot->info = GYRE_OUTCOME_REPLY;
@@ -106,7 +114,8 @@ static void answer_in_slot(uint64_t index, const unsigned char *reply, uint32_t 
 
 static void await_request(uint64_t index)
 {
-    while (__atomic_load_n(&gyre_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) != index + 1)
+    while (__atomic_load_n(&gyre_request_slot(gyre_ring_of(queue), index)->sequence, __ATOMIC_ACQUIRE) !=
+           index + 1)
         sched_yield();
 }
 
@@ -163,7 +172,7 @@ START_TEST(a_lone_request_is_in_express_lines_too)
             ck_assert_int_eq(gyre_send(queue, request, sizes[i], NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
             ck_assert(lines_hold(index, request, sizes[i]));
             ck_assert_uint_eq(lines_info(), 0); /* nobody awaits this very reply */
-            ck_assert_mem_eq(gyre_request_slot(queue, index) + 1, request, sizes[i]);
+            ck_assert_mem_eq(gyre_request_slot(gyre_ring_of(queue), index) + 1, request, sizes[i]);
             answer_in_slot(index, request, sizes[i]);
             ck_assert_int_eq(gyre_receive(queue, reply, sizes[i], NULL, gyre_in_ms(patiently(1000))),
                              GYRE_OK);
@@ -241,7 +250,7 @@ START_TEST(a_call_takes_its_reply_out_of_lines)
             answer(index, reply, sizes[i]);
             must_return(&caller, index, reply);
             ck_assert_uint_eq(gyre_received(queue), index + 1);
-            ck_assert(gyre_reply_in_slot(queue, index)); /* for those who look at slots alone */
+            ck_assert(gyre_reply_in_slot(gyre_ring_of(queue), index)); /* for those who look at slots alone */
         }
         end();
     }
@@ -281,7 +290,7 @@ START_TEST(a_reply_is_there_when_each_of_its_lines_is)
         const uint32_t first = (uint32_t)index, end = index ? first + 1 : LINES - 1;
         answer_lines(index, reply, SIZE, 0, first);
         answer_lines(index, reply, SIZE, end, LINES);
-        ck_assert(!gyre_reply_ready(queue, index));
+        ck_assert(!gyre_reply_ready(gyre_ring_of(queue), index));
         gyre_nap(gyre_in_ms(1));
         ck_assert(!__atomic_load_n(&caller.returned, __ATOMIC_ACQUIRE));
         answer_lines(index, reply, SIZE, first, end);
@@ -308,7 +317,7 @@ START_TEST(a_reply_to_a_call_that_was_given_up_counts)
     ck_assert_uint_eq(gyre_queue_first_unanswered(queue), 1);
     call(&caller, sizeof reply, 2); /* it is not alone: the slot before is not given back */
     await_request(1);
-    ck_assert_uint_eq(queue->express->sequence, 1);
+    ck_assert_uint_eq(gyre_ring_of(queue)->express->sequence, 1);
     answer_in_slot(1, reply, sizeof reply);
     must_return(&caller, 1, reply);
     ck_assert_uint_eq(gyre_received(queue), 2);
@@ -330,9 +339,9 @@ START_TEST(what_lies_in_lines_is_an_answer_when_no_device_is_left)
     answer(0, reply, sizeof reply);
     gyre_queue_close_sends(queue);
     ck_assert_uint_eq(gyre_queue_complete_unhandled(queue), 0);
-    ck_assert(gyre_reply_in_slot(queue, 0));
-    ck_assert_uint_eq(gyre_reply_slot(queue, 0)->info, GYRE_OUTCOME_REPLY);
-    ck_assert_mem_eq(gyre_reply_slot(queue, 0) + 1, reply, sizeof reply);
+    ck_assert(gyre_reply_in_slot(gyre_ring_of(queue), 0));
+    ck_assert_uint_eq(gyre_reply_slot(gyre_ring_of(queue), 0)->info, GYRE_OUTCOME_REPLY);
+    ck_assert_mem_eq(gyre_reply_slot(gyre_ring_of(queue), 0) + 1, reply, sizeof reply);
     end();
 }
 END_TEST
@@ -349,9 +358,9 @@ START_TEST(a_length_out_of_range_is_no_end_of_the_program)
     begin(SIZE);
     memset(&memory, 0x5a, sizeof memory);
     fill(request, SIZE, 3);
-    for (uint32_t line = 0; line < queue->slots.express_replies; line++)
-        queue->express_replies[line].sequence = 1;
-    queue->express_replies->words[0] = (gyre_u64)GYRE_OUTCOME_REPLY << 32 | 0xffffffffu;
+    for (uint32_t line = 0; line < gyre_ring_of(queue)->slots.express_replies; line++)
+        gyre_ring_of(queue)->express_replies[line].sequence = 1;
+    gyre_ring_of(queue)->express_replies->words[0] = (gyre_u64)GYRE_OUTCOME_REPLY << 32 | 0xffffffffu;
     ck_assert_int_eq(
         gyre_call(queue, request, SIZE, memory.reply, SIZE, &completion, gyre_in_ms(patiently(1000))),
         GYRE_OK);

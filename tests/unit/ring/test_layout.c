@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What lies where in a queue's region: one behind the other, in lines of its own, whatever a queue has of it. */
-#include "core/queue/queue_inside.h"
 #include "unit/unit.h"
+
+#include "core/ring/bytes.h"
+#include "core/ring/layout.h"
+#include "core/ring/options.h"
+#include "core/ring/slot.h"
 
 enum { TIMED = 1, HEADED = 2, SEALED = 4, EXPRESS = 8, BRIDGED = 16, ALL = 32 };
 
@@ -55,7 +59,7 @@ static void ck_layout(const struct gyre_queue_options *options)
     ck_assert(shape.request_offset == slots.request_offset && shape.reply_offset == slots.reply_offset);
     ck_assert(slots.capacity == capacity && slots.sealed == options->sealed && shape.first == 77);
     gyre_queue_measure(options, &cost);
-    gyre_bridge_plan(options, &shape, &bridge);
+    gyre_bytes_plan(options, &shape, &bridge);
     if (options->bridged_requests)
         ck_piece(&end, bridge.words_offset, 1);
     ck_assert_uint_eq(cost.memory, shape.region_size);

@@ -6,11 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/stages/behaviours.h"
-#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"
+
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/message.h"
 
 enum { ASKERS = 4, LASTS_MS = 3000 }; /* of what is tried again and again, on any machine */
 
@@ -89,7 +92,7 @@ static void start_full(void)
     ring_device_start(&device, options, 1);
     for (uint64_t number = 1; number <= 3; number++)
         send_number(number);
-    while (!gyre_reply_ready(device.queue, 1))
+    while (!gyre_reply_ready(gyre_ring_of(device.queue), 1))
         usleep(100);
 }
 
@@ -128,7 +131,7 @@ START_TEST(who_waits_for_a_message_that_another_takes_is_told)
         uint64_t reply, taken = 0;
         start_full();
         pthread_create(&waiter, NULL, receive_third, NULL);
-        while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_ACQUIRE))
+        while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_ACQUIRE))
             usleep(100);
         while (taken < 3 && gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(50)) == GYRE_OK)
             taken++;
@@ -154,7 +157,7 @@ START_TEST(who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue)
     start_full();
     pthread_create(&caller, NULL, call_fourth, NULL);
     pthread_create(&receiver, NULL, receive_third, NULL);
-    while (gyre_queue_levels_sent(device.queue) < 4 ||
+    while (gyre_queue_next_number(device.queue) < 4 ||
            __atomic_load_n(&device.queue->state.inside, __ATOMIC_ACQUIRE) < 2)
         usleep(100);
     ring_device_finish(&device);
@@ -197,7 +200,7 @@ START_TEST(calls_before_the_ring_are_answered_while_it_drains)
         ring_device_hold(&device, true);
         for (int i = 0; i < CALLERS; i++)
             pthread_create(&callers[i], NULL, call_patiently, NULL);
-        while (gyre_queue_levels_sent(device.queue) < REPLIES + CALLERS)
+        while (gyre_queue_next_number(device.queue) < REPLIES + CALLERS)
             sched_yield();
         gyre_queue_close_sends(device.queue);
         ring_device_hold(&device, false);

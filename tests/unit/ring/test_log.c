@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "core/stages/log.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/ring.h"
 #include "ring_device.h"
 #include "tests/sanitizers.h"
 #include "unit/unit.h"
@@ -30,8 +32,8 @@ static void begin(struct taker *taker)
     taker->queue = taker->device.queue;
     ck_assert_int_eq(gyre_queue_log_create(taker->queue, gyre_queue_log_bytes(taker->queue, ENTRIES)),
                      GYRE_OK);
-    taker->queue->log->ask = count;
-    taker->queue->log->ask_context = taker;
+    gyre_log_of(taker->queue)->ask = count;
+    gyre_log_of(taker->queue)->ask_context = taker;
     gyre_queue_log_restart(taker->queue, ASK_AFTER);
 }
 
@@ -85,7 +87,7 @@ START_TEST(who_was_asked_too_early_is_asked_again)
     begin(&taker);
     exchange(&taker, ASK_AFTER);
     take_checkpoint(&taker);
-    taker.queue->log->asked = 1;
+    gyre_log_of(taker.queue)->asked = 1;
     ck_assert(!gyre_queue_log_asks(taker.queue));
     exchange(&taker, ASK_AFTER);
     ck_assert_int_eq(taker.asked, 2);
@@ -161,7 +163,7 @@ END_TEST
 /* The completions of requests that were sent and that the device does not take up. */
 static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, int32_t code)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     const gyre_failure failure = {.code = code};
     memcpy(slot + 1, &failure, sizeof failure.code);
     slot->info = outcome;
@@ -237,7 +239,7 @@ START_TEST(a_checkpoint_that_did_not_look_at_a_queue_covers_nothing_of_it)
     begin(&taker);
     send_unanswered(&taker, 2);
     complete(taker.queue, 0, GYRE_OUTCOME_REPLY, 0);
-    taker.queue->log->coming.first = 2;
+    gyre_log_of(taker.queue)->coming.first = 2;
     gyre_queue_log_commit(taker.queue, ASK_AFTER);
     ck_assert(gyre_queue_log_next(taker.queue, &index, 2, &request) && index == 0);
     end(&taker);
@@ -253,11 +255,11 @@ START_TEST(the_next_device_is_told_what_is_answered)
     complete(taker.queue, 1, GYRE_OUTCOME_REPLY, 0);
     complete(taker.queue, 3, GYRE_OUTCOME_DROPPED, 0);
     gyre_queue_mark_settled(taker.queue);
-    ck_assert_uint_eq(gyre_request_slot(taker.queue, 1)->info, 0);
-    ck_assert_uint_eq(gyre_request_slot(taker.queue, 1)->length, sizeof(uint64_t));
+    ck_assert_uint_eq(gyre_request_slot(gyre_ring_of(taker.queue), 1)->info, 0);
+    ck_assert_uint_eq(gyre_request_slot(gyre_ring_of(taker.queue), 1)->length, sizeof(uint64_t));
     gyre_queue_mark_answered(taker.queue);
     for (uint64_t i = 0; i < 4; i++) {
-        const gyre_slot *slot = gyre_request_slot(taker.queue, i);
+        const gyre_slot *slot = gyre_request_slot(gyre_ring_of(taker.queue), i);
         ck_assert_uint_eq(slot->info, i % 2 ? GYRE_REQUEST_ANSWERED : 0);
         ck_assert_uint_eq(slot->length, i % 2 ? GYRE_LENGTH_ANSWERED : sizeof(uint64_t));
     }
@@ -297,15 +299,16 @@ START_TEST(a_request_is_read_whole_while_its_slot_is_written_anew)
     ck_assert_int_eq(gyre_queue_log_create(queue, gyre_queue_log_bytes(queue, ENTRIES)), GYRE_OK);
     ck_assert_int_eq(pthread_create(&sender, NULL, send_long, queue), 0);
     for (uint64_t next = 0; next < LONG_COUNT;) {
-        const uint64_t first = queue->log->base.first;
+        const uint64_t first = gyre_log_of(queue)->base.first;
         next = gyre_queue_next_index(queue);
         for (uint64_t index = first; index < next; index++) {
             gyre_queue_log_read(queue, index, &request);
             for (size_t at = 0; at < LONG_WORDS; at++)
                 ck_assert_uint_eq(words[at], index);
         }
-        queue->log->coming.first = gyre_received(queue); /* a look would need a device that stands still */
-        queue->log->looked = true;
+        gyre_log_of(queue)->coming.first =
+            gyre_received(queue); /* a look would need a device that stands still */
+        gyre_log_of(queue)->looked = true;
         gyre_queue_log_commit(queue, 1); /* the sender goes on */
     }
     pthread_join(sender, NULL);

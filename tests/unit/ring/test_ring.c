@@ -7,11 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
 #include "../../patience.h"
+
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/ring.h"
+#include "core/stages/make.h"
 
 static struct ring_device device;
 
@@ -414,7 +419,7 @@ START_TEST(a_device_that_answers_what_was_not_sent_holds_nobody_up)
     ring_device_start(&device, options, 1);
     ring_device_hold(&device, true);
     for (uint64_t index = 0; index < 3; index++) {
-        gyre_slot *slot = gyre_reply_slot(device.queue, index);
+        gyre_slot *slot = gyre_reply_slot(gyre_ring_of(device.queue), index);
         slot->length = 8;
         slot->info = GYRE_OUTCOME_REPLY;
         __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
@@ -487,7 +492,8 @@ START_TEST(what_a_client_sends_while_somebody_looks_is_under_way)
     options.lent = true;
     ring_device_start(&device, options, 1);
     for (uint64_t i = 0; i < 8; i++)
-        __atomic_store_n(&gyre_request_slot(device.queue, i)->sequence, i + 9, __ATOMIC_RELEASE);
+        __atomic_store_n(&gyre_request_slot(gyre_ring_of(device.queue), i)->sequence, i + 9,
+                         __ATOMIC_RELEASE);
     ck_assert_uint_eq(gyre_queue_outstanding(device.queue), 8);
     ring_device_finish(&device);
 }
@@ -526,7 +532,7 @@ START_TEST(the_descriptor_is_readable_when_the_device_dies)
     ring_device_start(&device, ring_options(), 1);
     ck_assert_int_eq(gyre_queue_descriptor(device.queue, &descriptor), GYRE_OK);
     __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);
-    gyre_bell_ring(&device.queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&gyre_ring_of(device.queue)->shared->device.bell, INT_MAX);
     ck_assert_int_eq(readable(descriptor, 2000), 1);
     ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(patiently(2000))),
                      GYRE_LOST);

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include "core/queue/lent.h"
-#include "core/queue/queue_inside.h"
 #include "core/queue/resume.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/ring/ring.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "../../patience.h"
@@ -212,7 +216,7 @@ static void *receive_and_time(void *took_ns)
 /* As a device of another process that looked for sleepers just before one said that it sleeps. */
 static void complete_silently(uint64_t index)
 {
-    gyre_slot *slot = gyre_reply_slot(device.queue, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(device.queue), index);
     slot->length = 8;
     slot->info = GYRE_OUTCOME_REPLY;
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
@@ -225,7 +229,7 @@ START_TEST(who_just_fell_asleep_finds_what_nobody_told)
     ring_device_start(&device, ring_options(), 1);
     ring_device_hold(&device, true);
     for (uint64_t index = 0; index < TRIES && !found; index++) {
-        const uint32_t *waiting = &device.queue->shared->host.waiting;
+        const uint32_t *waiting = &gyre_ring_of(device.queue)->shared->host.waiting;
         uint64_t word = 0, took_ns = 0;
         pthread_t thread;
         ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
@@ -265,7 +269,7 @@ START_TEST(closing_wakes_those_who_wait_for_ever)
     void *result;
     ring_device_start(&device, ring_options(), 1);
     pthread_create(&receiver, NULL, receive_until_closed, NULL);
-    while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_SEQ_CST))
+    while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_SEQ_CST))
         ;
     gyre_queue_close_sends(device.queue);
     pthread_join(receiver, &result);
@@ -359,7 +363,7 @@ END_TEST
 static void *look_at_lent(void *unused)
 {
     for (int i = 0; i < CALLS; i++)
-        gyre_lent_look(device.queue->lent);
+        gyre_lent_look(gyre_foreign_of(device.queue)->lent);
     return unused;
 }
 
@@ -449,7 +453,7 @@ START_TEST(who_sleeps_in_a_queue_of_one_learns_of_its_misuse)
     options.many_threads = false;
     ring_device_start(&device, options, 1);
     pthread_create(&receiver, NULL, receive_for_ever, NULL);
-    while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_ACQUIRE))
+    while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_ACQUIRE))
         sched_yield();
     usleep(20000); /* it sleeps by then */
     gyre_producer_take(device.queue);

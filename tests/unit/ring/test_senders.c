@@ -4,10 +4,15 @@
 #include <sched.h>
 #include <string.h>
 
-#include "core/queue/queue_inside.h"
 #include "ring_device.h"
 #include "unit/unit.h"
 #include "../../patience.h"
+
+#include "core/queue/end.h"
+#include "core/queue/senders.h"
+#include "core/queue/side.h"
+#include "core/queue/state.h"
+#include "core/ring/options.h"
 
 enum { SENDERS = 12, EACH = 1500, STORMERS = 8, LET_IN = 3000, HASTY = 8, TRIES = 1500 };
 

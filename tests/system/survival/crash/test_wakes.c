@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/queue/queue.h"
+#include "core/ring/ring.h"
 #include "core/ring/bytes.h"
-#include "core/queue/queue_inside.h"
 
 struct caller {
     pthread_t thread;
@@ -44,7 +45,7 @@ static void await_word(const uint32_t *word)
 /* What a worker does at last with request `index`, but for the bell. */
 static void complete(const gyre_queue *queue, uint64_t index, uint64_t number)
 {
-    gyre_slot *slot = gyre_reply_slot(queue, index);
+    gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     const crash_reply reply = {.number = number, .check = mixed(number)};
     memcpy(slot + 1, &reply, sizeof reply);
     slot->length = sizeof reply;
@@ -65,7 +66,7 @@ static void a_reply_is_told_whose_worker_died_before_the_bell(void)
         require(worker && kill(worker, SIGSTOP) == 0);
         usleep(20000); /* until that has reached all of its threads */
         require(pthread_create(&caller.thread, NULL, call_number, &caller) == 0);
-        await_word(&caller.queue->shared->host.waiting);
+        await_word(&gyre_ring_of(caller.queue)->shared->host.waiting);
         usleep(20000); /* it sleeps by then */
         complete(caller.queue, index + 1, caller.number);
         require(kill(worker, SIGKILL) == 0);
@@ -85,7 +86,7 @@ static void a_worker_that_died_for_want_of_room_waits_no_more(void)
         const crash_request request = {.number = number};
         must(gyre_send(queue, &request, sizeof request, NULL, soon()));
     }
-    await_word(&queue->bridge->words->starved);
+    await_word(&gyre_ring_of(queue)->bytes->words->starved);
     require(kill(worker_of(getpid()), SIGKILL) == 0);
     for (uint64_t number = 0; number < COUNT; number++) {
         crash_chat reply;
@@ -93,7 +94,8 @@ static void a_worker_that_died_for_want_of_room_waits_no_more(void)
         must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
         require(completion.index == number && completion.outcome == GYRE_REPLIED && reply.number == number);
     }
-    for (const uint64_t limit = soon(); __atomic_load_n(&queue->bridge->words->starved, __ATOMIC_ACQUIRE);)
+    for (const uint64_t limit = soon();
+         __atomic_load_n(&gyre_ring_of(queue)->bytes->words->starved, __ATOMIC_ACQUIRE);)
         require(gyre_now_ns() < limit); /* the new worker may have slept, too, and wakes */
     gyre_close(runtime);
 }

@@ -7,8 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/queue/queue_inside.h"
 #include "tellers.h"
+
+#include "core/queue/queue.h"
+#include "core/ring/ring.h"
 
 static void clients_share_a_kernel_with_state(void)
 {
@@ -165,8 +167,8 @@ static void clients_of_a_kept_kernel_learn_that_its_device_died(void)
     must(gyre_kernel_deactivate(kernel, soon()));
     must(gyre_send(queue, &request, sizeof request, NULL, soon()));
     usleep(20000); /* it is passed on by then */
-    __atomic_store_n(&own->control->device.lost, 1, __ATOMIC_RELEASE);
-    gyre_bell_ring(&own->shared->device.bell, INT_MAX);
+    __atomic_store_n(&gyre_ring_of(own)->control->device.lost, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&gyre_ring_of(own)->shared->device.bell, INT_MAX);
     require(gyre_receive(queue, &reply, sizeof reply, NULL, soon()) == GYRE_LOST);
     gyre_queue_close(queue);
     gyre_server_close(server);
@@ -310,8 +312,8 @@ static void a_names_numbers_go_on_in_the_servers_next_life(void)
 /* It says that it sent `index`, longer than a request may be; whether the server looked at it. */
 static bool forge(gyre_queue *queue, uint64_t index)
 {
-    gyre_slot *request = gyre_request_slot(queue, index);
-    const gyre_slot *reply = gyre_reply_slot(queue, index);
+    gyre_slot *request = gyre_request_slot(gyre_ring_of(queue), index);
+    const gyre_slot *reply = gyre_reply_slot(gyre_ring_of(queue), index);
     request->length = UINT32_MAX;
     __atomic_store_n(&request->sequence, index + 1, __ATOMIC_RELEASE);
     for (uint64_t limit = gyre_in_ms(patiently(300)); gyre_now_ns() < limit; usleep(100))
@@ -334,7 +336,7 @@ static void a_client_that_invents_requests_gets_no_further_than_its_ring(void)
     must(gyre_send(queue, &request, sizeof request, NULL, soon()));
     while (index < 1000 && forge(queue, index))
         index++;
-    require(index == queue->capacity);
+    require(index == gyre_ring_of(queue)->capacity);
     must(gyre_kernel_activate(kernel, soon()));
     require(forge(queue, index)); /* the first one was answered */
     gyre_queue_close(queue);

@@ -3,7 +3,7 @@
  * Origins of requests: see origin.h. Written by senders under the producer's lock, before the request is
  * published; read by the journal, which a sender cannot overtake by more than the queue's capacity.
  */
-#include "core/stages/origin.h"
+#include "core/queue/origin.h"
 
 #include <stdlib.h>
 
@@ -12,18 +12,18 @@
 
 static struct gyre_queue_origin *origins_of(const gyre_queue *queue)
 {
-    return __atomic_load_n(&queue->origins, __ATOMIC_ACQUIRE); /* pairs with their creation */
+    return __atomic_load_n(&queue->foreign.origins, __ATOMIC_ACQUIRE); /* pairs with their creation */
 }
 
 gyre_status gyre_origins_create(gyre_queue *queue)
 {
     if (origins_of(queue))
         return GYRE_OK;
-    struct gyre_queue_origin *origins = calloc((size_t)queue->capacity, sizeof *origins);
+    struct gyre_queue_origin *origins = calloc((size_t)queue->ring.capacity, sizeof *origins);
     if (!origins)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the origins of requests");
     struct gyre_queue_origin *none = NULL;
-    if (!__atomic_compare_exchange_n(&queue->origins, &none, origins, false, __ATOMIC_RELEASE,
+    if (!__atomic_compare_exchange_n(&queue->foreign.origins, &none, origins, false, __ATOMIC_RELEASE,
                                      __ATOMIC_ACQUIRE))
         free(origins); /* two clients came at once */
     return GYRE_OK;
@@ -31,13 +31,13 @@ gyre_status gyre_origins_create(gyre_queue *queue)
 
 void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origin)
 {
-    origins_of(queue)[index & queue->mask] = (struct gyre_queue_origin){index + 1, origin};
+    origins_of(queue)[index & queue->ring.mask] = (struct gyre_queue_origin){index + 1, origin};
 }
 
 struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index)
 {
     const struct gyre_queue_origin *origins = origins_of(queue);
-    const struct gyre_queue_origin *found = origins ? &origins[index & queue->mask] : NULL;
+    const struct gyre_queue_origin *found = origins ? &origins[index & queue->ring.mask] : NULL;
     return found && found->request == index + 1 ? found->origin : (struct gyre_origin){0, 0};
 }
 
@@ -46,6 +46,6 @@ void gyre_origins_tell(gyre_queue *queue)
     if (!origins_of(queue))
         return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between what changed and the look: pairs with the relay's */
-    if (__atomic_load_n(&queue->shared->host.waiting, __ATOMIC_RELAXED))
-        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    if (__atomic_load_n(&queue->ring.shared->host.waiting, __ATOMIC_RELAXED))
+        gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
 }

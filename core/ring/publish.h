@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests into slots: what sending by copy and sending in place share. All of it under the producer lock.
+ * Requests into slots: shared by sending by copy and sending in place. All of it under the producer lock.
  */
-#ifndef GYRE_CORE_QUEUE_PUBLISH_H
-#define GYRE_CORE_QUEUE_PUBLISH_H
+#ifndef GYRE_CORE_RING_PUBLISH_H
+#define GYRE_CORE_RING_PUBLISH_H
 
 #include <string.h>
 
-#include "core/ring/bytes.h"
-#include "core/queue/queue_inside.h"
+#include "core/ring/ring.h"
 
 #define GYRE_INLINE __attribute__((always_inline)) static inline
-
-static inline uint64_t gyre_producer_room(gyre_queue *queue)
-{
-    return queue->capacity - (queue->producer.sent - queue->producer.received_seen);
-}
-
-/*
- * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
- * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
- */
-static inline void gyre_producer_note_depth(gyre_queue *queue, uint64_t sent)
-{
-    if (sent - queue->producer.received_seen <= queue->producer.high_water)
-        return;
-    queue->producer.received_seen = gyre_received(queue);
-    uint64_t depth = sent - queue->producer.received_seen;
-    if (depth > queue->producer.high_water)
-        __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
-}
 
 /* Where the request slots are, in registers: stores to a slot could be stores to the queue for all a compiler
  * knows. */
@@ -39,9 +19,9 @@ struct gyre_slots {
     uint32_t stride;
 };
 
-static inline struct gyre_slots gyre_slots_of(const gyre_queue *queue)
+static inline struct gyre_slots gyre_slots_of(const struct gyre_ring *ring)
 {
-    return (struct gyre_slots){queue->requests, queue->mask, queue->request_stride};
+    return (struct gyre_slots){ring->requests, ring->mask, ring->slots.request_stride};
 }
 
 static inline gyre_slot *gyre_slot_at(struct gyre_slots slots, uint64_t index)
@@ -77,11 +57,6 @@ GYRE_INLINE void gyre_publish_all(struct gyre_slots slots, uint64_t first, uint6
         end--;
         gyre_publish(gyre_slot_at(slots, end), end, size, tails);
     }
-}
-
-static inline bool gyre_requests_bridged(const gyre_queue *queue)
-{
-    return queue->bridge && queue->bridge->requests;
 }
 
 #endif

@@ -3,8 +3,8 @@
  * Clients with names, of a queue whose requests have origins (origin.h), and where the numbers of each go on: in the
  * memory of whoever writes its journal, in the journal, and, as that was found, with the queue. No locks.
  */
-#ifndef GYRE_CORE_STAGES_NAMES_H
-#define GYRE_CORE_STAGES_NAMES_H
+#ifndef GYRE_CORE_QUEUE_NAMES_H
+#define GYRE_CORE_QUEUE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * Also what the server tells such a client of its requests besides their completions: in the line of the ring
  * that belongs to the device, which the server is there.
  */
-#ifndef GYRE_CORE_STAGES_ORIGIN_H
-#define GYRE_CORE_STAGES_ORIGIN_H
+#ifndef GYRE_CORE_QUEUE_ORIGIN_H
+#define GYRE_CORE_QUEUE_ORIGIN_H
 
 #include "core/queue/queue.h"
 
@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct gyre_promises) <= sizeof(gyre_queue_device), "the r
 
 static inline struct gyre_promises *gyre_promises_of(const gyre_queue *queue)
 {
-    return (struct gyre_promises *)(void *)&queue->shared->device;
+    return (struct gyre_promises *)(void *)&queue->ring.shared->device;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/stages/names.h"
+#include "core/queue/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stages/origin.h"
+#include "core/queue/origin.h"
 
 static struct gyre_name *find(const struct gyre_names *names, uint64_t client)
 {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a queue takes what a caller gives it. Each sets the error; no locks. */
+#ifndef GYRE_CORE_QUEUE_CHECK_H
+#define GYRE_CORE_QUEUE_CHECK_H
+
+#include "core/queue/queue.h"
+
+/** The kernel's request is gyre_none: no bytes in the ring, though the type in C has one; either size is taken. */
+static inline bool gyre_queue_takes_nothing(const gyre_queue *queue)
+{
+    return queue->ring.request_size == 0;
+}
+
+/** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
+gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
+                                      size_t count);
+/** The same for one request with a tail, which is the caller's `number`th. */
+gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number);
+
+/** INVALID unless the queue's headers hold every field that is not 0; TIMEOUT when the deadline has passed. */
+gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *header);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting at the cursor, for receivers that take completions in the order of the sends. */
+#ifndef GYRE_CORE_QUEUE_CURSOR_H
+#define GYRE_CORE_QUEUE_CURSOR_H
+
+#include "core/queue/queue.h"
+
+/** Waits until the cursor, which was `index`, is worth another look. AGAIN without a wait. */
+gyre_status gyre_cursor_wait(gyre_queue *queue, uint64_t index, uint64_t deadline_ns);
+
+/** What a receiver is told that found nothing, if an open peek is the reason; `status` is of the wait, which set the sentence. */
+gyre_status gyre_cursor_tell_nothing(gyre_queue *queue, gyre_status status);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and freeing a queue, without its stages. Others make one by gyre_queue_create in core/stages/make.h. */
+#ifndef GYRE_CORE_QUEUE_LIFE_H
+#define GYRE_CORE_QUEUE_LIFE_H
+
+#include "core/queue/queue.h"
+
+/**
+ * A queue without stages, on a new ring (`descriptor` -1) or on one that another program made. INVALID for a capacity that
+ * is no power of two or sizes out of range, and for a region that does not hold what the options say; EXHAUSTED for want of
+ * memory.
+ */
+gyre_status gyre_queue_make(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
+
+/** The last step of making one: the layouts in the options are the queue's from now on. Cannot fail. */
+void gyre_queue_own_growth(gyre_queue *queue, const struct gyre_queue_options *options);
+
+/**
+ * Closes, completes what is unanswered, lets every thread that waits in a call on the queue return, frees.
+ * The device has left. Accepts NULL.
+ */
+void gyre_queue_destroy(gyre_queue *queue);
+
+/**
+ * The same for a ring whose client, another program, may still use its memory: nothing in it is completed.
+ */
+void gyre_queue_release(gyre_queue *queue);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What may stand in front of a ring, of a queue with a detour: a line, in which messages wait for their turn
+ * (stages/levels.c), and the ids of messages that were sent before (stages/known.c).
+ *
+ * In a queue with a line an index of gyre.h is a ticket: it says when the message was sent, and not its place in the ring.
+ */
+#ifndef GYRE_CORE_QUEUE_LINE_H
+#define GYRE_CORE_QUEUE_LINE_H
+
+#include "core/queue/queue.h"
+
+struct gyre_outgoing;
+
+struct gyre_line {
+    /* ---- under the producer lock ---- */
+
+    /* Takes the first of `request` into the line and gives it a ticket. False: the line has no place. */
+    bool (*push)(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
+                 uint64_t *ticket);
+    /* Moves messages into the ring as far as its window allows; returns how many. */
+    uint64_t (*pump)(gyre_queue *queue);
+    /* The caller with this ticket gave up: nobody waits for its reply, if it still waits in the line. */
+    void (*abandon)(gyre_queue *queue, uint64_t ticket);
+    /* A device will handle messages that come into the ring from now on. */
+    void (*begin)(gyre_queue *queue);
+    /* No device handles messages any more. Those that wait are unhandled and remain so, even if a device comes. Returns how many
+     * were not unhandled before. Sends are closed and the device has left. */
+    uint64_t (*end)(gyre_queue *queue);
+
+    /* ---- any thread, without a lock ---- */
+
+    /* As pump; takes the lock and rings the bells. */
+    void (*move)(gyre_queue *queue);
+    /* Messages in the line. Acquire: a message that has left it is in the ring for the caller. */
+    uint64_t (*waiting)(const gyre_queue *queue);
+    /* Of these, the messages that are still to be handled. */
+    uint64_t (*outstanding)(const gyre_queue *queue);
+    /* The ticket that the next message gets. */
+    uint64_t (*next)(const gyre_queue *queue);
+    /* The first ticket of a message in the line with this correlation that receivers may take. Takes the lock. Messages leave the
+     * line for the ring alone: one that is not seen here is found there by a later look. */
+    bool (*find)(gyre_queue *queue, uint64_t correlation, uint64_t *ticket);
+    /* The ticket of the message in a slot of the ring. */
+    uint64_t (*ticket)(const gyre_queue *queue, uint64_t index);
+    /* Whether the message in that slot had ended before it came there. */
+    bool (*over)(const gyre_queue *queue, uint64_t index);
+};
+
+struct gyre_known_ids {
+    /* Both under the producer lock. */
+    bool (*knows)(const gyre_queue *queue, uint64_t id);
+    void (*note)(gyre_queue *queue, uint64_t id);
+};
+
+/* While a queue is made: it has a line, or knows ids, from now on. */
+static inline void gyre_queue_set_line(gyre_queue *queue, const struct gyre_line *line)
+{
+    queue->line = line;
+}
+
+static inline void gyre_queue_set_known(gyre_queue *queue, const struct gyre_known_ids *known)
+{
+    queue->known = known;
+}
+
+/** Whether indices of gyre.h are tickets. */
+static inline bool gyre_queue_has_line(const gyre_queue *queue)
+{
+    return queue->line != NULL;
+}
+
+/** Whether messages wait in front of the ring. */
+static inline bool gyre_line_waits(const gyre_queue *queue)
+{
+    return queue->line && queue->line->waiting(queue);
+}
+
+/** What gyre.h calls the index of the message in this slot of the ring. */
+static inline uint64_t gyre_line_index(const gyre_queue *queue, uint64_t index)
+{
+    return __builtin_expect(queue->line != NULL, 0) ? queue->line->ticket(queue, index) : index;
+}
+
+#endif

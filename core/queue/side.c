@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a consumer's section. Calls that ended before their turn are stepped over here, by whoever holds the lock.
+ *
+ * Lock: the consumer's.
+ */
+#include "core/queue/side.h"
+
+#include "core/queue/bells.h"
+#include "core/queue/descriptor.h"
+#include "core/queue/mark.h"
+#include "core/queue/take.h"
+
+/*
+ * The call at the cursor ended. The mark is asked first, and mostly alone: the reply slot's line is the
+ * device's to write next, and a look at it would cost the next call a journey of that line.
+ */
+static bool call_finished(const gyre_queue *queue, uint64_t index)
+{
+    uint8_t mark = gyre_mark_get(queue, index);
+    return mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(&queue->ring, index));
+}
+
+static void step_over_finished_calls(gyre_queue *queue)
+{
+    uint64_t index = queue->consumer.received, given_up = 0;
+    while (call_finished(queue, index)) {
+        if (gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED) {
+            given_up++;
+            gyre_express_settle(&queue->ring);
+            gyre_failures_take(queue, index, index + 1);
+        }
+        gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
+        index++;
+    }
+    if (index != queue->consumer.received)
+        gyre_replies_pass(queue, index, 0);
+    if (given_up)
+        __atomic_fetch_add(&queue->consumer.abandoned, given_up,
+                           __ATOMIC_RELEASE); /* pairs with the statistics */
+}
+
+void gyre_consumer_give(gyre_queue *queue)
+{
+    for (;;) {
+        step_over_finished_calls(queue);
+        if (queue->watch)
+            queue->watch->settle(queue);
+        if (!queue->ways.many_threads) {
+            gyre_side_leave(&queue->consumer.busy);
+            break;
+        }
+        gyre_lock_give(&queue->consumer.lock);
+        /* A caller that finished meanwhile found the lock taken and left its slot to us: see lock.h. */
+        if (!call_finished(queue, gyre_received(queue)) || !gyre_lock_try(&queue->consumer.lock))
+            break;
+    }
+    gyre_queue_ring_credit(queue);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two sides of a queue and their locks. A thread that sends holds the producer's side, one that receives the
+ * consumer's. With threads = one a side is only watched (GYRE_CHECKED), and costs nothing otherwise.
+ */
+#ifndef GYRE_CORE_QUEUE_SIDE_H
+#define GYRE_CORE_QUEUE_SIDE_H
+
+#include "core/queue/state.h"
+
+/* A side without a lock. Seq_cst: of two threads that are inside at once, one sees the other. */
+static inline void gyre_side_enter(gyre_queue *queue, uint8_t *busy)
+{
+#ifdef GYRE_CHECKED
+    if (__atomic_exchange_n(busy, 1, __ATOMIC_SEQ_CST))
+        gyre_queue_misuse(queue);
+#else
+    (void)queue;
+    (void)busy;
+#endif
+}
+
+static inline void gyre_side_leave(uint8_t *busy)
+{
+#ifdef GYRE_CHECKED
+    __atomic_store_n(busy, 0, __ATOMIC_SEQ_CST);
+#else
+    (void)busy;
+#endif
+}
+
+/** While the queue is made: threads of its own use it as well, whatever its configuration says. */
+static inline void gyre_queue_expect_threads(gyre_queue *queue)
+{
+    queue->ways.many_threads = true;
+}
+
+/* ---- the producer's ---- */
+
+static inline void gyre_producer_take(gyre_queue *queue)
+{
+    if (queue->ways.many_threads)
+        gyre_lock_take(&queue->producer.lock);
+    else
+        gyre_side_enter(queue, &queue->producer.busy);
+}
+
+static inline void gyre_producer_give(gyre_queue *queue)
+{
+    if (queue->ways.many_threads)
+        gyre_lock_give(&queue->producer.lock);
+    else
+        gyre_side_leave(&queue->producer.busy);
+}
+
+/**
+ * A reservation, a line of senders or a storm begins or ends. Under the lock. Release pairs with a thread that waits for the
+ * end and looks without the lock: the result (`sent`, a cursor) was stored before.
+ */
+static inline void gyre_barred_set(gyre_queue *queue, enum gyre_barred bit, bool set)
+{
+    const unsigned others = queue->producer.barred & ~(unsigned)bit;
+    __atomic_store_n(&queue->producer.barred, (uint8_t)(set ? others | bit : others), __ATOMIC_RELEASE);
+}
+
+/** With or without the lock. */
+static inline bool gyre_is_reserving(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->producer.barred, __ATOMIC_ACQUIRE) & GYRE_BARRED_RESERVING;
+}
+
+/** Under the lock: the next index to send. */
+static inline uint64_t gyre_producer_sent(const gyre_queue *queue)
+{
+    return queue->producer.sent;
+}
+
+/** Under the lock: free slots, as far as the producer has looked. */
+static inline uint64_t gyre_producer_room(gyre_queue *queue)
+{
+    return queue->ring.capacity - (queue->producer.sent - queue->producer.received_seen);
+}
+
+/*
+ * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
+ * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
+ */
+static inline void gyre_producer_note_depth(gyre_queue *queue, uint64_t sent)
+{
+    if (sent - queue->producer.received_seen <= queue->producer.high_water)
+        return;
+    queue->producer.received_seen = gyre_received(queue);
+    uint64_t depth = sent - queue->producer.received_seen;
+    if (depth > queue->producer.high_water)
+        __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
+}
+
+/* ---- the consumer's ---- */
+
+static inline void gyre_consumer_take(gyre_queue *queue)
+{
+    if (queue->ways.many_threads)
+        gyre_lock_take(&queue->consumer.lock);
+    else
+        gyre_side_enter(queue, &queue->consumer.busy);
+}
+
+/** False: another thread is inside. */
+static inline bool gyre_consumer_try(gyre_queue *queue)
+{
+    if (queue->ways.many_threads)
+        return gyre_lock_try(&queue->consumer.lock);
+    gyre_side_enter(queue, &queue->consumer.busy);
+    return true;
+}
+
+static inline void gyre_peeking_set(gyre_queue *queue, bool peeking)
+{
+    __atomic_store_n(&queue->consumer.peeking, peeking, __ATOMIC_RELEASE);
+}
+
+static inline bool gyre_is_peeking(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+}
+
+/** Ends a consumer's section: steps over finished calls, unlocks, and tells threads that wait for room. */
+void gyre_consumer_give(gyre_queue *queue);
+
+#endif

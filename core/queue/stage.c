@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lists of a queue's stages: see stage.h. They are made anew whenever a stage comes or goes. */
+#include "core/queue/stage.h"
+
+#include "core/queue/queue.h"
+
+/* Makes the list of one station: each stage's function, in the order of the stages. It touches no other list, because threads
+ * of the queue's own (stages/attendant.c) may look at those. */
+#define STATION_LIST(stages, station)                                                                        \
+    do {                                                                                                     \
+        size_t end = 0;                                                                                      \
+        for (size_t i = 0; i < GYRE_STAGES_MAX && end + 1 < GYRE_STATION_MAX; i++)                           \
+            if ((stages)->all[i] && (stages)->all[i]->station)                                               \
+                (stages)->station[end++] = (stages)->all[i]->station;                                        \
+        (stages)->station[end] = NULL;                                                                       \
+    } while (0)
+
+static void stations_list(struct gyre_queue_stages *stages)
+{
+    STATION_LIST(stages, admit);
+    STATION_LIST(stages, recall);
+    STATION_LIST(stages, grant);
+    STATION_LIST(stages, held);
+    STATION_LIST(stages, sent);
+    STATION_LIST(stages, seen);
+    STATION_LIST(stages, failed);
+    STATION_LIST(stages, taken);
+    STATION_LIST(stages, told);
+    STATION_LIST(stages, passed);
+    STATION_LIST(stages, tell);
+}
+
+void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state)
+{
+    struct gyre_queue_stages *stages = &queue->stages;
+    stages->all[stage->number] = stage;
+    stages->states[stage->number] = state;
+    stages->noted |= stage->grant || stage->sent || stage->taken || stage->told || stage->passed;
+    stations_list(stages);
+}
+
+void gyre_stage_remove(gyre_queue *queue, unsigned number)
+{
+    struct gyre_queue_stages *stages = &queue->stages;
+    const struct gyre_queue_stage *stage = stages->all[number];
+    void *state = stages->states[number];
+    if (!stage)
+        return;
+    if (stage->destroy)
+        stage->destroy(queue, state);
+    stages->all[number] = NULL;
+    stages->states[number] = NULL;
+    stations_list(stages);
+}
+
+void *gyre_stage_state(const gyre_queue *queue, unsigned number)
+{
+    return queue->stages.states[number];
+}

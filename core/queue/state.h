@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far a queue has come, whether it still takes messages, and who is inside a call. No locks. */
+#ifndef GYRE_CORE_QUEUE_STATE_H
+#define GYRE_CORE_QUEUE_STATE_H
+
+#include "core/queue/queue.h"
+
+static inline uint64_t gyre_received(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->consumer.received, __ATOMIC_ACQUIRE);
+}
+
+/** The index that the next send will take. */
+uint64_t gyre_queue_next_index(const gyre_queue *queue);
+
+/** The same in a caller's numbers, which are tickets where messages wait in front of the ring. */
+uint64_t gyre_queue_next_number(const gyre_queue *queue);
+
+/** Requests that were accepted and are not completed yet. */
+uint64_t gyre_queue_outstanding(const gyre_queue *queue);
+
+static inline bool gyre_queue_closed(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->state.closed, __ATOMIC_ACQUIRE) != 0;
+}
+
+static inline bool gyre_queue_abandoned(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE) != 0;
+}
+
+/** The device died, and no other one takes its place. */
+static inline bool gyre_queue_lost(const gyre_queue *queue)
+{
+    if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
+        return true;
+    return !queue->ways.device_returns &&
+           __atomic_load_n(&queue->ring.control->device.lost, __ATOMIC_ACQUIRE) != 0;
+}
+
+/** Of a closed queue: it is closed because the device, its worker or the program that served it died. */
+static inline bool gyre_queue_gone(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&queue->ring.control->device.lost, __ATOMIC_ACQUIRE) != 0;
+}
+
+/** The queue was disowned or misused: gyre_queue_tell_refused says so, CLOSED or INVALID. */
+static inline bool gyre_queue_refused(const gyre_queue *queue)
+{
+    return queue->state.disowned || __atomic_load_n(&queue->state.misused, __ATOMIC_ACQUIRE);
+}
+
+/** In a forked child: closes this process's copy and touches nothing that its parent sees. */
+void gyre_queue_disown(gyre_queue *queue);
+/** Two threads were in one side of a queue without locks: closes it, because its content may be wrong. */
+void gyre_queue_misuse(gyre_queue *queue);
+
+/** Before a call waits: from now until gyre_queue_leave the queue cannot be freed under it. */
+static inline void gyre_queue_stay(gyre_queue *queue, uint64_t deadline_ns, bool *inside)
+{
+    if (*inside || deadline_ns == GYRE_NO_WAIT)
+        return;
+    __atomic_fetch_add(&queue->state.inside, 1, __ATOMIC_ACQ_REL);
+    *inside = true;
+}
+
+/** The last thing that a call does with the queue, which may be gone after it. */
+static inline void gyre_queue_leave(gyre_queue *queue, bool inside)
+{
+    if (inside)
+        __atomic_fetch_sub(&queue->state.inside, 1, __ATOMIC_RELEASE); /* pairs with gyre_queue_destroy */
+}
+
+#endif

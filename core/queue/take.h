@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens to a completion when a client sees it, takes it, and leaves it behind. Each stands here once, for receivers, callers,
+ * views, senders that drop the oldest message, and those who step over a call that was given up:
+ *
+ *   seen     gyre_reply_see: stages look at it, and an outcome that no device may write becomes a failure
+ *   failed   gyre_failures_show, gyre_failures_take: a failure says what it came of; one that is taken may leave a letter
+ *   taken    gyre_replies_taken: stages note that a client has it
+ *   told     gyre_reply_tell: what is known of the message besides its reply
+ *   passed   gyre_replies_pass: the cursor moves over it, and everything that it held is free again
+ *
+ * Under the consumer lock; a caller needs none for its own slot, except to pass it.
+ */
+#ifndef GYRE_CORE_QUEUE_TAKE_H
+#define GYRE_CORE_QUEUE_TAKE_H
+
+#include "core/queue/queue.h"
+#include "core/ring/message.h"
+
+/** Stages look at completions [first, end), as far as they are there. */
+static inline void gyre_replies_see(const gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; __builtin_expect(queue->stages.seen[i] != NULL, 0); i++)
+        queue->stages.seen[i](queue, first, end);
+}
+
+/** The completion of `index` is there: makes of what the device wrote what a client is told. */
+void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index);
+
+/** Failures among completions [first, end) are shown, or taken, and say what they came of. */
+void gyre_failures_show(gyre_queue *queue, uint64_t first, uint64_t end);
+void gyre_failures_take(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/**
+ * The usual completion: a reply that fits, to be copied and nothing else; *length: of it. False: it needs
+ * a closer look (gyre_queue_read_reply). `bytes` is the ring's.
+ */
+static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_ring_bytes *bytes,
+                                   const gyre_slot *slot, void *reply, size_t size, uint32_t *length)
+{
+    *length = gyre_slot_length(slot);
+    if (gyre_slot_info(slot) != GYRE_OUTCOME_REPLY || *length > queue->ways.quick_reply_size ||
+        *length > size)
+        return false;
+    const void *payload = gyre_reply_payload(bytes, slot, *length);
+    if (!payload)
+        return false;
+    gyre_payload_copy(reply, payload, *length);
+    return true;
+}
+
+/**
+ * Sees the completion of `index`, fills in a completion (NULL: nothing) and copies the reply. A failure counts as taken.
+ * INVALID when the reply does not fit, INTERNAL when the device wrote nonsense; then nothing is written.
+ */
+gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                                  gyre_completion *completion);
+
+/** For a caller without a completion: the outcome of a request that has no reply. FAILED, CLOSED or LOST. */
+gyre_status gyre_queue_tell_outcome(const gyre_queue *queue, const gyre_completion *completion);
+
+/** Says that request `index` was replied to. Only the first byte of the text is written: completions are large. */
+static inline void gyre_completion_replied(gyre_completion *completion, uint64_t index, uint32_t length)
+{
+    completion->index = index;
+    completion->outcome = GYRE_REPLIED;
+    completion->failure_code = 0;
+    completion->length = length;
+    completion->failure_text[0] = '\0';
+}
+
+/** Completions [first, end) are taken; their slots are not given back yet. */
+static inline void gyre_replies_taken(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; __builtin_expect(queue->stages.taken[i] != NULL, 0); i++)
+        queue->stages.taken[i](queue, first, end);
+}
+
+/** Tells what is known of a request whose completion was taken. */
+void gyre_reply_tell(const gyre_queue *queue, uint64_t index, gyre_message_info *info);
+
+/** What completions [first, end) held besides their slots is free again. Where stages.noted. */
+void gyre_replies_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/** The cursor moves over all completions before `end`, of which so many count as dropped. Under the consumer lock. */
+static inline void gyre_replies_pass(gyre_queue *queue, uint64_t end, uint64_t dropped)
+{
+    if (__builtin_expect(queue->stages.noted, 0))
+        gyre_replies_give_back(queue, queue->consumer.received, end);
+    __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    if (__builtin_expect(dropped != 0, 0))
+        __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* with the statistics */
+}
+
+/** Whether the device dropped the message for a sender. */
+static inline bool gyre_reply_was_dropped(const gyre_queue *queue, uint64_t index)
+{
+    return gyre_reply_slot(&queue->ring, index)->info == GYRE_OUTCOME_DROPPED;
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages in a ring: whether a completion is there, and where the bytes of a request or a reply lie. Compiled into
+ * every path of a message.
+ */
+#ifndef GYRE_CORE_RING_MESSAGE_H
+#define GYRE_CORE_RING_MESSAGE_H
+
+#include "core/ring/bytes.h"
+#include "core/ring/copy.h"
+#include "core/ring/express.h"
+#include "core/ring/ring.h"
+
+/**
+ * True once the completion of request `index` is in its reply slot, where it may be read. Pairs with the device's
+ * release of the sequence.
+ */
+static inline bool gyre_reply_in_slot(const struct gyre_ring *ring, uint64_t index)
+{
+    return __atomic_load_n(&gyre_reply_slot(ring, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+/**
+ * True once the completion of request `index` can be read from its reply slot. Exception: the reply to a pending
+ * gyre_call may still be only in the express lines (express.h).
+ */
+static inline bool gyre_reply_ready(const struct gyre_ring *ring, uint64_t index)
+{
+    return gyre_reply_in_slot(ring, index) ||
+           (__builtin_expect(ring->express_replies != NULL, 0) && gyre_express_answers(ring, index));
+}
+
+/**
+ * How long a slot says that its message is, and what came of it. Atomic, so that a compiler reads it only once: a
+ * server or a worker process may write there at any time.
+ */
+static inline uint32_t gyre_slot_length(const gyre_slot *slot)
+{
+    return __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t gyre_slot_info(const gyre_slot *slot)
+{
+    return __atomic_load_n(&slot->info, __ATOMIC_RELAXED);
+}
+
+/** Where a reply lies: in its slot, or where the slot says. NULL: the device wrote nonsense. `bytes` is the ring's. */
+static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes, const gyre_slot *slot,
+                                             uint32_t length)
+{
+    if (__builtin_expect(bytes != NULL, 0) && bytes->replies && length > GYRE_SLOT_SMALL_PAYLOAD)
+        return gyre_bytes_reply(bytes, slot);
+    return slot + 1;
+}
+
+/** Where a request lies, until its completion was received. */
+static inline const void *gyre_request_payload(const struct gyre_ring *ring, const gyre_slot *slot)
+{
+    if (ring->bytes && ring->bytes->requests && slot->length > GYRE_SLOT_SMALL_PAYLOAD)
+        return gyre_bytes_request(ring->bytes, slot);
+    return slot + 1;
+}
+
+static inline bool gyre_requests_bridged(const struct gyre_ring *ring)
+{
+    return ring->bytes && ring->bytes->requests;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How to make a queue: one description that the three layers (ring, queue, stages) read, each its own part. Everything
+ * is decided and checked before; nothing is defaulted here.
+ */
+#ifndef GYRE_CORE_RING_OPTIONS_H
+#define GYRE_CORE_RING_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/types/types.h"
+#include "gyre/gyre.h"
+#include "gyre/ring_layout.h"
+
+/** Both sides' types where one has fields appended and they have tails; else NULL. Owned. */
+struct gyre_queue_growth {
+    gyre_layout *callers, *kernels;
+};
+
+struct gyre_queue_options {
+    const char *name; /* copied */
+    uint64_t capacity;
+    uint32_t request_size, reply_size; /* largest payloads */
+    uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
+    uint32_t reply_least;              /* of replies alike */
+    uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
+    uint32_t reply_room; /* of packets: bytes that a caller has to have room for */
+    uint32_t wire;       /* not 0: messages are packets, of which callers see the bytes (convert.c) */
+    struct gyre_queue_growth request_growth, reply_growth; /* the queue's once it was made */
+    gyre_full_policy policy;
+    gyre_idle_strategy idle;
+    uint32_t spin_turns;
+    uint64_t first_sequence;
+    bool many_threads;
+    bool device_wakes;    /* the device rings bells; else waits poll with short sleeps */
+    bool device_returns;  /* one that died is replaced: what it says of its end is no reason to give up */
+    bool device_parks;    /* its workers park at once: sends fence */
+    bool timed;           /* the kernel was compiled to say when it handles messages */
+    uint32_t header_size; /* of the header of each request; 0: none */
+    /* Messages with tails are stored back to back, in rings of so many `bytes` (0: as fits), the replies in
+     * one for each of the device's `tracks`. */
+    bool bridged_requests, bridged_replies;
+    uint64_t bytes;
+    uint32_t tracks;
+    /* there are express lines (express.h) */
+    bool express, express_replies;
+    uint32_t request_type;        /* what headers say that name no type */
+    uint64_t ttl_ns;              /* after which a message that no handler took up is taken back; 0: never */
+    uint64_t dead_letters;        /* the most that are kept */
+    uint32_t dedup;               /* ids that are known; 0: none */
+    uint32_t levels;              /* of priority; 1: messages go in the order of the sends */
+    uint64_t age_ns;              /* after which a message rises a level */
+    uint64_t window;              /* messages in the ring at once, of queues with levels */
+    bool any_order;               /* receivers take whatever is there */
+    bool sealed;                  /* messages have checksums */
+    gyre_control_region *control; /* of the kernel; outlives the queue */
+    bool lent;                    /* its client is another program: see lent.h */
+    bool trusted;                 /* ... which is believed: the device handles its messages in place */
+    bool passed_on;               /* replies may be passed on to other programs (a relay) */
+    /* Of a client whose requests are relayed into a queue that keeps them (origin.h). */
+    bool tells_covered, tells_durable; /* the server tells how far checkpoints, a journal have come */
+    uint64_t left;                     /* so many requests from the first on were sent by an earlier client */
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring: memory that a client and a device both see, and where everything lies in it. What a client keeps for itself
+ * (how far it has sent and received, its locks, its options) is its queue's: core/queue/queue.h.
+ *
+ * No locks and no threads. Each function says which side may call it, and the client's queue sees to that.
+ */
+#ifndef GYRE_CORE_RING_RING_H
+#define GYRE_CORE_RING_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/ring/options.h"
+#include "core/ring/region.h"
+#include "gyre/gyre.h"
+#include "gyre/ring_layout.h"
+
+struct gyre_ring_bytes;
+
+/** Constant once it is made, except for the memory that it points to. */
+struct gyre_ring {
+    struct gyre_region region;
+    gyre_queue_region *shared;    /* the region's first lines */
+    gyre_control_region *control; /* of the kernel that serves the ring; outlives it */
+    gyre_queue_slots slots;       /* what the device is told of it */
+    unsigned char *requests, *replies;
+    unsigned char *headers; /* of slot 0; NULL: messages have none */
+    gyre_u32 *seals;        /* of requests, then of replies (stages/seals.c); NULL: there are none */
+    gyre_express_line *express,
+        *express_replies;              /* of requests, of replies (express.h); NULL: there are none */
+    struct gyre_ring_bytes *bytes;     /* NULL: every message lies in its slot (bytes.h) */
+    uint64_t capacity, mask;           /* of indices */
+    uint32_t request_size, reply_size; /* of the largest messages */
+    uint32_t request_least;            /* of requests with tails; else 0 */
+    int light_sends;                   /* for gyre_barrier_light towards the device */
+    uint64_t first_sequence;           /* the first index */
+    const uint64_t *received;          /* atomic, the client's: the slots of indices below may be used anew */
+};
+
+/**
+ * Makes the ring's region and lays it out, or opens one that another program made (`descriptor`; -1: a new one).
+ * `label` is for sentences and /proc; `received` is where the client counts. EXHAUSTED, INVALID; gyre_ring_destroy
+ * is due after a failure, too.
+ */
+gyre_status gyre_ring_create(struct gyre_ring *ring, const struct gyre_queue_options *options, int descriptor,
+                             const char *label, const uint64_t *received);
+
+/** Frees what the ring has. A zeroed ring whose region is GYRE_REGION_NONE is accepted. */
+void gyre_ring_destroy(struct gyre_ring *ring);
+
+static inline gyre_slot *gyre_request_slot(const struct gyre_ring *ring, uint64_t index)
+{
+    return (gyre_slot *)(void *)(ring->requests + (index & ring->mask) * ring->slots.request_stride);
+}
+
+static inline gyre_slot *gyre_reply_slot(const struct gyre_ring *ring, uint64_t index)
+{
+    return (gyre_slot *)(void *)(ring->replies + (index & ring->mask) * ring->slots.reply_stride);
+}
+
+/** The place of a request's header, in a ring whose messages have some. */
+static inline unsigned char *gyre_header_at(const struct gyre_ring *ring, uint64_t index)
+{
+    return ring->headers + (index & ring->mask) * ring->slots.header_size;
+}
+
+/** How far the client has received. Acquire: it has read the slots below. */
+static inline uint64_t gyre_ring_received(const struct gyre_ring *ring)
+{
+    return __atomic_load_n(ring->received, __ATOMIC_ACQUIRE);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* De-duplication: messages whose id was sent before are not sent again. */
+#ifndef GYRE_CORE_STAGES_KNOWN_H
+#define GYRE_CORE_STAGES_KNOWN_H
+
+#include "core/queue/queue.h"
+
+/** Adds the stage, which knows the last `window` ids. EXHAUSTED. */
+gyre_status gyre_known_create(gyre_queue *queue, uint32_t window);
+
+#endif

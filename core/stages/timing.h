@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stage that times messages, of kernels that were compiled to tell when they handle them. */
+#ifndef GYRE_CORE_STAGES_TIMING_H
+#define GYRE_CORE_STAGES_TIMING_H
+
+#include "core/queue/queue.h"
+
+/** Adds the stage. EXHAUSTED. */
+gyre_status gyre_timing_create(gyre_queue *queue);
+
+#endif
