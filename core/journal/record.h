@@ -88,7 +88,7 @@ struct gyre_record_message {
 };
 enum { GYRE_MESSAGE_QUERY = 1 };
 
-/** Whose a request is (core/stages/origin.h); zeros: the program's own. */
+/** Whose a request is (core/queue/origin.h); zeros: the program's own. */
 struct gyre_record_origin {
     uint64_t client, index;
 };

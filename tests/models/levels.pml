@@ -3,8 +3,8 @@
  * Messages of several levels in front of a ring: does each of them get in, however many come that are more
  * urgent, and does a message that did not wait go behind one of a higher level?
  *
- * Mirrors rank, choose and gyre_queue_levels_pump in core/stages/levels.c, gyre_queue_known.c's order of
- * "look, send, remember" with -DDEDUP, and, with -DFIND, gyre_queue_levels_find and the look at the ring behind it
+ * Mirrors rank, choose and levels_pump in core/stages/levels.c, core/queue/post.c's order of
+ * "look, send, remember" with -DDEDUP, and, with -DFIND, levels_find and the look at the ring behind it
  * in match.c.
  *
  * Modelled: messages of a low level that are sent once, and a sender of urgent ones that never stops as long as
