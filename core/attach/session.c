@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/queue/lent.h"
+#include "core/queue/state.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
 
@@ -255,9 +256,9 @@ static enum stay hear_notice(const struct gyre_session *session, struct gyre_par
     take_notice(gyre_foreign_of(session->queue)->lent->notice);
     if (__atomic_load_n(&gyre_foreign_of(session->queue)->lent->ended, __ATOMIC_ACQUIRE))
         return KERNEL_ENDED;
-    if (__atomic_load_n(&session->queue->state.abandoned, __ATOMIC_ACQUIRE))
+    if (gyre_queue_abandoned(session->queue))
         return KERNEL_STUCK;
-    if (!*shut && __atomic_load_n(&session->queue->state.closed, __ATOMIC_ACQUIRE)) {
+    if (!*shut && gyre_queue_closed(session->queue)) {
         say(session, parcel, GYRE_PARCEL_SHUT, GYRE_OK);
         *shut = true;
     }
