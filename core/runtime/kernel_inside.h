@@ -97,6 +97,26 @@ struct gyre_kernel_log {
     bool ended;
 };
 
+/*
+ * States of a kernel (kernel_state), and the function that makes each step:
+ *
+ *   gyre_kernel_create --> terminated
+ *
+ *   terminated       -- gyre_kernel_start --> active or inactive
+ *   active          <-- change_state -------> inactive
+ *   active, inactive -- end_device ---------> stopping -- end_device --> terminated
+ *
+ *   active, inactive -- change_state -------> lost       the device died before it obeyed
+ *   active, inactive, stopping
+ *                    -- end_revival --------> lost       the worker process died and is not replaced
+ *   stopping         -- end_device ---------> lost       the device died while it was to leave
+ *   lost             -- gyre_kernel_start --> active     only in a worker process, and without a device side
+ *   lost             -- end_device ---------> stopping   the device side still stands and is taken down
+ *
+ * A kernel whose device side does not leave stays in "stopping" and can be ended again. gyre_kernel_relaunch decides
+ * whether gyre_kernel_start is called; a start that fails leaves the state as it was, unless the device side had to be
+ * ended. gyre_kernel_start stands in start.c, change_state and end_device in lifecycle.c, end_revival in recovery.c.
+ */
 struct gyre_kernel {
     /* The list of the runtime (kernel.c). Under runtime->lock. */
     struct gyre_kernel *next;
