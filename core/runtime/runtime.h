@@ -19,7 +19,9 @@
 #include "core/registry/registry.h"
 #include "core/ring/region.h"
 #include "core/runtime/kernel_inside.h"
+#include "core/runtime/supervisor.h"
 #include "core/runtime/tools.h"
+#include "core/runtime/watchdog.h"
 #include "core/types/types.h"
 #include "core/queue/queue.h"
 #include "gyre/gyre.h"
@@ -39,31 +41,11 @@ struct gyre_open_device {
     bool careful;      /* requests are handed out one by one, because one of them is suspected */
 };
 
-/** Looks for handlers that do not come back. */
-struct gyre_watchdog {
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* on the clock of deadlines */
-    pthread_t thread;
-    bool runs, stop;
-    bool look;                    /* there is a kernel that it does not know yet */
-    struct gyre_kernel **kernels; /* its thread's, as the room */
-    size_t room;
-    uint64_t missed_ns; /* atomic: for how long nobody looked, because the program was stopped */
-};
-
 /** What works with a runtime's kernels and has to end before they do. */
 struct gyre_runtime_guest {
     struct gyre_runtime_guest *next;
     void (*end)(
         struct gyre_runtime_guest *guest); /* of one that is still listed when the runtime is closed */
-};
-
-/** Launches kernels again that were lost, as their sections say. */
-struct gyre_supervisor {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
 };
 
 enum { GYRE_SECTIONS_TOLD = 128 };
@@ -358,28 +340,6 @@ void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *di
 
 /** Watches over a device in a worker process: from now on its kernels are brought back when that dies. */
 void gyre_recovery_watch(struct gyre_open_device *device);
-
-/* watchdog.c */
-
-void gyre_watchdog_init(gyre_runtime *runtime);
-/** Makes sure that somebody watches a kernel that is to be watched. EXHAUSTED. */
-gyre_status gyre_watchdog_need(gyre_kernel *kernel);
-/** Frees what it needed for that. */
-void gyre_watchdog_release(gyre_kernel *kernel);
-void gyre_watchdog_finish(gyre_runtime *runtime);
-/** Begins anew, so that a kernel that came back is not blamed for what went before. Under the lock. */
-void gyre_watchdog_forget(gyre_kernel *kernel);
-/** Under the lock. */
-gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
-
-/* supervisor.c */
-
-void gyre_supervisor_init(gyre_runtime *runtime);
-/** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
-gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
-/** A kernel was lost. */
-void gyre_supervisor_notice(gyre_runtime *runtime);
-void gyre_supervisor_finish(gyre_runtime *runtime);
 
 /* buffer.c */
 

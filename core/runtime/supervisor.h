@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor of a runtime: supervisor.c tells how it launches lost kernels again. */
+#ifndef GYRE_CORE_RUNTIME_SUPERVISOR_H
+#define GYRE_CORE_RUNTIME_SUPERVISOR_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/gyre.h"
+
+/** Launches kernels again that were lost, as their sections say. */
+struct gyre_supervisor {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
+};
+
+void gyre_supervisor_init(gyre_runtime *runtime);
+/** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
+gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
+/** A kernel was lost. */
+void gyre_supervisor_notice(gyre_runtime *runtime);
+void gyre_supervisor_finish(gyre_runtime *runtime);
+
+#endif
