@@ -47,15 +47,6 @@ struct gyre_checkpoints {
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 
-/**
- * Whether the kernel has checkpoints and one block, so that what it did is repeated in the order in which it
- * was done: nothing behind the first unanswered request counts as done.
- */
-static inline bool gyre_checkpoints_in_order(const gyre_kernel *kernel)
-{
-    return kernel->checkpoints && kernel->blocks == 1;
-}
-
 /** As configured: makes what checkpoints of the kernel need. Its buffers are bound and its state is made. */
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
 /** Its main queue is there: logs it when checkpoints are configured and of no use, or of less. */

@@ -12,10 +12,11 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/runtime/checkpoint.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"
+#include "core/runtime/checkpoint.h"
+#include "core/runtime/keeper.h"
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
@@ -170,7 +171,7 @@ static gyre_status end_for_good(gyre_kernel *kernel)
 static void free_kernel(gyre_kernel *kernel)
 {
     gyre_error_hold();
-    gyre_checkpoints_stop(kernel);
+    gyre_keeper_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
     kernel->end.leaving = true;
     gyre_status status = end_for_good(kernel);
@@ -185,7 +186,7 @@ static void free_kernel(gyre_kernel *kernel)
         return;
     }
     gyre_kernel_free_queues(kernel);
-    gyre_checkpoints_destroy(kernel);
+    gyre_keeper_destroy(kernel);
     gyre_dispatch_memory_release(kernel->dispatch, kernel->memory.state);
     gyre_kernel_types_destroy(kernel->types);
     gyre_build_release(kernel->build);

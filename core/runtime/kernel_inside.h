@@ -122,7 +122,7 @@ struct gyre_kernel {
     struct gyre_kernel *next;
     bool announced;    /* the launch succeeded: it is shown in the list */
     bool only_built;   /* to see what it declares: it logs nothing */
-    bool migrates;     /* it takes over a state of a journal (migrate.c), and its queue has none itself */
+    bool migrates;     /* it takes over a state of a journal (migrate.c), and has no keeper itself */
     uint32_t visitors; /* atomic: threads that hold it without a lock; grows while it is listed */
 
     /* What was launched (launch.c, choices.c). Does not change after the launch. */
@@ -136,7 +136,8 @@ struct gyre_kernel {
     struct gyre_kernel_memory memory;
     struct gyre_region region; /* the control region, ... */
     gyre_control_region *control;
-    struct gyre_checkpoints *checkpoints; /* NULL: none are taken (checkpoint.h) */
+    const struct gyre_keeper *keeper;     /* who keeps its state (keeper.h); NULL: nobody does */
+    struct gyre_checkpoints *checkpoints; /* the keeper's; NULL: what it did is not repeated */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something under the lock changed; on the clock of deadlines */

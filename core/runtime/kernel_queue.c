@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/resume.h"
-#include "core/runtime/checkpoint.h"
-#include "core/runtime/durable.h"
-#include "core/runtime/queue_plan.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
 #include "core/queue/label.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
+#include "core/queue/resume.h"
 #include "core/queue/set.h"
+#include "core/runtime/keeper.h"
+#include "core/runtime/queue_plan.h"
+#include "core/runtime/runtime.h"
 #include "core/stages/make.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
@@ -173,10 +173,11 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     struct gyre_durable *const durable = gyre_view_of(queue)->durable;
     gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
-    gyre_durable_end(durable); /* first: what is left of the requests is in the journal, and not completed */
+    gyre_keeper_queue_end(
+        kernel, durable); /* first: what is left of the requests is in the journal, and not completed */
     gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
     gyre_queue_destroy(queue);
-    gyre_durable_free(durable);
+    gyre_keeper_queue_free(kernel, durable);
     gyre_span_memory_destroy(span_memory);
 }
 
@@ -214,13 +215,12 @@ static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, c
                              struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
 {
     gyre_queue_desc given = *desc;
-    gyre_status status =
-        lent || kernel->migrates ? GYRE_OK : gyre_durable_open(kernel, &given, section, durable);
+    gyre_status status = lent ? GYRE_OK : gyre_keeper_queue_open(kernel, &given, section, durable);
     if (status == GYRE_OK)
         status = make_queue(kernel, &given, section, lent, out);
     if (status != GYRE_OK) {
-        gyre_durable_end(*durable);
-        gyre_durable_free(*durable);
+        gyre_keeper_queue_end(kernel, *durable);
+        gyre_keeper_queue_free(kernel, *durable);
     }
     return status;
 }
@@ -236,14 +236,12 @@ static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const c
         return status;
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
-    status = gyre_checkpoints_equip(kernel, queue, durable);
+    status = gyre_keeper_queue_equip(kernel, queue, durable);
     bool running = kernel->resident != NULL;
-    if (status == GYRE_OK && running)
-        status = gyre_durable_begin_queue(queue);
     if (status == GYRE_OK)
         status = enter(kernel, queue);
     if (status == GYRE_OK && running) {
-        gyre_durable_forget(kernel);
+        gyre_keeper_running(kernel);
         gyre_control_order(kernel, gyre_control_verb(kernel));
     }
     pthread_mutex_unlock(&kernel->lock);
@@ -337,7 +335,7 @@ static void settle(gyre_kernel *kernel, gyre_queue *queue)
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
-    gyre_checkpoints_settle(kernel, queue);
+    gyre_keeper_queue_settle(kernel, queue);
 }
 
 void gyre_kernel_close_queue(gyre_queue *queue)
@@ -424,7 +422,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
         kernel->control->queues[gyre_view_of(queue)->table_entry].first = next;
         kernel->control->queues[gyre_view_of(queue)->table_entry].serial = ++kernel->queues.serial;
         gyre_ring_of(queue)->shared->claim.next = next; /* the device's line, but no device is there */
-        gyre_checkpoints_rewind(kernel, queue);
+        gyre_keeper_queue_rewind(kernel, queue);
         gyre_queue_reopen(queue);
     }
 }

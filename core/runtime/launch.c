@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/durability.h"
 #include "core/runtime/shape.h"
 #include "core/runtime/tools.h"
 
@@ -222,7 +222,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = gyre_control_create(kernel);
     if (status == GYRE_OK)
-        status = gyre_checkpoints_create(kernel);
+        status = gyre_durability_create(kernel);
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
     if (status == GYRE_OK)
@@ -237,11 +237,9 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
         pthread_mutex_unlock(&kernel->lock);
     }
-    if (status == GYRE_OK)
-        gyre_checkpoints_judge(kernel);
-    if (status == GYRE_OK)
-        gyre_checkpoints_point_out(kernel, desc->source ? desc->source : kernel_text(kernel, "source"));
-    return status == GYRE_OK ? gyre_checkpoints_start(kernel) : status;
+    if (status != GYRE_OK)
+        return status;
+    return gyre_durability_start(kernel, desc->source ? desc->source : kernel_text(kernel, "source"));
 }
 
 static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)

@@ -10,11 +10,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/checkpoint.h"
 #include "core/queue/end.h"
 #include "core/queue/label.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/runtime/keeper.h"
+#include "core/runtime/runtime.h"
 
 enum { DRAIN_POLL_NS = 20000 };
 
@@ -152,7 +153,7 @@ static gyre_status leave_device(gyre_kernel *kernel)
     gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_OK)
-        gyre_checkpoints_finish(kernel);
+        gyre_keeper_left(kernel);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
         status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
     if (status == GYRE_TIMEOUT)

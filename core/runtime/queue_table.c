@@ -7,13 +7,13 @@
  */
 #include <string.h>
 
-#include "core/queue/resume.h"
-#include "core/runtime/checkpoint.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/queue.h"
+#include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/bytes.h"
 #include "core/ring/express.h"
+#include "core/runtime/keeper.h"
+#include "core/runtime/runtime.h"
 
 static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
@@ -51,7 +51,7 @@ static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 {
     if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
         return;
-    if (gyre_checkpoints_in_order(kernel))
+    if (gyre_kernel_repeats_in_order(kernel))
         gyre_queue_mark_settled(queue);
     else
         gyre_queue_mark_answered(queue);

@@ -11,13 +11,14 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/stages/log.h"
-#include "core/queue/resume.h"
-#include "core/runtime/checkpoint.h"
 #include "core/queue/bells.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
+#include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/runtime/checkpoint.h"
+#include "core/runtime/keeper.h"
+#include "core/stages/log.h"
 
 #define LOOK_NS UINT64_C(20000)
 
@@ -48,8 +49,8 @@ gyre_status gyre_replay_restore(gyre_kernel *kernel)
 /* Up to where requests of a queue may have to be handled again; what is behind, the device does by itself. */
 static uint64_t end_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
-    return gyre_checkpoints_in_order(kernel) ? gyre_queue_first_unanswered(queue)
-                                             : gyre_queue_next_index(queue);
+    return gyre_kernel_repeats_in_order(kernel) ? gyre_queue_first_unanswered(queue)
+                                                : gyre_queue_next_index(queue);
 }
 
 static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)

@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/runtime/checkpoint.h"
-#include "core/runtime/durable.h"
+#include "core/runtime/keeper.h"
+#include "core/runtime/runtime.h"
 
 enum { STARTS_MAX = 3 };
 
@@ -53,9 +53,7 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
     gyre_binding_desc *bindings = calloc((size_t)kernel->memory.buffer_count + 1, sizeof *bindings);
     gyre_status status = anew ? write_state(kernel) : GYRE_OK;
     if (status == GYRE_OK && anew)
-        status = gyre_checkpoints_begin(kernel);
-    if (status == GYRE_OK && anew)
-        status = gyre_durable_begin(kernel);
+        status = gyre_keeper_begin(kernel);
     if (status == GYRE_OK && !bindings)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->memory.buffer_count);
     if (status == GYRE_OK)
@@ -109,7 +107,7 @@ static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
     pthread_mutex_lock(&kernel->lock);
     if (status != GYRE_OK)
         return status;
-    status = gyre_replay_start(kernel, *out);
+    status = gyre_keeper_replay(kernel, *out);
     if (status == GYRE_OK && gyre_dispatch_is_current(kernel->dispatch, *out))
         return GYRE_OK;
     gyre_dispatch_release(kernel->dispatch, *out);
@@ -154,7 +152,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     if (status == GYRE_OK && GYRE_FAULT_POINT(LAUNCH_REPORT))
         lose_worker(kernel);
     if (status == GYRE_OK)
-        gyre_durable_forget(kernel);
+        gyre_keeper_running(kernel);
     if (status == GYRE_OK && held) { /* only now it is known at which addresses a worker has the queues */
         gyre_kernel_write_table(kernel, kernel->checkpoints != NULL);
         gyre_control_order(kernel, verb);
