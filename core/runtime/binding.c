@@ -162,5 +162,5 @@ void gyre_kernel_forget_buffer(gyre_kernel *kernel, const gyre_buffer *buffer)
 {
     for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
         if (kernel->memory.buffers[i] == buffer)
-            kernel->memory.buffers[i] = NULL;
+            __atomic_store_n(&kernel->memory.buffers[i], NULL, __ATOMIC_RELAXED); /* transfer.c reads it */
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device buffers. Bounds are checked here, once for all backends.
- *
- * Locks: runtime->lock for the list and the number of kernels that use a buffer; transfers hold none.
+ * Device buffers: made, listed, freed. Lock: runtime->lock for the list and the number of kernels that use a buffer.
  */
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/runtime.h"
 
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
 {
@@ -123,54 +121,6 @@ void gyre_buffers_close(gyre_runtime *runtime)
         if (!buffer->bound)
             destroy(buffer);
     }
-}
-
-static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
-{
-    if (!buffer)
-        return gyre_error_set(GYRE_INVALID, "%s needs a buffer", call);
-    if (desc->offset > buffer->size || desc->byte_count > buffer->size - desc->offset)
-        return gyre_error_set(GYRE_INVALID, "%s: %llu bytes from %llu on of a buffer of %llu bytes", call,
-                              (unsigned long long)desc->byte_count, (unsigned long long)desc->offset,
-                              (unsigned long long)buffer->size);
-    if (desc->byte_count == 0)
-        return GYRE_OK;
-    if (desc->kind != GYRE_TRANSFER_FILL && !desc->source && !desc->target)
-        return gyre_error_set(GYRE_INVALID, "%s needs memory of the caller", call);
-    gyre_status status = gyre_runtime_check_own(buffer->runtime, call);
-    if (status != GYRE_OK)
-        return status;
-    desc->size = sizeof *desc;
-    desc->memory = buffer->memory;
-    uint64_t generation = gyre_checkpoints_generation(buffer);
-    status = gyre_dispatch_transfer(buffer->dispatch, desc);
-    while (status == GYRE_OK && generation != gyre_checkpoints_generation(buffer)) {
-        /* a kernel was brought back meanwhile: these may be the bytes of the midst of that */
-        generation = gyre_checkpoints_generation(buffer);
-        status = gyre_dispatch_transfer(buffer->dispatch, desc);
-    }
-    return status;
-}
-
-gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source, uint64_t size)
-{
-    gyre_transfer_desc desc = {
-        .kind = GYRE_TRANSFER_UPLOAD, .offset = offset, .byte_count = size, .source = source};
-    return transfer(buffer, &desc, "gyre_buffer_upload");
-}
-
-gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target, uint64_t size)
-{
-    gyre_transfer_desc desc = {
-        .kind = GYRE_TRANSFER_DOWNLOAD, .offset = offset, .byte_count = size, .target = target};
-    return transfer(buffer, &desc, "gyre_buffer_download");
-}
-
-gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size)
-{
-    gyre_transfer_desc desc = {
-        .kind = GYRE_TRANSFER_FILL, .offset = offset, .byte_count = size, .fill = byte};
-    return transfer(buffer, &desc, "gyre_buffer_fill");
 }
 
 uint64_t gyre_buffer_size(const gyre_buffer *buffer)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/runtime.h"
 
 /* Of a copy through the host. */
 #define PIECE (UINT64_C(1) << 20)

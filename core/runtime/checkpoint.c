@@ -196,36 +196,6 @@ void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
         gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
 }
 
-static bool has_part(const struct gyre_checkpoints *checkpoints, const gyre_memory *memory)
-{
-    for (uint32_t i = 0; i < checkpoints->part_count; i++)
-        if (checkpoints->parts[i].memory == memory)
-            return true;
-    return false;
-}
-
-uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer)
-{
-    uint64_t generation = 0;
-    size_t count = 0;
-    if (!__atomic_load_n(&buffer->in_checkpoints, __ATOMIC_RELAXED))
-        return 0;
-    gyre_kernel **kernels = gyre_kernels_visit(buffer->runtime, buffer->dispatch, &count);
-    for (size_t i = 0; kernels && i < count; i++) {
-        gyre_kernel *kernel = kernels[i];
-        pthread_mutex_lock(&kernel->lock);
-        if (kernel->checkpoints && has_part(kernel->checkpoints, buffer->memory)) {
-            while (kernel->turn.starting)
-                pthread_cond_wait(&kernel->changed, &kernel->lock);
-            generation += kernel->generation;
-        }
-        pthread_mutex_unlock(&kernel->lock);
-        gyre_kernel_leave(kernel);
-    }
-    free(kernels);
-    return generation;
-}
-
 /* ---- the first one ---- */
 
 /* One of an earlier run may still be on its way into the store.

@@ -68,12 +68,6 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 /** What was sent is settled, for a kernel that begins with its initial state. Under the lock. */
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
 
-/**
- * Waits until no kernel that has the buffer in its checkpoints is being brought back. The result changes when
- * one was. Without locks.
- */
-uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer);
-
 /* checkpoint_take.c */
 
 /** Starts the thread that takes them. */
