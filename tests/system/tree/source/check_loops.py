@@ -125,6 +125,10 @@ def main():
     found, wide = loops(calls(defined, needed)), wide_headers(defined)
     wrong = held_against("loop", [file for loop in found for file in loop], ceilings, built, "files call each other in loops")
     wrong += held_against("header", wide, ceilings, built, f"headers declare the functions of more than {FILES_OF_A_HEADER} files")
+    for kind, folder in sorted(ceilings):
+        if not os.path.isdir(folder):
+            print(f"{folder} has gone: take its line `{kind} {folder} {ceilings[kind, folder]}` away")
+            wrong += 1
     if wrong:
         for loop in found:
             print("loop:", *loop)

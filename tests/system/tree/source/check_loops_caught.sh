@@ -44,6 +44,8 @@ says 0 'no loop and no wide header is new'
 echo 'loop core/one 4' >ceilings.txt
 # shellcheck disable=SC2016 # backquotes of the sentence
 says 1 'lower the ceiling `loop core/one 4` to 3'
+printf 'loop core/one 3\nloop core/two 2\n' >ceilings.txt
+says 1 'core/two has gone'
 echo 'loop core/one 3' >ceilings.txt
 file d.c 'void d(void) { }'
 file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nstatic inline void e(void) { d(); }'
