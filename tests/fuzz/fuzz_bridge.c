@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gyre/kernel.h"
-#include "tests/sanitizers.h"
-
-#if UNDER_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/ring/bytes.h"
 #include "core/stages/make.h"
+
+#include "gyre/kernel.h" /* behind the library's own words, some of which it takes for the handler's */
+#include "tests/sanitizers.h"
+
+#if UNDER_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
