@@ -19,11 +19,9 @@
 #include <unistd.h>
 
 #include "core/attach/attachment.h"
-#include "core/attach/lasting.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
@@ -377,42 +375,4 @@ gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc,
     else
         release(attachment);
     return status;
-}
-
-gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
-{
-    gyre_attach_desc given = {.size = sizeof given};
-    if (!name || !name[0] || !out || (desc && desc->size < sizeof desc->size))
-        return GYRE_ARGUMENTS("gyre_attach", {"name", name && name[0]}, {"out", out},
-                              GYRE_SIZED_OR_NULL(desc));
-    *out = NULL;
-    if (desc)
-        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    if (strlen(name) >= GYRE_MEETING_NAME_MAX)
-        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(name));
-    if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)
-        return gyre_error_set(GYRE_INVALID, "a client's name has at most %d characters, found %zu",
-                              GYRE_CLIENT_NAME_MAX - 1, strlen(given.client));
-    gyre_status status = gyre_queue_plan_check_choices(given.policy, given.idle);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "gyre_attach to '%s'", name);
-    if (given.reconnect)
-        return gyre_lasting_attach(name, &given, out);
-    struct gyre_attachment *attachment = NULL;
-    uint32_t server;
-    status = gyre_attachment_make(name, &given, 0, &server, &attachment);
-    if (status == GYRE_OK)
-        *out = attachment->queue;
-    return status;
-}
-
-void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)
-{
-    const struct gyre_attachment *attachment =
-        queue && gyre_foreign_of(queue)->detach ? gyre_foreign_of(queue)->attachment : NULL;
-    const gyre_kernel_record *record = queue && !attachment ? gyre_view_of(queue)->kernel->record : NULL;
-    if (request)
-        *request = attachment ? attachment->request : record ? record->request : NULL;
-    if (reply)
-        *reply = attachment ? attachment->reply : record ? record->reply : NULL;
 }

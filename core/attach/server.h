@@ -55,8 +55,15 @@ struct gyre_session {
     struct gyre_queue_options options; /* how it was made */
 };
 
-/** Has the session visit the kernel of that name. NOT_FOUND. */
+/** Has the session visit the kernel of that name. NOT_FOUND. session_kernel.c */
 gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel);
+/**
+ * Visits the kernel of the request's name, which is KERNEL or KERNEL/QUEUE; the slash is replaced by a NUL. *section: QUEUE, else
+ * KERNEL. NOT_FOUND where the server has no such kernel or no section of that queue; INVALID where the client asks for more slots than
+ * the server allows. session_kernel.c
+ */
+gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
+                                     const char **section);
 /** The program asked for what a kernel keeps: tells it, or why not, until it does not listen. state_told.c */
 void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *parcel);
 

@@ -19,78 +19,19 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/queue/lent.h"
 #include "core/queue/state.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
 
-enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
+enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 
 /* ---- the meeting ---- */
-
-static gyre_status no_such_kernel(const struct gyre_session *session, const char *name)
-{
-    gyre_kernel *kernels[NAMES_MAX];
-    const char *names[NAMES_MAX];
-    size_t count = gyre_kernels_visit_some(session->server->runtime, kernels, NAMES_MAX);
-    count = count < NAMES_MAX ? count : NAMES_MAX;
-    for (size_t i = 0; i < count; i++)
-        names[i] = kernels[i]->name;
-    char list[256], hint[GYRE_TEXT_HINT_SIZE];
-    gyre_text_list(names, count, list, sizeof list);
-    gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
-                   count ? "; it has: " : ", and no other", list, gyre_text_hint(name, names, count, hint));
-    for (size_t i = 0; i < count; i++)
-        gyre_kernel_leave(kernels[i]);
-    return GYRE_NOT_FOUND;
-}
-
-gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel)
-{
-    session->kernel = gyre_kernel_visit(session->server->runtime, kernel);
-    return session->kernel ? GYRE_OK : no_such_kernel(session, kernel);
-}
-
-/* A queue that a client names is one that the server configures; it would get the settings of all others instead. */
-static gyre_status check_section(const struct gyre_session *session, const char *section)
-{
-    const struct gyre_config *config = session->server->runtime->config;
-    size_t count;
-    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
-    char list[256], hint[GYRE_TEXT_HINT_SIZE];
-    if (gyre_config_has_section(config, GYRE_SECTION_QUEUE, section))
-        return GYRE_OK;
-    gyre_text_list(names, count, list, sizeof list);
-    return gyre_error_set(
-        GYRE_NOT_FOUND,
-        "the server has no section [queue.%s]%s%s; '%s' alone takes the kernel's own settings%s", section,
-        count ? "; it has: " : ", and no other", list, session->kernel->name,
-        gyre_text_hint(section, names, count, hint));
-}
-
-/* KERNEL or KERNEL/QUEUE; *section is the QUEUE, else the kernel's own. */
-static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
-                               const char **section)
-{
-    char *slash = strchr(request->name, '/');
-    if (slash)
-        *slash = '\0';
-    *section = slash ? slash + 1 : request->name;
-    gyre_status status = gyre_session_visit(session, request->name);
-    if (status != GYRE_OK)
-        return status;
-    if (request->desc.capacity > session->server->capacity_max)
-        return gyre_error_set(
-            GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
-            (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
-    return slash && strcmp(*section, request->name) != 0 ? check_section(session, *section) : GYRE_OK;
-}
 
 static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
 {
     const char *section;
-    gyre_status status = find_kernel(session, request, &section);
+    gyre_status status = gyre_session_find_kernel(session, request, &section);
     if (status != GYRE_OK)
         return status;
     if (gyre_kernel_relays(session->kernel, section)) {
