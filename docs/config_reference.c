@@ -17,6 +17,7 @@ static const char introduction[] =
     "\n"
     "<!-- Generated from core/config/table.c by docs/config_reference.c: change those, then run `ninja docs`. -->\n"
     "\n"
+    "For everyone who sets a key of `gyre.ini`: this page says where values come from and lists every key.\n"
     "Gyre needs no configuration. `gyre config` prints every effective value and where it came from, and `gyre config --memory FILE`\n"
     "(or the name of a kernel whose `source` is configured) what the queues of its kernels take by them; both refuse what a launch\n"
     "would, as far as it can be known there.\n"
