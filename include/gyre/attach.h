@@ -31,8 +31,8 @@ typedef struct gyre_server gyre_server; /* lets other programs in */
 
 typedef struct gyre_serve_desc {
     size_t size;
-    const char *path;      /* of the socket; NULL: as configured (gyre.socket) */
-    uint32_t mode;         /* its file mode, up to 0777; 0: as configured (gyre.socket_access) */
+    const char *path;      /* the socket's path; NULL: as configured (gyre.socket) */
+    uint32_t mode;         /* the socket's file mode, up to 0777; 0: as configured (gyre.socket_access) */
     uint32_t clients_max;  /* queues attached at a time; 0: as configured (gyre.clients_max) */
     uint64_t capacity_max; /* slots that a client may ask for; 0: as configured (gyre.client_capacity_max) */
     /* Clients' messages are handled in place, in memory that the client can write meanwhile: for clients that are
@@ -41,9 +41,9 @@ typedef struct gyre_serve_desc {
 } gyre_serve_desc;
 
 /**
- * Lets other programs attach to this runtime's kernels, those of now and those launched later, by their
- * names. `desc` may be NULL. A socket that a dead server left is replaced; INVALID when a living one has it.
- * Owner of *out: the caller, until gyre_server_close, or gyre_close of the runtime.
+ * Lets other programs attach to this runtime's kernels by name, including kernels that are launched later. `desc` may
+ * be NULL. A socket that a dead server left is replaced; INVALID when a living server has it. Owner of *out: the
+ * caller, until gyre_server_close, or gyre_close of the runtime.
  */
 GYRE_API gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out);
 
@@ -61,45 +61,45 @@ GYRE_API gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info 
 
 typedef struct gyre_attach_desc {
     size_t size;
-    const char *path;  /* of the server's socket; NULL: the place of a server without a configured one */
+    const char *path;  /* the server's socket; NULL: where a server without a configured socket has it */
     uint64_t capacity; /* slots, a power of two; 0: as the server is configured */
     gyre_full_policy policy;
-    gyre_idle_strategy idle;          /* of this side's waits */
-    const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
-    uint64_t deadline_ns;             /* of the attaching; 0: five seconds */
-    /* Who this is, up to 63 characters; NULL: nobody. For kernels with checkpoints and queues with a journal,
-     * which complete what they took of a client that died, or of a server that did: the next client of that
-     * name receives these completions (gyre_queue_recovered says which), if it comes in time
-     * (gyre.client_return_ms). One client of a name at a time. Elsewhere a name means nothing. */
+    gyre_idle_strategy idle;          /* how this side waits */
+    const gyre_type *request, *reply; /* the types that the caller sends and receives; NULL: unchecked */
+    uint64_t deadline_ns;             /* when gyre_attach gives up; 0: after five seconds */
+    /* The client's name, up to 63 characters; NULL: none. It counts for kernels with checkpoints and queues with a
+     * journal. These complete the requests of a client after that client, or its server, died: the next client of the
+     * same name receives the completions (gyre_queue_recovered says which), if it attaches in time
+     * (gyre.client_return_ms). At most one client of a name is attached at a time. Other kernels ignore the name. */
     const char *client;
-    /* The queue goes on by itself where its server ends, dies, or relaunches the kernel: it waits for the next server
-     * at that place, attaches again, and sends again what is unanswered, in order. Calls wait meanwhile, and end with
-     * TIMEOUT at their deadlines; LOST, with the sentence, is what the next server will never let in (other types, no
-     * such kernel, no permission). Requests to a kernel with a journal, of a client with a `client` name, are handled
-     * exactly once, others at least once; a reply of a journaled kernel comes once its request is durable. The first
-     * server, too, is waited for until the deadline. A thread of this program carries each message. Not for queues
-     * with levels. docs/attach.md says what that costs. */
+    /* The queue goes on by itself when its server ends, dies, or relaunches the kernel: it waits for the next server at
+     * that path, attaches again, and sends the unanswered requests again, in order. Calls wait meanwhile, and end with
+     * TIMEOUT at their deadlines. They end with LOST, and the server's sentence, when the next server will never let
+     * the client in (other types, no such kernel, no permission). With a `client` name, requests to a kernel with a
+     * journal are handled exactly once, other requests at least once; a reply of a journaled kernel comes once its
+     * request is durable. gyre_attach also waits for the first server until the deadline. A thread of this program
+     * carries each message. Not for queues with levels. docs/attach.md says what that costs. */
     bool reconnect;
 } gyre_attach_desc;
 
 /**
- * A queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" for one that the
- * server's section [queue.QUEUE] configures. NOT_FOUND when there is no such kernel, or section, UNAVAILABLE when nobody
- * serves at the path, INCOMPATIBLE when the types differ or the server is of another version, TIMEOUT when it
- * takes nobody in, or does not answer. A server that has no room is asked again until the deadline: EXHAUSTED with what it
- * said last, LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits until the
- * server has let go of it, for a second at most.
+ * Opens a queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" to configure the queue by
+ * the server's section [queue.QUEUE]. NOT_FOUND when there is no such kernel or section, UNAVAILABLE when nobody serves
+ * at the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server takes
+ * nobody in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with its last
+ * sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a second
+ * at most until the server has let go of the queue.
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 
-/** A copy of what a kernel of a server keeps between messages. */
+/** A copy of a served kernel's state, which its handler keeps between messages. */
 typedef struct gyre_state_copy gyre_state_copy;
 
 /**
- * Copies it, at a message boundary, as gyre_kernel_state_read does in the serving program: who may attach may read it.
- * Of `desc` (or NULL) the path and the deadline count. As gyre_attach fails; also INVALID for a kernel that keeps nothing,
- * EXHAUSTED when too many programs read states there already, and as gyre_kernel_state_read. Owner of *out: the caller,
- * until gyre_state_copy_release.
+ * Copies the kernel's state at a message boundary, as gyre_kernel_state_read does in the serving program. Every program
+ * that may attach may read it. Only the path and the deadline of `desc` (or NULL) count. Fails as gyre_attach and
+ * gyre_kernel_state_read do; also INVALID for a kernel without state, EXHAUSTED when too many programs read states
+ * there already. Owner of *out: the caller, until gyre_state_copy_release.
  */
 GYRE_API gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc,
                                          gyre_state_copy **out);

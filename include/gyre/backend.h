@@ -9,10 +9,10 @@
  *   required | optional since MAJOR.MINOR (and what the core does when it is absent: NULL, or beyond `size`)
  *   threads: any | one per device | one per object. The core serialises what is not `any`.
  *   blocks: no | bounded (by the deadline given, or by the work itself).
- * Rules for all: an operation that fails returns a status and has said why through host->error; its `*out` is
- * NULL. A destroy operation accepts NULL. Strings and descriptors are borrowed for the call. Every struct
- * that crosses the boundary starts with its size, set by the core: what it filled of a descriptor, what it
- * has room for in an info, whose other bytes are zero. A plugin reads and writes nothing beyond that size.
+ * Rules for all: an operation that fails returns a status and has said why through host->error; its `*out` is NULL. A
+ * destroy operation accepts NULL. Strings and descriptors are borrowed for the call. Every struct that crosses the
+ * boundary starts with its size, set by the core: in a descriptor the bytes that the core filled, in an info the bytes
+ * that it has room for. The other bytes of an info are zero. A plugin reads and writes nothing beyond that size.
  * Deadlines are absolute nanoseconds of CLOCK_MONOTONIC; UINT64_MAX is none.
  *
  * Stability: additions bump GYRE_ABI_MINOR, everything else GYRE_ABI_MAJOR. A plugin runs with a core of the
@@ -109,15 +109,15 @@ typedef struct gyre_probe_info {
     char summary[256];     /* one line for people */
     char fingerprint[128]; /* the driver's identity (its version, ...), for people */
     /*
-     * What the verdict, also one of "no", depends on outside the plugin and its parameters: absolute paths of
-     * files, there or not, and environment variables as $NAME, separated by ':'. A remembered verdict is
-     * forgotten when one of them changes, and after every boot; one of "no" also when a file appears in a folder
-     * of LD_LIBRARY_PATH, and EXHAUSTED, AGAIN, TIMEOUT and LOST after ten minutes, as their causes may pass.
+     * The things outside the plugin and its parameters that the verdict, be it "no", depends on: absolute paths of
+     * files, present or absent, and environment variables as $NAME, separated by ':'. A remembered verdict is forgotten
+     * when one of them changes, and after every boot. A verdict "no" is also forgotten when a file appears in a folder
+     * of LD_LIBRARY_PATH; EXHAUSTED, AGAIN, TIMEOUT and LOST after ten minutes, because their causes may pass.
      */
     char watch[512];
     /*
-     * What people should know beside the verdict, sentences separated by "; ": what was passed over, and why.
-     * `gyre backends` shows it.
+     * Sentences for people beside the verdict, separated by "; ": the devices or libraries that were passed over, and
+     * why. `gyre backends` shows them.
      */
     char notes[2048];
 } gyre_probe_info;
@@ -129,8 +129,8 @@ typedef struct gyre_device_desc {
     size_t parameter_count;
     uint32_t ordinal;
     /*
-     * since 2.2: not 0 in a process that opens this device and no other of the backend, one that its probe
-     * found. A driver whose start takes longer with every device that it sees need not see the others.
+     * since 2.2: not 0 in a process that opens this device, which the probe found, and no other device of the backend.
+     * A driver whose start takes longer with every device that it sees need not see the others.
      */
     uint32_t alone;
 } gyre_device_desc;
@@ -146,17 +146,17 @@ typedef struct gyre_device_info {
     size_t size;
     char name[128];
     char architecture[64]; /* part of the key of compiled kernels: equal strings run each other's artifacts */
-    char compiler[256];    /* what `compile` would use, with its identity; "" when there is none */
+    char compiler[256];    /* the compiler that `compile` uses, with its identity; "": there is none */
     uint64_t memory_size;
     uint32_t unit_count;                    /* cores, multiprocessors, compute units */
-    uint32_t lanes_max, blocks_max;         /* of one launch */
-    uint32_t lanes_default, blocks_default; /* what 0 in a launch becomes; an actor has one of each */
+    uint32_t lanes_max, blocks_max;         /* the most that one launch may have */
+    uint32_t lanes_default, blocks_default; /* used when a launch says 0; an actor has one of each */
     uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
     uint64_t scratch_max;                   /* bytes of block scratch memory */
     uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
     /* for people; "" when there is nothing to say */
-    char details[512]; /* what tells it from others: capability, address, link, driver, identity */
-    char limits[512];  /* what it cannot do or does only in part, and why */
+    char details[512]; /* tells it from other devices: capability, address, link, driver, identity */
+    char limits[512];  /* operations that it lacks or has only in part, and why */
     uint32_t can_skip; /* it passes over requests that say GYRE_REQUEST_ANSWERED */
     uint32_t bridging; /* gyre_bridging, whether it serves queues with a gyre_bridge */
     uint32_t can_seal; /* it checks the seals of requests, and seals replies (gyre_queue_slots) */
@@ -164,16 +164,17 @@ typedef struct gyre_device_info {
      * the device has room for many of them; 0: blocks_default */
     uint32_t blocks_default_large;
     uint32_t knows_express; /* since 2.3: it reads and writes express lines (gyre_express_line) */
-    /* since 2.3: its compiler runs in this process, and may end it over a text that breaks the dialect: it is asked
-     * once the check has passed the text; 0: it is asked beside the check, which takes less time */
+    /* since 2.3: 1: its compiler runs in this process, and may end the process over a text that breaks the dialect, so
+     * the core compiles a text only once the check has passed it; 0: both run at once, which takes less time */
     uint32_t check_first;
     /* since 2.3: block kernels get no more lanes than they have words, and this many at least (gyre_lanes_default);
      * 0: lanes_default */
     uint32_t lanes_default_least;
-    /* since 2.3: bytes of requests, and as many of replies, that a queue has room for which is left to the device
-     * (gyre_slots_default): what is under way while one message goes there and back; 0: it is near */
+    /* since 2.3: bytes of requests, and as many of replies, that a queue gets room for when its size is left to the
+     * device (gyre_slots_default): as much as is under way while one message goes there and back; 0: the device is
+     * near */
     uint32_t queue_bytes_default;
-    /* since 2.4: 1: it does as gyre_queue_slots.foreign says; 0: other programs attach only where they are trusted */
+    /* since 2.4: 1: the device does as gyre_queue_slots.foreign says; 0: only trusted programs may attach */
     uint32_t knows_foreign;
 } gyre_device_info;
 
@@ -236,9 +237,9 @@ typedef struct gyre_kernel_record {
 } gyre_kernel_record;
 
 /**
- * Lanes of a launch that does not say how many, an actor's aside: `most`, for a block kernel a lane for each eight bytes
- * of the largest of request, reply and scratch, in whole warps, from `least` to `most`. All lanes of a block meet for each
- * message, which costs the more the more there are.
+ * The lanes of a launch that does not say how many, except for an actor's: `most`; for a block kernel one lane for each
+ * eight bytes of the largest of request, reply and scratch, in whole warps, from `least` to `most`. All lanes of a
+ * block meet for each message, and more lanes make that dearer.
  */
 static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint32_t least, uint32_t most)
 {
@@ -252,7 +253,10 @@ static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint
     return lanes < least ? (least < most ? least : most) : lanes < most ? (uint32_t)lanes : most;
 }
 
-/** Slots of a queue that leaves them to the device, which told `bytes`; `stride`: of the larger slot. A power of two. */
+/**
+ * The number of slots, a power of two, of a queue that leaves it to a device with queue_bytes_default `bytes`;
+ * `stride`: of the queue's larger slot.
+ */
 static inline uint64_t gyre_slots_default(uint32_t bytes, uint32_t stride)
 {
     uint64_t slots = 1024;
@@ -264,9 +268,9 @@ static inline uint64_t gyre_slots_default(uint32_t bytes, uint32_t stride)
 /** A queue's region: allocated and owned by the core, shared by descriptor. */
 typedef struct gyre_queue_memory_desc {
     size_t size;
-    void *address; /* of the region in this process */
+    void *address; /* where the region lies in this process */
     size_t region_size;
-    int descriptor; /* of the memfd that holds it */
+    int descriptor; /* the memfd that holds the region */
 } gyre_queue_memory_desc;
 
 typedef enum gyre_transfer_kind {
@@ -281,8 +285,8 @@ typedef struct gyre_transfer_desc {
     gyre_transfer_kind kind;
     gyre_memory *memory;
     uint64_t offset, byte_count;
-    const void *source; /* of an upload */
-    void *target;       /* of a download */
+    const void *source; /* for an upload */
+    void *target;       /* for a download */
     uint8_t fill;
 } gyre_transfer_desc;
 
@@ -317,7 +321,7 @@ typedef struct gyre_resident_desc {
     const gyre_binding_desc *bindings; /* in the order of gyre_kernel_record.buffers */
     uint32_t binding_count;
     gyre_idle idle;
-    uint32_t spin_turns; /* of GYRE_IDLE_ADAPTIVE before it yields */
+    uint32_t spin_turns; /* looks of GYRE_IDLE_ADAPTIVE before it yields */
     /** Called by the device side of `gyre_log`; any thread; must not block. */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
@@ -422,9 +426,9 @@ typedef struct gyre_backend_ops {
 
     /*
      * optional since 2.1   threads: one per device   blocks: until the copy is made
-     * Copies within the device. Kernels may run meanwhile; those that use the two buffers stand at a message
-     * boundary, or may see a part of it, as of a transfer. Absent: a checkpoint pauses its kernel for as long as a
-     * download takes, and gyre_buffer_copy goes through the host.
+     * Copies within the device. Kernels may run meanwhile; a kernel that uses the two buffers stands at a message
+     * boundary, or may see a part of the copy, as with a transfer. Absent: a checkpoint pauses its kernel for as long as
+     * a download takes, and gyre_buffer_copy goes through the host.
      */
     gyre_status (*memory_copy)(gyre_device *device, const gyre_copy_desc *desc);
 } gyre_backend_ops;

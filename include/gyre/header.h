@@ -15,24 +15,24 @@
 
 #include "gyre/types.h"
 
-/** All fields 0: what the queue fills in by itself. */
+/** With all fields 0 the queue fills in the header by itself. */
 typedef struct gyre_header {
-    gyre_u32 type;     /* of the request: the low half of its layout's hash (gyre_type_info.id) */
-    gyre_u16 priority; /* 0 is served last; beyond the queue's highest level counts as that one */
+    gyre_u32 type;     /* the request's type: the low half of its layout's hash (gyre_type_info.id) */
+    gyre_u16 priority; /* 0 is served last; a value beyond the queue's highest level counts as that level */
     gyre_u16 reserved; /* 0 */
-    gyre_u64 id;       /* of the message; 0 when sending: the queue gives the next number */
+    gyre_u64 id;       /* the message's id; 0 when sending: the queue gives the next number */
     /* 16 bytes up to here */
-    gyre_u64 correlation; /* what the sender recognises the reply by */
+    gyre_u64 correlation; /* the sender recognises the reply by it */
     gyre_u64 deadline_ns; /* CLOCK_MONOTONIC: not handled after that; 0: as the queue's ttl_ms says */
     /* 32 */
-    gyre_u64 sent_ns; /* CLOCK_MONOTONIC; the queue writes it, whatever it was */
+    gyre_u64 sent_ns; /* CLOCK_MONOTONIC; the queue overwrites the sender's value */
     gyre_u32 sender, receiver;
     /* 48 */
     gyre_u64 trace[2];
 } gyre_header;
 
 #define GYRE_HEADER_SIZE_MAX 64
-#define GYRE_LEVELS_MAX      16 /* of priority that a queue has at most */
+#define GYRE_LEVELS_MAX      16 /* the most levels of priority of a queue */
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_header) == GYRE_HEADER_SIZE_MAX, "one line");

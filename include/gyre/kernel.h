@@ -39,12 +39,12 @@
  *         return GYRE_REPLY;
  *     }
  *
- * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler. One that asks and changes
- * nothing is written GYRE_QUERY(desk, memo, memo_seen): its state and buffers are const, a journal does not hold such
- * requests, and none is handled again from a checkpoint on.
+ * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler. A handler that asks and
+ * changes nothing is written GYRE_QUERY(desk, memo, memo_seen): its state and buffers are const, a journal does not
+ * hold its requests, and none is handled again from a checkpoint on.
  *
- * Write gyre_none for what a kernel does not have. A scratch may be any struct, all else are messages. State is
- * zero at launch unless the host gives other bytes.
+ * Write gyre_none for anything of these that a kernel does not have. A scratch may be any struct, all others are
+ * messages. State is zero at launch unless the host gives other bytes.
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
  *     GYRE_BUFFERS(rank_buffers, RANK_BUFFERS)
@@ -68,11 +68,12 @@
  *         state->cents = before->euros * 100;
  *     }
  *
- * `before` is what was kept, `state` what the launch gives (zero unless the host gives other bytes). docs/kernels.md
+ * `before` is the state in the journal, `state` the launch's initial one (zero unless the host gives other bytes).
+ * docs/kernels.md
  *
- * Pointers: what `request`, `reply`, `state` and `buffers` point to is GYRE_GLOBAL, what `scratch` points to
- * is GYRE_SHARED; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL
- * f32 *x)`). Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.
+ * Pointers: `request`, `reply`, `state` and `buffers` point to GYRE_GLOBAL memory, `scratch` points to GYRE_SHARED
+ * memory; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`).
+ * Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.
  *
  * Messages whose parts change in size are declared with GYRE_MESSAGE_TAIL; dialect/parts.h has what handlers do
  * with them. A file that declares any includes <gyre/kernel.h> first.

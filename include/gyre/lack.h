@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the system's error numbers say of a process that lacks something: for the core and for backends; header-only,
- * POSIX, C11 and C++17.
+ * Turns the system's error numbers that tell of a lack (memory, descriptors, disk, threads) into GYRE_EXHAUSTED and a
+ * remedy. For the core and for backends; header-only, POSIX, C11 and C++17.
  *
  * Stability: like backend.h.
  */
@@ -32,8 +32,8 @@ static inline gyre_status gyre_lack_status(int error, gyre_status otherwise)
 }
 
 /**
- * The error number of that kind that a program's or a library's words tell of, as a compiler's or the loader's that
- * found no descriptor; 0 when they tell of none.
+ * The error number of a lack that the words of a program or library tell of, such as those of a compiler that found no
+ * descriptor; 0 when they tell of none.
  */
 static inline int gyre_lack_in(const char *words)
 {
@@ -51,7 +51,10 @@ static inline int gyre_lack_addresses_limited(void)
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/** What people can do about it, to end a sentence with: "; raise ...", or "". EAGAIN: of a thread or a process. */
+/**
+ * The end of a sentence that says what people can do about a lack: "; raise ...", or "". EAGAIN is taken as the failure
+ * to start a thread or a process.
+ */
 static inline const char *gyre_lack_remedy(int error)
 {
     switch (error) {
@@ -63,7 +66,7 @@ static inline const char *gyre_lack_remedy(int error)
         return gyre_lack_addresses_limited() ? "; raise the limit of memory (ulimit -v)" : "";
     case EFBIG:
         return "; raise the limit of file sizes (ulimit -f)";
-    case EAGAIN: /* of a stack that finds no place pthread_create says so, too */
+    case EAGAIN: /* pthread_create returns it also when a stack finds no place */
         return gyre_lack_addresses_limited()
                    ? "; raise the limit of memory (ulimit -v), or that of processes and threads (ulimit -u, "
                      "or the container's)"

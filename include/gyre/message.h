@@ -57,7 +57,7 @@ typedef gyre_f64 f64;
 #endif
 #endif
 
-/* The text of a field list, "f32 a[25];f32 b[25];": what reflection reads. */
+/* The text of a field list, "f32 a[25];f32 b[25];". Reflection reads it. */
 #define GYRE_TEXT_1_(text)                    #text
 #define GYRE_TEXT_(text)                      GYRE_TEXT_1_(text)
 #define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
@@ -75,8 +75,8 @@ typedef gyre_f64 f64;
 #define GYRE_ALIAS_(type, named_type)
 #endif
 
-/* What is known of each type at compile time, in every dialect: its size, the size of a message of that type
- * with nothing in its tail, and whether it has parts. Kernels add functions (dialect/parts.h). */
+/* Constants of each type at compile time, in every dialect: its size, the size of a message of that type with an empty
+ * tail, and whether it has parts. Kernels add functions (dialect/parts.h). */
 #define GYRE_NUMBERS_(type, size, parts)                                                                     \
     gyre_size_##type = size, gyre_least_##type = size, gyre_parts_##type = parts
 #define GYRE_MESSAGE_NUMBERS_(name_, LIST_, least_)                                                          \
@@ -156,8 +156,8 @@ enum gyre_scalar_numbers_ {
 #define GYRE_CHOICE_TEXT_                    "gyre_used gyre_used;u32 gyre_choice;"
 
 /*
- * A message in the wire form of others: how many bytes are in use, these four included, and the bytes. What
- * queues with `wire` carry; their users see the bytes alone.
+ * A message in a wire form, as queues with `wire` carry it: how many bytes are in use, these four included, and the
+ * bytes. Users of such a queue see the bytes alone.
  */
 #define GYRE_PACKET_FRONT 4
 

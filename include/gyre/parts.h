@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variable parts of messages: what a field of a message with a tail may be beside scalars, arrays and
- * records, and how the host builds and reads it. Included by message.h, in every dialect.
+ * The variable parts of messages: the types that a field of a message with a tail may have beside scalars, arrays and
+ * records, and how the host builds and reads them. Included by message.h, in every dialect.
  *
  *     id128                   16 bytes, as an RFC 4122 text spells them
  *     utf8                    text
@@ -49,7 +49,7 @@ typedef struct gyre_part {
 /* Where the items of a far part are. The device holds it against its own table before the handler runs. */
 typedef struct gyre_far {
     gyre_handle handle;
-    gyre_u64 address; /* of the first item, as the device sees it */
+    gyre_u64 address; /* the first item's address, as the device sees it */
 } gyre_far;
 
 /** True when an optional field is there. */
@@ -87,13 +87,15 @@ static inline gyre_u32 gyre_item_alignment_(gyre_u32 size)
     return power > 8 || power == 0 ? 8 : power;
 }
 
-/** The first item of a part; NULL when it has none, or is not wholly in the message. `message` is what was sent
- * or received, with its tail, also for the parts of a record in it. */
+/** The first item of a part; NULL when the part is empty, or is not wholly in the message. `message` is the whole
+ * message that was sent or received, with its tail, also for the parts of a record in it. */
 #define gyre_items(type, message, part)                                                                      \
     ((type *)gyre_items_(((void)sizeof((message)->gyre_used), (message)), sizeof(*(message)), (part),        \
                          (gyre_u32)sizeof(type)))
 
-/** A text as the two arguments that printf's "%.*s" takes: nothing for one that is empty or not wholly in the message. */
+/**
+ * A text as the two arguments of printf's "%.*s"; no characters when the text is empty or not wholly in the message.
+ */
 #define GYRE_TEXT_ARGS(message, part)                                                                        \
     (gyre_items(char, (message), (part)) ? (int)(part).count : 0),                                           \
         (gyre_items(char, (message), (part)) ? gyre_items(const char, (message), (part)) : "")

@@ -24,7 +24,7 @@
 
 #define GYRE_LINE_SIZE          64
 #define GYRE_SLOT_HEADER_SIZE   16
-#define GYRE_SLOT_SMALL_PAYLOAD 48 /* what shares the line with the sequence: one transfer each way */
+#define GYRE_SLOT_SMALL_PAYLOAD 48 /* bytes that share a line with the sequence: one transfer each way */
 #define GYRE_PAYLOAD_MAX        65536
 #define GYRE_QUEUES_MAX         64   /* queues of one kernel */
 #define GYRE_HANDLES_MAX        1024 /* buffers of one device that messages may name, a power of two */
@@ -46,8 +46,8 @@ enum gyre_outcome {
 };
 
 /**
- * `length` and `info` of a request that was answered by a device that died since: its completion is there,
- * and a device that can skip (device_info.can_skip) leaves it alone and goes on.
+ * `length` and `info` of a request whose device answered it and died since: its completion is there, and a device that
+ * can skip (device_info.can_skip) leaves it alone and goes on.
  */
 #define GYRE_LENGTH_ANSWERED  0xffffffffu
 #define GYRE_REQUEST_ANSWERED 1u
@@ -72,20 +72,20 @@ typedef struct gyre_failure {
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 #define GYRE_FAILURE_PART                                                                                    \
     (-8) /* a part of the request, an index into a part, or a cut of one is wrong; the text says which */
-#define GYRE_FAILURE_TAIL    (-9)  /* what the handler wrote does not fit its reply's tail */
+#define GYRE_FAILURE_TAIL    (-9)  /* the handler wrote more than fits its reply's tail */
 #define GYRE_FAILURE_CRASH   (-10) /* its handler took the worker process down, each time it was tried */
 #define GYRE_FAILURE_EXPIRED (-11) /* no handler took it up by its deadline */
 #define GYRE_FAILURE_SEAL    (-12) /* its checksum, or that of its reply, is wrong */
 #define GYRE_FAILURE_TYPE    (-13) /* the kernel has no handler for a message of this number */
-#define GYRE_FAILURE_OUTCOME (-14) /* its device completed it, and told none of the outcomes above */
+#define GYRE_FAILURE_OUTCOME (-14) /* its device completed it with none of the outcomes above */
 #define GYRE_FAILURE_INDEX                                                                                   \
     (-15) /* its handler, compiled with checks, was about to use an index out of range */
 
 /*
- * How long a message is. One without a tail is as long as its type. One with a tail says it in its first
- * word, which is what the slot says, from `least` (nothing in its tail) to the size of its type. Types
- * without tails have `least` equal to `size`: constants, so that this costs them nothing more than their one
- * comparison. Arguments are evaluated more than once: a first word is read into a local before.
+ * How long a message is. A message without a tail is as long as its type. A message with a tail says its length in its
+ * first word, from `least` (an empty tail) to the size of its type, and the slot says the same. Types without tails
+ * have `least` equal to `size`. Both are constants, so the check costs such a type its one comparison and no more.
+ * Arguments are evaluated more than once: a caller reads a first word into a local before.
  */
 #define GYRE_LENGTH_WRONG_(length, least, size, first_word)                                                  \
     ((least) == (size) ? (length) != (size)                                                                  \
@@ -98,7 +98,9 @@ typedef struct gyre_failure {
 
 #define GYRE_QUEUE_MAGIC 0x51455247u /* "GREQ" */
 
-/** Line 0, written once by the host before the queue is attached, for whoever looks at the region later. */
+/**
+ * Line 0, written once by the host before the queue is attached, for tools and programs that look at the region later.
+ */
 typedef struct gyre_queue_shape {
     gyre_u32 magic;
     gyre_u32 version;
@@ -107,15 +109,16 @@ typedef struct gyre_queue_shape {
      * slots may begin within a line, and the neighbours that share one have the same writer */
     gyre_u32 request_stride, reply_stride;
     gyre_u32 request_size, reply_size;     /* largest payloads */
-    gyre_u64 request_offset, reply_offset; /* of slot 0 from the region's start, multiples of a line */
+    gyre_u64 request_offset, reply_offset; /* where slot 0 lies in the region; multiples of a line */
     gyre_u64 region_size;
     gyre_u64 first; /* the index of the first request ever */
 } gyre_queue_shape;
 
 /** Line 1, written by the host. */
 typedef struct gyre_queue_host {
-    /* Requests below this index are completed as DROPPED without running the handler. It goes back by one when
-     * nobody wants that any more; a device goes by what it read. */
+    /* The device completes requests below this index as DROPPED without running the handler. The host lowers it by one
+     * when the last sender that asked for the drop gives up; a device that already read the higher value still
+     * drops. */
     gyre_u64 drop_before;
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
     gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
@@ -139,8 +142,8 @@ typedef struct gyre_queue_region {
     gyre_queue_host host;
     gyre_queue_device device;
     gyre_queue_claim claim;
-    /* then, at the offsets of `shape`: request slots,
-     * reply slots, and what gyre_queue_slots tells of besides */
+    /* then, at the offsets of `shape`, request slots and reply slots, and the arrays that gyre_queue_slots has offsets
+     * for */
 } gyre_queue_region;
 
 /**
@@ -155,24 +158,24 @@ typedef struct gyre_stamp {
 
 /* ---- express lines ----------------------------------------------------------------------------------------
  *
- * A request beyond one line takes a device across a bus two journeys: one to see its sequence, and one for its
- * payload, which may only be read after that; and a reply takes a fence between the two. So where the device knows
- * them, a request that is sent while nothing else is under way is written once more, before its slot's sequence,
- * into lines of which each says whose it is. Who finds that in every line that the request needs, in whatever
- * order they were read, has all of it. The slot stays what counts: the copy may be missing, and then nothing but
- * time is lost.
+ * A request beyond one line costs a device across a bus two journeys: one to see its sequence, and one for its
+ * payload, which the device may read only after that. A reply costs a fence between its payload and its sequence. So for
+ * a device that knows express lines, the client writes a request that is sent while nothing else is under way once more,
+ * before its slot's sequence, into lines that each carry the request's sequence. A device that finds that sequence in
+ * every line that the request needs has the whole request, in whatever order it read the lines. Only the slot counts:
+ * the copy may be missing, and then nothing but time is lost.
  *
- * Such a request may say that its sender awaits this very reply (GYRE_EXPRESS_AWAITED). Then a device that took it
- * from there may answer with lines of the same kind, in place of the reply slot, which the client fills in. The lines
- * of either side are written again only once the client has that reply. */
+ * Such a request may say that its sender awaits this very reply (GYRE_EXPRESS_AWAITED). Then a device that took the
+ * request from express lines may answer with lines of the same kind in place of the reply slot, and the client fills the
+ * reply slot in. The lines of either side are written again only once the client has that reply. */
 
-/** A line of a message: of its slot, from `length` on, the next 56 bytes. */
+/** A line of a message: the next 56 bytes of its slot, from `length` on. */
 typedef struct gyre_express_line {
     gyre_u64 sequence; /* index + 1, written last */
     gyre_u64 words[7];
 } gyre_express_line;
 
-#define GYRE_EXPRESS_MOST          2048 /* bytes of payload: of larger messages the journeys are the lesser part */
+#define GYRE_EXPRESS_MOST          2048 /* bytes of payload; with larger messages the journeys matter less */
 #define GYRE_EXPRESS_LINES(length) (((length) + 8 + 55) / 56)
 #define GYRE_EXPRESS_AWAITED       1u /* `info` of a request's lines */
 
@@ -193,25 +196,25 @@ typedef struct gyre_express_line {
 /** The payload of a slot whose message lies elsewhere. */
 typedef struct gyre_place {
     gyre_u64 position; /* a multiple of 16 */
-    gyre_u32 track;    /* of a reply; GYRE_TRACK_SPARE: the spare place */
+    gyre_u32 track;    /* a reply's track; GYRE_TRACK_SPARE: the spare place */
     gyre_u32 reserved;
 } gyre_place;
 #define GYRE_TRACK_SPARE 0xffffffffu
 
 /** Where the rings of bytes lie, in bytes from the region's start. Zeros: every message lies in its slot. */
 typedef struct gyre_bridge {
-    gyre_u64 words_offset; /* of gyre_bridge_words; 0: no bridge */
+    gyre_u64 words_offset; /* where gyre_bridge_words lie; 0: no bridge */
     gyre_u64 request_offset;
-    gyre_u64 reply_offset;  /* of the first track */
-    gyre_u64 spare_offset;  /* of a place for one reply */
+    gyre_u64 reply_offset;  /* where the first track lies */
+    gyre_u64 spare_offset;  /* where a place for one reply lies */
     gyre_u32 request_bytes; /* the ring's size, a power of two; 0: requests lie in their slots */
-    gyre_u32 reply_bytes;   /* of a track, a power of two; 0: replies lie in their slots */
+    gyre_u32 reply_bytes;   /* a track's size, a power of two; 0: replies lie in their slots */
     gyre_u32 reply_stride;  /* from track to track */
     gyre_u32 tracks;
 } gyre_bridge;
 
 typedef struct gyre_bridge_track {
-    gyre_u64 tail; /* written by the host: what lies below is free again */
+    gyre_u64 tail; /* written by the host: bytes below it are free again */
     gyre_u64 reserved[7];
     gyre_u64 head; /* written by the device when it may lose sight of the queue: where it allots next */
     gyre_u64 reserved_again[7];
@@ -227,14 +230,14 @@ typedef struct gyre_bridge_words {
     /* then a gyre_bridge_track for each track */
 } gyre_bridge_words;
 
-/** What a message takes of a ring of bytes. */
+/** The bytes that a message takes in a ring of bytes. */
 #define GYRE_BRIDGE_UNITS(length) (((gyre_u64)(length) + 15) & ~(gyre_u64)15)
-/** Where a message begins that has this position, whatever it is: inside the ring, aligned. */
+/** Where the message of a position begins; any `position` gives a place inside the ring, aligned. */
 #define GYRE_BRIDGE_AT(position, bytes) ((position) & ((gyre_u64)(bytes)-16))
 
 /* ---- a kernel's control region ------------------------------------------------------------------------- */
 
-/** What the host wants; the low byte of `command`. The rest is an epoch that grows with every change. */
+/** The host's order, in the low byte of `command`. The rest of `command` is an epoch that grows with every change. */
 enum gyre_verb {
     GYRE_VERB_RUN = 1,   /* serve the queues of the table */
     GYRE_VERB_PAUSE = 2, /* touch no queue; keep everything queued */
@@ -262,17 +265,17 @@ typedef struct gyre_control_device {
     gyre_u32 parked; /* workers about to park or parked on the doorbell; a sender rings while it is not 0 */
     gyre_u32 acknowledge_bell; /* futex word: incremented and woken when a block acknowledged a command */
     gyre_u32 lost;             /* not 0: the device died; its waiters give up */
-    gyre_u8 lost_why[52]; /* what of, a NUL-terminated text, written before `lost`; "": it is not known */
+    gyre_u8 lost_why[52];      /* why it died, a NUL-terminated text, written before `lost`; "": unknown */
 } gyre_control_device;
 
 /**
- * gyre_queue_slots.foreign: what a device does for a queue of another program, or one whose replies are passed on to
- * such programs.
+ * gyre_queue_slots.foreign: a device takes care with a queue of another program, or with a queue whose replies are
+ * passed on to other programs.
  *
- * RING: another program can write the queue's region at any time. The device copies what a request says (length,
- * payload, header, seal) once, before it checks any of it; handlers see the copy. A reply is built in memory of the
- * device's own and copied out; nothing of it is read back. Such a queue has no gyre_bridge.
- * REPLIES: what a handler leaves out of its reply, and padding, leaves as zeros.
+ * RING: another program can write the queue's region at any time. The device copies a request's length, payload, header
+ * and seal once, before it checks any of them; handlers see the copy. A reply is built in memory of the device's own
+ * and copied out; nothing of it is read back. Such a queue has no gyre_bridge.
+ * REPLIES: bytes of a reply that its handler did not write, and padding, are sent as zeros.
  */
 #define GYRE_FOREIGN_REPLIES 1
 #define GYRE_FOREIGN_RING    2
@@ -282,9 +285,9 @@ typedef struct gyre_queue_slots {
     gyre_u64 capacity;
     gyre_u32 request_stride, reply_stride;
     gyre_u64 request_offset, reply_offset;
-    gyre_u64 stamps_offset; /* of the first gyre_stamp; 0: there are none */
-    /* Of the first header, one a slot, header_size bytes of a gyre_header each; 0: there are none. Written by
-     * the host before the sequence of the request. */
+    gyre_u64 stamps_offset; /* where the first gyre_stamp lies; 0: there are none */
+    /* Where the first header lies: one a slot, header_size bytes of a gyre_header each; 0: there are none. The host
+     * writes a header before the sequence of its request. */
     gyre_u64 headers_offset;
     gyre_u32 header_size;
     /* 1: behind the headers, whole lines on, a CRC-32C for each request slot, written by the host before the
@@ -305,7 +308,7 @@ typedef struct gyre_queue_slots {
  * from here where slots lie, not from the region, which may be another program's to write.
  */
 typedef struct gyre_control_queue {
-    gyre_u64 address; /* of the queue's region as the device sees it; 0: no queue here */
+    gyre_u64 address; /* of the queue's region, as the device sees it; 0: no queue here */
     gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
     gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
     gyre_queue_slots slots;
@@ -318,11 +321,11 @@ typedef struct gyre_control_queue {
 typedef struct gyre_control_block {
     gyre_u64 acknowledged; /* the last command obeyed */
     gyre_u64 handled;      /* messages completed, whatever the outcome */
-    gyre_u64 failed;       /* of these, failed by the handler */
+    gyre_u64 failed;       /* `handled` messages whose handler failed */
     gyre_u64 heartbeat;    /* grows while the block is alive and awake */
-    gyre_u64 working;      /* not 0: it is at messages, at others whenever it changes */
-    gyre_u64 tells;      /* 1: it tells so; GYRE_TELLS_TIME: its backend does, now and then; 0: nobody does */
-    gyre_u64 working_ns; /* GYRE_TELLS_TIME: for how long it was at the same ones when that was last seen */
+    gyre_u64 working;      /* not 0: it is at messages; a new value says: at other messages */
+    gyre_u64 tells;        /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
+    gyre_u64 working_ns;   /* GYRE_TELLS_TIME: how long it was at the same messages at the last look */
     gyre_u64 reserved;
 } gyre_control_block;
 
@@ -356,8 +359,8 @@ typedef struct gyre_control_region {
  * acknowledges between two messages.
  */
 typedef struct gyre_control_handle {
-    gyre_u64 id;      /* of the gyre_handle that names it; 0: no buffer here */
-    gyre_u64 address; /* of its first byte, as the backend told it */
+    gyre_u64 id;      /* `id` of the gyre_handle that names it; 0: no buffer here */
+    gyre_u64 address; /* its first byte's address, as the backend told it */
     gyre_u64 size;    /* bytes */
     gyre_u64 reserved;
 } gyre_control_handle;

@@ -47,14 +47,14 @@ typedef struct gyre_shards_desc {
         *name; /* [queue.NAME] configures every ring of it; the rings are the queues NAME/0, NAME/1, ... */
     uint32_t rings; /* 0: as configured */
     gyre_shard_rule rule;
-    /** Of rule `key`: a field of the kernel's request type, "account" or "order.account"; integers, floats,
-     * arrays of them, id128, and the items of a text or of a span of these, in the message itself. NULL: as
+    /** For the rule `key`: a field of the kernel's request type, "account" or "order.account". It may be an integer, a
+     * float, an array of these, an id128, or the items of a text or of a span of these, in the message itself. NULL: as
      * configured. */
     const char *key;
-    uint64_t capacity; /* of each ring; 0: as configured */
+    uint64_t capacity; /* each ring's; 0: as configured */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
-    const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
+    const gyre_type *request, *reply; /* the types that the caller sends and receives; NULL: unchecked */
 } gyre_shards_desc;
 
 /**
@@ -99,9 +99,9 @@ GYRE_API gyre_status gyre_shards_call(gyre_shards *shards, const void *request, 
                                       uint64_t deadline_ns);
 
 /**
- * As gyre_receive, from any ring that has a completion, in turns; *ring (may be NULL) tells which. CLOSED
- * when all rings are and nothing is under way. Of two threads that receive at once, either may get the later
- * one of a ring's completions first into its hands: order needs one receiver, or one for each ring.
+ * As gyre_receive, from any ring that has a completion, in turns; *ring (may be NULL) tells which. CLOSED when all
+ * rings are closed and nothing is under way. When two threads receive at once, either may return first with the later
+ * of two completions of a ring: order needs one receiver, or one for each ring.
  */
 GYRE_API gyre_status gyre_shards_receive(gyre_shards *shards, void *reply, size_t size, uint32_t *ring,
                                          gyre_completion *completion, uint64_t deadline_ns);
@@ -111,10 +111,10 @@ typedef struct gyre_shard_batch {
     size_t size;
     void *replies; /* `reply_size` bytes apart */
     size_t reply_size;
-    size_t count;                 /* for so many there is room */
+    size_t count;                 /* how many completions there is room for */
     gyre_completion *completions; /* as many, or NULL as in gyre_receive_batch */
     size_t received;              /* out */
-    uint32_t ring;                /* out: whose they are */
+    uint32_t ring;                /* out: the ring that they are from */
 } gyre_shard_batch;
 
 /** As gyre_receive_batch, from one ring that has completions; the next call begins with the next ring. */

@@ -31,7 +31,7 @@ typedef enum gyre_status {
     GYRE_EXHAUSTED = 7,
     /** The queue is full (or empty, for a receive) and the caller did not want to wait. Retry later. */
     GYRE_AGAIN = 8,
-    /** The deadline passed. What was accepted stays accepted. */
+    /** The deadline passed. Requests that were accepted stay accepted. */
     GYRE_TIMEOUT = 9,
     /** The kernel, queue or runtime was closed or terminated. */
     GYRE_CLOSED = 10,
@@ -39,8 +39,8 @@ typedef enum gyre_status {
     GYRE_FAILED = 11,
     /** The device or the process that serves it died. Other devices go on. */
     GYRE_LOST = 12,
-    /** The queue was full and its policy (drop_newest) discarded this message, or it looks for duplicates and
-     * had one of that id; it is counted. */
+    /** The queue was full and its policy (drop_newest) discarded this message, or the queue looks for duplicates
+     * (dedup) and knew its id. The message is counted. */
     GYRE_DROPPED = 13,
     /** A defect of Gyre or of a plugin: please report it with the sentence. */
     GYRE_INTERNAL = 14,

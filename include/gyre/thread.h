@@ -26,10 +26,11 @@ extern "C" {
 #endif
 
 /**
- * pthread_create of a thread that leaves the program's signals to the program's threads: its handlers would run in
- * the midst of Gyre, or on the stack of a lane, and sigwait would miss what such a thread takes. What a thread causes
- * itself, for which the program may have a handler, still comes to it, and so does the signal of profilers.
- * 0, or what pthread_create returns: gyre_lack_remedy (gyre/lack.h) says what people can do about it.
+ * pthread_create of a thread that blocks the program's signals, so that the program's own threads get them: otherwise
+ * the program's handlers would run in the midst of Gyre, or on the stack of a lane, and sigwait would miss the signals
+ * that such a thread takes. Signals that the thread causes itself, which the program may handle, still come to it, and
+ * so does the signal of profilers. Returns 0, or the error of pthread_create: gyre_lack_remedy (gyre/lack.h) says what
+ * people can do about it.
  */
 static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
                                     void *(*run)(void *argument), void *argument)

@@ -90,7 +90,7 @@ static inline int gyre_patience_pause(const gyre_patience *patience, uint64_t tu
     return 0;
 }
 
-/** After the look that found something. `ran`: what gyre_patience_pause said before it. */
+/** To be called after a look that found something. `ran`: the result of the gyre_patience_pause before that look. */
 static inline void gyre_patience_end(gyre_patience *patience, int ran)
 {
     if (!patience->hasty)
@@ -177,8 +177,8 @@ static inline void gyre_bell_ring(uint32_t *bell, int count)
 
 /* ---- workers without work ---- */
 
-/** A look at what a worker waits for: not 0 when it has something to do. What follows compiles it into its loops, where it
- * is a function known there. */
+/** A look for work: not 0 when the worker has something to do. The loops below are compiled with it inlined when it is
+ * a function known there. */
 typedef int (*gyre_look)(void *context);
 
 #define GYRE_IDLE_LOOP static inline __attribute__((always_inline))
@@ -222,9 +222,9 @@ GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns
 }
 
 /**
- * Sleeps at `bell` until a look finds something, in which case it returns 1, or until `until_ns` (UINT64_MAX: without end),
- * in which case it returns 0, and `*seen` is what the bell said before the last look. Who calls it has announced
- * itself as parked, then read the time `parked_ns`, then made a heavy barrier.
+ * Sleeps at `bell` until a look finds something and returns 1, or until `until_ns` (UINT64_MAX: without end) and
+ * returns 0. `*seen` is the bell's value before the last look. The caller has announced itself as parked, then read the
+ * time `parked_ns`, then made a heavy barrier.
  */
 GYRE_IDLE_LOOP int gyre_idle_sleep(gyre_look look, void *context, const uint32_t *bell, uint64_t parked_ns,
                                    uint64_t until_ns, uint32_t *seen)

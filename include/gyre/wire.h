@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the functions that `gyre wire` writes are made of: messages to and from the wire form of MemoryPack.
- * For the host and for handlers in every dialect; a handler's file includes <gyre/kernel.h> first.
+ * Building blocks of the functions that `gyre wire` writes: messages to and from the wire form of MemoryPack. For the
+ * host and for handlers in every dialect; a handler's file includes <gyre/kernel.h> first.
  *
  *     gyre_wire_out out = {.bytes = bytes, .room = sizeof bytes};
  *     gyre_u32 length = gyre_encode_order(&out, &message);      0: out.problem says why
@@ -9,9 +9,9 @@
  *     if (!gyre_decode_order(&in, &message))
  *         ... in.problem, found at byte in.at
  *
- * Nothing beyond `length` is read and nothing beyond `room` written. What is decoded may be anybody's bytes;
- * what is encoded is a message that Gyre delivered, that was built here, or that gyre_message_check accepted.
- * Stability: as message.h for the two structs; the rest is for generated text of the same version.
+ * Nothing beyond `length` is read and nothing beyond `room` written. Any bytes may be decoded, from whatever source. A
+ * message to be encoded was delivered by Gyre, built here, or accepted by gyre_message_check. Stability: as message.h
+ * for the two structs; the rest is for generated text of the same version.
  */
 #ifndef GYRE_WIRE_H
 #define GYRE_WIRE_H
@@ -37,7 +37,7 @@ typedef struct gyre_wire_out {
 typedef struct gyre_wire_in {
     const GYRE_GLOBAL gyre_u8 *bytes;
     gyre_u32 length;
-    gyre_u32 at;                       /* bytes that were read; of a problem, its offset */
+    gyre_u32 at;                       /* bytes that were read; after a problem, its offset */
     GYRE_LITERAL_ const char *problem; /* as out's: at most 43 letters, which a failure has room for */
     GYRE_GLOBAL gyre_u8 *message;
     gyre_u32 message_size;
@@ -342,7 +342,8 @@ GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
     return gyre_wire_new_(in, item_size, count == -1 ? 0 : (gyre_u32)count);
 }
 
-/* Whether an optional value with a flag, or bare, is there. What stands for an absent one is read as well. */
+/* Whether an optional value with a flag, or bare, is there. The bytes that stand for an absent value are read as
+ * well. */
 GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 padding, gyre_u32 size)
 {
     gyre_u32 there = 1;
@@ -362,7 +363,7 @@ GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 pad
     return there != 0;
 }
 
-/* Which of `size` bytes is not zero; `size` when all are. */
+/* The first of `size` bytes that is not zero; `size` when all are zero. */
 GYRE_HELPER gyre_u32 gyre_wire_nonzero_(const GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
     gyre_u8 any = 0;
