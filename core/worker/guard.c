@@ -20,7 +20,7 @@
 
 #include "core/isolation/guard.h"
 #include "core/isolation/keeper.h"
-#include "core/worker/serve.h"
+#include "core/worker/guard.h"
 
 enum { ENVIRONMENT_MAX = 1 << 21, PASSES_MAX = 2000, LOOK_MS = 100 };
 
@@ -77,7 +77,7 @@ static void end_all(const char *mark)
         usleep(1000);
 }
 
-static void purge(const char *prefix, uint64_t number)
+static void purge_worker(const char *prefix, uint64_t number)
 {
     char mark[GYRE_MARK_SIZE + 32];
     snprintf(mark, sizeof mark, "%s%llu=", prefix, (unsigned long long)number);
@@ -98,7 +98,7 @@ static void let_go_of_program(void)
 
 enum order { ORDER_NONE, ORDER_PURGE, ORDER_END, ORDER_NO_MORE };
 
-static enum order hear(int socket, uint64_t *number)
+static enum order hear_order(int socket, uint64_t *number)
 {
     const ssize_t got = recv(socket, number, sizeof *number, MSG_DONTWAIT);
     if (got == (ssize_t)sizeof *number)
@@ -120,9 +120,9 @@ int worker_guard(int socket, pid_t program, const char *prefix)
     struct pollfd news[] = {{.fd = end, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
     while (getppid() == program && !news[0].revents && order != ORDER_END && order != ORDER_NO_MORE) {
         poll(news, 2, end < 0 ? LOOK_MS : -1);
-        order = news[1].revents ? hear(socket, &number) : ORDER_NONE;
+        order = news[1].revents ? hear_order(socket, &number) : ORDER_NONE;
         if (order == ORDER_PURGE)
-            purge(prefix, number);
+            purge_worker(prefix, number);
     }
     if (order != ORDER_END)
         end_all(prefix);

@@ -8,7 +8,11 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/worker/serve.h"
+#include "core/worker/arguments.h"
+#include "core/worker/device.h"
+#include "core/worker/log.h"
+#include "core/worker/objects.h"
+#include "core/worker/operations.h"
 
 enum { BINDINGS_MAX = 256 };
 

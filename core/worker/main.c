@@ -17,6 +17,7 @@
 
 #include "core/base/fault.h"
 #include "core/isolation/keeper.h"
+#include "core/worker/guard.h"
 #include "core/worker/serve.h"
 #include "gyre/waiting.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of the worker, by the numbers that the core gave them. Lock: one, for the list; not held while
- * the backend is called, but for a look at its kernels. The core releases nothing that it still uses.
+ * The objects of the worker, by the numbers that the core gave them. Lock: one, for the list. It is not held while the
+ * backend is called, except for a look at its kernels. The core releases nothing that it still uses.
  */
-#include "core/worker/serve.h"
+
+#include "core/worker/objects.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/ring/region.h"
+#include "core/worker/device.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct worker_object *objects;
@@ -69,7 +71,7 @@ gyre_status worker_look_at_residents(void)
     return status;
 }
 
-static void release(struct worker_object *object)
+static void free_object(struct worker_object *object)
 {
     switch (object->kind) {
     case WORKER_MODULE:
@@ -103,6 +105,6 @@ gyre_status worker_release(uint64_t id)
     if (!object)
         return gyre_error_set(GYRE_INTERNAL, "the core releases object %llu, which is not there",
                               (unsigned long long)id);
-    release(object);
+    free_object(object);
     return GYRE_OK;
 }

@@ -15,71 +15,12 @@
 #include "core/base/error.h"
 #include "core/isolation/keeper.h"
 #include "core/parcel/records.h"
-#include "core/worker/serve.h"
+#include "core/worker/arguments.h"
+#include "core/worker/device.h"
+#include "core/worker/objects.h"
+#include "core/worker/operations.h"
 
-enum { PARAMETERS_MAX = 256, DIRECTORIES_MAX = 64, MESSAGES_MAX = 64 * 1024 };
-
-static struct gyre_dispatch *device; /* set once, before any other operation */
-
-struct gyre_dispatch *worker_device(void)
-{
-    return __atomic_load_n(&device, __ATOMIC_ACQUIRE);
-}
-
-gyre_status worker_nonsense(void)
-{
-    return gyre_error_set(GYRE_INTERNAL, "the worker process was asked for something that makes no sense");
-}
-
-/* ---- the device ---- */
-
-static const char *text_or_empty(struct gyre_parcel *parcel)
-{
-    const char *text = gyre_parcel_get_text(parcel);
-    return text ? text : "";
-}
-
-static void answer_open(struct gyre_parcel *parcel)
-{
-    gyre_parcel_begin(parcel, GYRE_PARCEL_OPEN, GYRE_OK);
-    gyre_parcel_put(parcel, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
-    gyre_parcel_put_u64(parcel, gyre_dispatch_has_notify(device));
-    gyre_parcel_put_u64(parcel, gyre_dispatch_can_copy(device));
-    gyre_parcel_put_text(parcel, gyre_dispatch_build(device));
-}
-
-gyre_status worker_open(struct gyre_parcel *parcel)
-{
-    gyre_parameter parameters[PARAMETERS_MAX];
-    struct gyre_dispatch *opened = NULL;
-    struct gyre_candidate candidate = {.parameters = parameters};
-    candidate.name = text_or_empty(parcel);
-    candidate.library = text_or_empty(parcel);
-    uint32_t ordinal = gyre_parcel_get_u32(parcel, UINT32_MAX);
-    candidate.alone = gyre_parcel_get_u64(parcel) != 0;
-    candidate.parameter_count = gyre_parcel_get_u32(parcel, PARAMETERS_MAX);
-    for (size_t i = 0; i < candidate.parameter_count; i++) {
-        parameters[i].key = text_or_empty(parcel);
-        parameters[i].value = text_or_empty(parcel);
-        parameters[i].origin = text_or_empty(parcel);
-    }
-    if (!gyre_parcel_whole(parcel) || worker_device())
-        return worker_nonsense();
-    gyre_status status = gyre_dispatch_open(&candidate, ordinal, worker_log, NULL, &opened);
-    if (status != GYRE_OK)
-        return status;
-    __atomic_store_n(&device, opened, __ATOMIC_RELEASE); /* pairs with worker_device */
-    answer_open(parcel);
-    return GYRE_OK;
-}
-
-gyre_status worker_close(struct gyre_parcel *parcel)
-{
-    struct gyre_dispatch *closed = __atomic_exchange_n(&device, NULL, __ATOMIC_ACQ_REL);
-    gyre_dispatch_close(closed);
-    gyre_parcel_begin(parcel, GYRE_PARCEL_CLOSE, GYRE_OK);
-    return GYRE_OK;
-}
+enum { DIRECTORIES_MAX = 64, MESSAGES_MAX = 64 * 1024 };
 
 /* In the list of processes it is a worker like any other from now on. */
 gyre_status worker_promote(struct gyre_parcel *parcel)
@@ -105,16 +46,16 @@ gyre_status worker_compile(struct gyre_parcel *parcel)
 {
     const char *directories[DIRECTORIES_MAX + 1] = {NULL};
     gyre_compile_desc desc = {.size = sizeof desc, .include_directories = directories};
-    desc.unit_path = text_or_empty(parcel);
-    desc.options = text_or_empty(parcel);
+    desc.unit_path = worker_text(parcel);
+    desc.options = worker_text(parcel);
     desc.architecture = gyre_parcel_get_text(parcel);
-    desc.artifact_path = text_or_empty(parcel);
+    desc.artifact_path = worker_text(parcel);
     desc.dependency_path = gyre_parcel_get_text(parcel);
     desc.deadline_ns = gyre_parcel_get_u64(parcel);
     desc.messages_size = gyre_parcel_get_u32(parcel, MESSAGES_MAX);
     uint32_t count = gyre_parcel_get_u32(parcel, DIRECTORIES_MAX);
     for (uint32_t i = 0; i < count; i++)
-        directories[i] = text_or_empty(parcel);
+        directories[i] = worker_text(parcel);
     if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     desc.messages = calloc(1, desc.messages_size + 1);
@@ -146,7 +87,8 @@ static bool file_is(const char *path, const void *bytes, uint64_t size)
 }
 
 /* From the file where it is as it was, which debuggers know; else from the core's copy of it. */
-static gyre_status load(const char *path, int copy, const void *bytes, uint64_t size, gyre_module **out)
+static gyre_status load_module(const char *path, int copy, const void *bytes, uint64_t size,
+                               gyre_module **out)
 {
     char other[64];
     gyre_module_desc desc = {
@@ -163,14 +105,14 @@ gyre_status worker_module_load(struct gyre_parcel *parcel)
     gyre_module *module = NULL;
     void *bytes = NULL;
     object.id = gyre_parcel_get_u64(parcel);
-    const char *path = text_or_empty(parcel);
+    const char *path = worker_text(parcel);
     uint64_t size = gyre_parcel_get_u64(parcel);
     int copy = gyre_parcel_take_descriptor(parcel);
     gyre_status status = gyre_parcel_whole(parcel) ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_map(dup(copy), size, &bytes);
     if (status == GYRE_OK)
-        status = load(path, copy, bytes, size, &module);
+        status = load_module(path, copy, bytes, size, &module);
     if (bytes)
         munmap(bytes, size);
     if (copy >= 0)

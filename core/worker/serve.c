@@ -2,8 +2,6 @@
 /*
  * Connections: the control socket brings them, and each has a thread that answers one call after the other.
  * So a call that waits keeps no other out.
- *
- * Lock: log_lock, for the one message that log lines go out in.
  */
 #include "core/worker/serve.h"
 
@@ -17,44 +15,15 @@
 #include "core/base/fault.h"
 #include "core/base/thread.h"
 #include "core/isolation/keeper.h"
+#include "core/worker/arguments.h"
+#include "core/worker/device.h"
+#include "core/worker/log.h"
+#include "core/worker/objects.h"
+#include "core/worker/operations.h"
 
 #define LOOK_NS 20000000
 
-static int control_socket;
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gyre_parcel log_parcel;
-
-/* ---- log ---- */
-
-void worker_log(void *context, int level, const char *text)
-{
-    (void)context;
-    pthread_mutex_lock(&log_lock);
-    gyre_error_hold();
-    gyre_parcel_begin(&log_parcel, GYRE_PARCEL_LOG, GYRE_OK);
-    gyre_parcel_put_u64(&log_parcel, (uint64_t)level);
-    gyre_parcel_put_text(&log_parcel, text);
-    gyre_parcel_send(&log_parcel, control_socket, 0);
-    gyre_error_let_go();
-    pthread_mutex_unlock(&log_lock);
-}
-
-void worker_log_kernel(uint64_t id, const char *text, int64_t value)
-{
-    pthread_mutex_lock(&log_lock);
-    gyre_error_hold();
-    gyre_parcel_begin(&log_parcel, GYRE_PARCEL_KERNEL_LOG, GYRE_OK);
-    gyre_parcel_put_u64(&log_parcel, id);
-    gyre_parcel_put_u64(&log_parcel, (uint64_t)value);
-    gyre_parcel_put_text(&log_parcel, text);
-    gyre_parcel_send(&log_parcel, control_socket, 0);
-    gyre_error_let_go();
-    pthread_mutex_unlock(&log_lock);
-}
-
-/* ---- calls ---- */
-
-static gyre_status release(struct gyre_parcel *parcel)
+static gyre_status release_object(struct gyre_parcel *parcel)
 {
     uint64_t id = gyre_parcel_get_u64(parcel);
     if (!gyre_parcel_whole(parcel))
@@ -78,7 +47,7 @@ static worker_operation *const operations[] = {
     [GYRE_PARCEL_LAUNCH] = worker_launch,
     [GYRE_PARCEL_WAIT] = worker_wait,
     [GYRE_PARCEL_NOTIFY] = worker_notify,
-    [GYRE_PARCEL_RELEASE] = release,
+    [GYRE_PARCEL_RELEASE] = release_object,
 };
 
 /*
@@ -92,7 +61,7 @@ static _Noreturn void end_with_device(void)
 }
 
 /* The answer to one call is what the operation wrote, or its status and sentence. */
-static void answer(struct gyre_parcel *parcel)
+static void answer_call(struct gyre_parcel *parcel)
 {
     enum gyre_parcel_operation operation = gyre_parcel_operation(parcel);
     size_t index = (size_t)operation;
@@ -120,7 +89,7 @@ static void *serve_connection(void *argument)
         status = gyre_parcel_receive(&parcel, socket, UINT64_MAX);
         if (status == GYRE_OK) {
             (void)GYRE_FAULT_POINT(WORKER_CALL);
-            answer(&parcel);
+            answer_call(&parcel);
             (void)GYRE_FAULT_POINT(WORKER_ANSWER);
         }
         if (status == GYRE_OK)
@@ -172,11 +141,10 @@ static gyre_status start_watch(void)
 void worker_serve(int control)
 {
     struct gyre_parcel parcel;
-    control_socket = control;
     fcntl(control, F_SETFD, FD_CLOEXEC); /* compilers that a plugin runs are no business of the core's */
     gyre_status status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK)
-        status = gyre_parcel_init(&log_parcel);
+        status = worker_log_open(control);
     if (status == GYRE_OK)
         status = start_watch();
     while (status == GYRE_OK) {

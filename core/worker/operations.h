@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of a device, for what the core asks of the worker. Each reads its arguments from the message and writes its
+ * answer into it; a status that is not OK is the answer where the operation wrote none. Threads: any.
+ */
+#ifndef GYRE_CORE_WORKER_OPERATIONS_H
+#define GYRE_CORE_WORKER_OPERATIONS_H
+
+#include "core/parcel/parcel.h"
+
+typedef gyre_status worker_operation(struct gyre_parcel *parcel);
+
+/* operations.c */
+worker_operation worker_compile, worker_module_load, worker_module_kernel, worker_queue_alloc,
+    worker_memory_alloc, worker_transfer, worker_memory_copy, worker_promote;
+
+/* launches.c */
+worker_operation worker_launch, worker_wait, worker_notify;
+
+#endif
