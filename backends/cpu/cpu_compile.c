@@ -5,6 +5,7 @@
  * Must not run a shell: paths may hold anything.
  */
 #include "cpu_backend.h"
+#include "cpu_compile.h"
 #include "cpu_compiler.h"
 
 #include "gyre/lack.h"
@@ -26,17 +27,6 @@ struct command {
     int overflow;
     char text[32 * 1024];
 };
-
-/*
- * Warnings are for the reader of the messages; these few are always defects, and errors in other dialects.
- * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
- * what wants to be fused. Stack probes: a lane whose locals do not fit meets the guard below its stack.
- */
-const char cpu_compiler_fixed_options[] =
-    "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC "
-    "-fvisibility=hidden -fdiagnostics-color=never -Wall -Wno-unknown-pragmas "
-    "-Wno-unused-function -Werror=implicit-function-declaration "
-    "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type";
 
 /*
  * Of `checked`: calls before each access to memory and for each index of an array, which dialect/c11_checked.h answers.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which C compiler this device uses, and the text that tells it from every other, for the keys of compiled
- * kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
+ * Which C compiler this device uses, what every kernel is compiled with, and the text that tells it from every other, for
+ * the keys of compiled kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
  */
 #include "cpu_compiler.h"
 #include "cpu_backend.h"
@@ -11,6 +11,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * Warnings are for the reader of the messages; these few are always defects, and errors in other dialects.
+ * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
+ * what wants to be fused. Stack probes: a lane whose locals do not fit meets the guard below its stack.
+ */
+const char cpu_compiler_fixed_options[] =
+    "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC "
+    "-fvisibility=hidden -fdiagnostics-color=never -Wall -Wno-unknown-pragmas "
+    "-Wno-unused-function -Werror=implicit-function-declaration "
+    "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type";
 
 static bool is_program(const char *path)
 {

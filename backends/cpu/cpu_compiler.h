@@ -10,6 +10,12 @@
 /** What every kernel is compiled with, before the options of the configuration; part of the identity. */
 extern const char cpu_compiler_fixed_options[];
 
+struct gyre_device;
+
+/** The compiler in use and what tells it from another: resolved path, size, time of change. "" when there is
+ * none. */
+void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t size);
+
 /** Looks for a program as execvp does. False and an empty path when there is none. Links are not resolved. */
 bool cpu_compiler_find(const char *program, char path[PATH_MAX]);
 

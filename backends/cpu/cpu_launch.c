@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_launch.h"
 #include "cpu_lines.h"
+#include "cpu_module.h"
 #include "cpu_resident.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the CPU backend: the device's memory is the host's. */
 #include "cpu_backend.h"
+#include "cpu_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

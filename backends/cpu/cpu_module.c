@@ -4,6 +4,7 @@
  * locks. Loading runs the file's constructors, so the core has checked where it comes from.
  */
 #include "cpu_backend.h"
+#include "cpu_module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -5,7 +5,13 @@
  * cpu_worker.c.
  */
 #include "cpu_backend.h"
+#include "cpu_compile.h"
+#include "cpu_compiler.h"
+#include "cpu_launch.h"
+#include "cpu_memory.h"
+#include "cpu_module.h"
 #include "cpu_pool.h"
+#include "cpu_settings.h"
 #include "cpu_spread.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys of [backend.cpu]. Ranges are checked here once more: parameters may come from anywhere. */
 #include "cpu_backend.h"
+#include "cpu_settings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu_spread.h"
 #include "core/base/error.h"
 #include "core/loader/host.h"
+#include "backends/cpu/cpu_settings.h"
 #include "unit/unit.h"
 
 #include <stdio.h>
