@@ -93,15 +93,14 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
     return GYRE_OK;
 }
 
-/* Of a call that ended with `status`. */
+/* Adds to the sentence of a call that ended with `status` which request it sent. */
 static gyre_status add_unanswered(gyre_status status, uint64_t number)
 {
     return gyre_error_add(status, "request %llu was sent and not answered%s", (unsigned long long)number,
                           status == GYRE_TIMEOUT ? " in time" : "");
 }
 
-/* Of a queue with levels: waits until the call's reply
- * is in the ring, and says where; or gives the call up. */
+/* In a queue with levels: waits until the call's reply is in the ring, and says where; or gives the call up. */
 static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
 {
     const uint64_t ticket = *index;
@@ -118,7 +117,7 @@ static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t dea
     return add_unanswered(status, ticket);
 }
 
-/* What a call gives and wants back; completion and info may be NULL. */
+/* A call's request, and where its results go; completion and info may be NULL. */
 struct exchange {
     struct gyre_outgoing request; /* one */
     void *reply;
@@ -140,7 +139,7 @@ static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct ex
     return GYRE_OK;
 }
 
-/* Its reply came by express. */
+/* Takes a reply that came by express. */
 static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
     const uint32_t quick = queue->ways.quick_reply_size;
@@ -156,7 +155,7 @@ static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct 
     return GYRE_OK;
 }
 
-/* What becomes of it nobody is told; UINT64_MAX: it was not sent. */
+/* Tells the caller which request stays unanswered; UINT64_MAX: it was not sent. */
 static void tell_unanswered(const struct exchange *exchange, uint64_t index)
 {
     if (exchange->completion)

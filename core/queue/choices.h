@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of a protocol, of a queue whose kernel takes several. The kernel fills this in, before anything is sent. */
+/* The types of a protocol, for a queue whose kernel takes several types. The kernel fills this in before anything is
+ * sent. */
 #ifndef GYRE_CORE_QUEUE_CHOICES_H
 #define GYRE_CORE_QUEUE_CHOICES_H
 
@@ -10,10 +11,10 @@
 #include "gyre/message.h"
 
 struct gyre_queue_choices {
-    uint32_t request_type;  /* what a header says whose sender named no type */
-    uint32_t count;         /* of a protocol's types; 0: there is one type */
-    const uint32_t *types;  /* what headers say of each, by its number less 1; or NULL */
-    const uint8_t *queries; /* of each: 1: its handler changes nothing that is kept; NULL: no type is so */
+    uint32_t request_type;  /* the type in a header whose sender named none */
+    uint32_t count;         /* types of the protocol; 0: there is one type */
+    const uint32_t *types;  /* each type's word in headers, by its number less 1; or NULL */
+    const uint8_t *queries; /* 1: that handler changes nothing that is kept; NULL: no such type */
 };
 
 /** Whether a message of a protocol is of a type whose handler changes nothing. Reads the message once. */
@@ -26,7 +27,7 @@ static inline bool gyre_choice_is_query(const struct gyre_queue_choices *choices
     return number - 1 < choices->count && choices->queries[number - 1];
 }
 
-/** The number of one such type; 0: there is none. */
+/** The number of a type whose handler changes nothing; 0: there is none. */
 static inline uint32_t gyre_choice_any_query(const struct gyre_queue_choices *choices)
 {
     for (uint32_t i = 0; choices->queries && i < choices->count; i++)

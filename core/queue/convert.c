@@ -63,7 +63,7 @@ static gyre_status requests_lengthen(const gyre_queue *queue, const unsigned cha
     return GYRE_OK;
 }
 
-/* Messages that are only to be settled. */
+/* Copies messages as they are, so that they can be settled. */
 static gyre_status requests_copy(const gyre_queue *queue, const unsigned char *from, size_t size,
                                  size_t count, unsigned char *to)
 {
@@ -76,7 +76,7 @@ static gyre_status requests_copy(const gyre_queue *queue, const unsigned char *f
 void gyre_queue_settle_requests(gyre_queue *queue,
                                 void (*settle)(const gyre_queue *queue, void *request, uint64_t length))
 {
-    gyre_producer_take(queue); /* who has it now is done before the caller looks at the ring */
+    gyre_producer_take(queue); /* a sender that holds it now is done before the caller looks at the ring */
     __atomic_store_n(&queue->forms.settle, settle, __ATOMIC_RELEASE); /* pairs with gyre_queue_settles */
     gyre_producer_give(queue);
 }
@@ -111,7 +111,7 @@ gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message
             "the caller's buffer has %zu bytes, expected all of its type, which differs from "
             "the kernel's: pass one of %llu",
             size, (unsigned long long)growth->callers->size);
-    void *copy = malloc((size_t)*length + 1); /* who serves the queue may write there still */
+    void *copy = malloc((size_t)*length + 1); /* a server may still write to the message */
     if (!copy)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply as the caller's type");
     gyre_status status = gyre_layout_check_message(growth->kernels, memcpy(copy, message, *length), *length);

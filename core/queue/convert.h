@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that are not in the ring as their callers have them: bytes in a wire form, which stand behind their number
- * there (packets), types of which one side's has fields appended, and requests that are brought up to date on their way.
+ * Messages that look different in the ring and at their callers: packets (bytes in a wire form, behind their number),
+ * types to which one side has appended fields, and requests that are brought up to date on their way.
  */
 #ifndef GYRE_CORE_QUEUE_CONVERT_H
 #define GYRE_CORE_QUEUE_CONVERT_H
@@ -16,11 +16,14 @@
 gyre_status gyre_queue_convert(const gyre_queue *queue, const void *from, size_t size, size_t count,
                                void *to);
 
-/** Copies a reply of the kernel's type as the caller's, where reply_growth says that they differ; *length: of both. */
+/**
+ * Copies a reply of the kernel's type as the caller's type, where reply_growth says that they differ. *length: of the
+ * kernel's reply, then of the caller's.
+ */
 gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
                                     void *reply, size_t size);
 
-/** Of a queue of packets: the bytes of a reply, and their number. */
+/** The bytes of a reply in a queue of packets, and their number in *length. */
 static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_t *length)
 {
     *length -= *length < GYRE_PACKET_FRONT ? *length : GYRE_PACKET_FRONT;
@@ -28,8 +31,8 @@ static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_
 }
 
 /**
- * From now on every request with a tail goes through `settle`; the caller sees to those that are in the ring already.
- * Takes the producer's lock.
+ * From now on every request with a tail goes through `settle`; the caller sees to requests that are in the ring
+ * already. Takes the producer's lock.
  */
 void gyre_queue_settle_requests(gyre_queue *queue,
                                 void (*settle)(const gyre_queue *queue, void *request, uint64_t length));

@@ -70,7 +70,8 @@ static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
            gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
 }
 
-/* Who steps over a caller's slot rings for room, and the device has rung for what is behind it. */
+/* A thread that steps over a caller's slot rings the bell for room; the device has already rung for the completions
+ * behind that slot. */
 static gyre_status await_something(gyre_queue *queue)
 {
     const uint64_t cursor = gyre_received(queue);

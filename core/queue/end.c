@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a queue stops taking messages, for a while or for good, and what becomes of those that it holds then.
+ * How a queue stops taking messages, for a while or for good, and what becomes of the messages that it holds then.
  *
  * Locks: the producer's while sends are shut out or its ring is completed; the consumer's to reopen.
  */
@@ -89,10 +89,11 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 {
     if (!queue->line)
         return complete_ring(queue);
-    gyre_producer_take(queue); /* or the attendant moves what waits into a ring that was completed already */
+    gyre_producer_take(
+        queue); /* or the attendant moves waiting messages into a ring that was completed already */
     uint64_t count = queue->line->end(queue);
     count += complete_ring(queue);
-    queue->line->pump(queue); /* what finds no room follows as receivers make some */
+    queue->line->pump(queue); /* messages that find no room follow as receivers make room */
     gyre_producer_give(queue);
     return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a queue stops taking messages, for a while or for good, and what becomes of those that it holds then. */
+/* How a queue stops taking messages, for a while or for good, and what becomes of the messages that it holds then. */
 #ifndef GYRE_CORE_QUEUE_END_H
 #define GYRE_CORE_QUEUE_END_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue knows of other programs: of a client that has its ring (lent.h), of programs whose requests are relayed
- * into it (origin.h), and, in such a program, of the server. core/attach fills it in.
+ * A queue's links to other programs: to a client that has its ring (lent.h), to programs whose requests are relayed
+ * into it (origin.h), and, in a client, to the server. core/attach fills them in.
  */
 #ifndef GYRE_CORE_QUEUE_FOREIGN_H
 #define GYRE_CORE_QUEUE_FOREIGN_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The setting `header` of a queue: which part of a gyre_header its messages carry. Pure functions, any
- * thread.
+ * The setting `header` of a queue: how much of a gyre_header its messages carry. Pure functions, any thread.
  */
 #ifndef GYRE_CORE_QUEUE_HEADER_H
 #define GYRE_CORE_QUEUE_HEADER_H
@@ -13,7 +12,7 @@
 #include "gyre/status.h"
 
 struct gyre_header_plan {
-    uint32_t size; /* of the header: 0, 16, 32, 48, 64 */
+    uint32_t size; /* bytes of the header: 0, 16, 32, 48, 64 */
     bool sealed;   /* messages have checksums, which lie behind headers */
     bool times;    /* when a handler began and ended is to be told, too */
 };

@@ -22,7 +22,7 @@ const char *gyre_control_why_lost(const gyre_control_region *control, char *text
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
 /** LOST. */
 gyre_status gyre_queue_tell_lost(const gyre_queue *queue);
-/** INVALID or CLOSED: of a queue that is gyre_queue_refused. */
+/** INVALID or CLOSED: why a queue that is gyre_queue_refused takes no calls. */
 gyre_status gyre_queue_tell_refused(const gyre_queue *queue);
 
 #endif

@@ -100,9 +100,9 @@ static void notify(int descriptor)
 }
 
 /*
- * The client learns of it a moment later. What it may still send until then is counted, so that it is
- * drained; what comes after that is not waited for, or a client that goes on sending would keep a drain from
- * its end.
+ * The client learns of the closed sends a moment later. Requests that it may still send until then count, so that they
+ * are drained. Later requests are not waited for; otherwise a client that goes on sending would keep a drain from its
+ * end.
  */
 void gyre_lent_tell(gyre_queue *queue)
 {

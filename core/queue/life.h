@@ -6,9 +6,9 @@
 #include "core/queue/queue.h"
 
 /**
- * A queue without stages, on a new ring (`descriptor` -1) or on one that another program made. INVALID for a capacity that
- * is no power of two or sizes out of range, and for a region that does not hold what the options say; EXHAUSTED for want of
- * memory.
+ * Makes a queue without stages, on a new ring (`descriptor` -1) or on a ring that another program made. INVALID for a
+ * capacity that is no power of two or sizes out of range, and for a region that does not hold what the options say;
+ * EXHAUSTED for want of memory.
  */
 gyre_status gyre_queue_make(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
 

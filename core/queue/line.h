@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may stand in front of a ring, of a queue with a detour: a line, in which messages wait for their turn
- * (stages/levels.c), and the ids of messages that were sent before (stages/known.c).
+ * The two things that may stand in front of the ring of a queue with a detour: a line, in which messages wait for their
+ * turn (stages/levels.c), and the ids of messages that were sent before (stages/known.c).
  *
- * In a queue with a line an index of gyre.h is a ticket: it says when the message was sent, and not its place in the ring.
+ * In a queue with a line an index of gyre.h is a ticket: it says in which order the message was sent, not where it lies
+ * in the ring.
  */
 #ifndef GYRE_CORE_QUEUE_LINE_H
 #define GYRE_CORE_QUEUE_LINE_H
@@ -20,12 +21,12 @@ struct gyre_line {
                  uint64_t *ticket);
     /* Moves messages into the ring as far as its window allows; returns how many. */
     uint64_t (*pump)(gyre_queue *queue);
-    /* The caller with this ticket gave up: nobody waits for its reply, if it still waits in the line. */
+    /* The caller with this ticket gave up. If its request still waits in the line, nobody waits for the reply. */
     void (*abandon)(gyre_queue *queue, uint64_t ticket);
     /* A device will handle messages that come into the ring from now on. */
     void (*begin)(gyre_queue *queue);
-    /* No device handles messages any more. Those that wait are unhandled and remain so, even if a device comes. Returns how many
-     * were not unhandled before. Sends are closed and the device has left. */
+    /* No device handles messages any more; sends are closed. Messages in the line are unhandled and remain so, even if
+     * another device comes. Returns how many of them became unhandled now. */
     uint64_t (*end)(gyre_queue *queue);
 
     /* ---- any thread, without a lock ---- */
@@ -34,12 +35,12 @@ struct gyre_line {
     void (*move)(gyre_queue *queue);
     /* Messages in the line. Acquire: a message that has left it is in the ring for the caller. */
     uint64_t (*waiting)(const gyre_queue *queue);
-    /* Of these, the messages that are still to be handled. */
+    /* Messages in the line that are still to be handled. */
     uint64_t (*outstanding)(const gyre_queue *queue);
     /* The ticket that the next message gets. */
     uint64_t (*next)(const gyre_queue *queue);
-    /* The first ticket of a message in the line with this correlation that receivers may take. Takes the lock. Messages leave the
-     * line for the ring alone: one that is not seen here is found there by a later look. */
+    /* The lowest ticket in the line of a message with this correlation that receivers may take. Takes the lock. A
+     * message leaves the line only for the ring, so a later look at the ring finds a message that is not found here. */
     bool (*find)(gyre_queue *queue, uint64_t correlation, uint64_t *ticket);
     /* The ticket of the message in a slot of the ring. */
     uint64_t (*ticket)(const gyre_queue *queue, uint64_t index);

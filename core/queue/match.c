@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving out of turn: the reply with a certain correlation, or, where the queue's order is `any`,
- * whichever is there. What is taken before its turn is marked like a finished call, and the cursor steps over
- * it.
+ * Receiving out of turn: the reply with a certain correlation, or, where the queue's order is `any`, any reply that is
+ * there. A completion that is taken before its turn is marked like a finished call, and the cursor steps over it.
  *
  * Lock: the consumer's while slots are read; the producer's, before it, while messages in front of the ring are;
  * neither across a wait.
@@ -21,13 +20,13 @@
 #include "core/queue/ticket.h"
 #include "core/queue/wait.h"
 
-/* Which completions a receiver takes. */
+/* The completions that a receiver takes. */
 struct wish {
     bool any;
     uint64_t correlation;
 };
 
-/* Where a wanted message was that could not be taken. */
+/* Where a wanted message was when it could not be taken. */
 struct sighting {
     bool peeking; /* nobody takes anything while somebody has views */
     bool in_ring, in_line;
@@ -35,7 +34,7 @@ struct sighting {
     uint64_t ticket, sent; /* in front of it, when that was the index that the ring would take next */
 };
 
-/* Of a request under way; 0 where headers hold none. */
+/* The correlation of a request under way; 0 where headers hold none. */
 static uint64_t correlation_of(const struct gyre_ring *ring, uint64_t index)
 {
     uint64_t correlation = 0;
@@ -51,7 +50,7 @@ static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish
            (wish->any || correlation_of(&queue->ring, index) == wish->correlation);
 }
 
-/* The first wanted message under way; `ready`: whose completion is there. Under the lock. */
+/* Finds the first wanted message under way; `ready`: only if its completion is there. Under the lock. */
 static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, uint64_t *index)
 {
     const uint64_t end = gyre_queue_next_index(queue);
@@ -73,7 +72,8 @@ int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
     return over && first >= end ? -1 : 0;
 }
 
-/* Under the lock. What the message held besides its slot is given back with that, as of a call. */
+/* Under the lock. Memory that the message held besides its slot is given back when the cursor passes the slot, as for a
+ * call. */
 static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                         gyre_completion *completion, gyre_message_info *info)
 {
@@ -98,8 +98,8 @@ static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
 }
 
 /*
- * Of a message in front of the ring: it was answered, or another receiver took it. Where it is in the ring, if it is,
- * is behind what was sent when it was not there.
+ * A condition for a message that was in front of the ring: it was answered, or another receiver took it. If it has
+ * entered the ring, it lies at or behind `sent`, the ring's end when it was still outside.
  */
 static int wait_line(const gyre_queue *queue, uint64_t argument)
 {
@@ -110,7 +110,7 @@ static int wait_line(const gyre_queue *queue, uint64_t argument)
     return gyre_received(queue) > seen->sent;
 }
 
-/* What is awaited until another look is worth while. */
+/* The condition to wait for before another look is worth while. */
 struct awaited {
     gyre_wait_condition condition;
     uint64_t argument;
@@ -156,7 +156,8 @@ static gyre_status wait(gyre_queue *queue, const struct wish *wish, const struct
     return explain(queue, seen, gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
 }
 
-/* Where the wanted message is in front of the ring, before the ring is looked at: what is in neither is nowhere. */
+/* Finds the wanted message in front of the ring. To be called before the look at the ring: a message that is in neither
+ * is nowhere. */
 static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
 {
     queue->line->move(queue);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clients with names, of a queue whose requests have origins (origin.h), and where the numbers of each go on: in the
- * memory of whoever writes its journal, in the journal, and, as that was found, with the queue. No locks.
+ * The named clients of a queue whose requests have origins (origin.h), and the number at which each goes on. The writer
+ * of the queue's journal has such a table, the journal holds it, and the queue has it as the journal was found. No
+ * locks.
  */
 #ifndef GYRE_CORE_QUEUE_NAMES_H
 #define GYRE_CORE_QUEUE_NAMES_H
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of more, the one that was heard of first is forgotten: names cost nothing to invent. */
+/* When there are more, the client that was heard of first is forgotten, because a client can invent names for
+ * nothing. */
 enum { GYRE_NAMES_MAX = 4096 };
 
 struct gyre_name {
@@ -21,10 +23,12 @@ struct gyre_name {
 struct gyre_names {
     struct gyre_name *all; /* in the order in which they were heard of first */
     size_t count, capacity;
-    size_t last; /* which was heard of last: mostly the next one too */
+    size_t last; /* the client that was heard of last: often it comes again */
 };
 
-/** Requests of a client below `next` are known; of one without a name nothing is noted. False: there is no memory. */
+/**
+ * Notes that the client's requests below `next` are known; ignores a client without a name. False: there is no memory.
+ */
 bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next);
 /** Where its numbers go on; 0: nothing is known. */
 uint64_t gyre_names_next(const struct gyre_names *names, uint64_t client);

@@ -16,9 +16,10 @@
 #include "core/ring/outcome.h"
 
 /*
- * Who takes many replies at once, and found as many the last time, asks for their lines ahead of reading them:
- * what another processor or a device wrote is far away, and a processor waits for a few lines at a time only.
- * 0: few are expected, and lines that are still to be written are left where they are.
+ * How many replies ahead a receiver prefetches lines. A receiver that takes many replies at once, and found as many the
+ * last time, does so because lines that another processor or a device wrote are far away, and a processor waits for
+ * only a few lines at a time. 0: few replies are expected, and lines that are still to be written are left where they
+ * are.
  */
 static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
 {
@@ -27,7 +28,8 @@ static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
                                                             : 0;
 }
 
-/* Of a message that the device told no outcome of. `readable`: bytes of a slot whose length tells nothing. */
+/* Turns a view of a message with an unknown outcome into a failure. `readable`: bytes that may be read of a slot whose
+ * length is wrong. */
 static void view_show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t readable)
 {
     if (gyre_outcome_is_known((uint32_t)view->outcome))
@@ -38,7 +40,8 @@ static void view_show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t read
     view->length = sizeof(gyre_failure) <= queue->ring.reply_size ? (uint32_t)sizeof(gyre_failure) : readable;
 }
 
-/* Where messages wait in front of the ring, views say tickets, and the outcomes that the look at failures left. */
+/* For a queue with a line: puts tickets into the views, and the outcomes that stages changed when they looked at
+ * failures. */
 static void views_show_tickets(const gyre_queue *queue, gyre_view *views, uint64_t first, size_t found)
 {
     for (size_t i = 0; i < found; i++) {
@@ -50,7 +53,8 @@ static void views_show_tickets(const gyre_queue *queue, gyre_view *views, uint64
     }
 }
 
-/* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */
+/* Makes views of the completions that are there; the lock is held. Each slot's header is read once, and constants stay
+ * in registers. */
 static size_t views_make(gyre_queue *queue, gyre_view *views, size_t count)
 {
     const unsigned char *const replies = queue->ring.replies;
@@ -58,7 +62,8 @@ static size_t views_make(gyre_queue *queue, gyre_view *views, size_t count)
     const struct gyre_ring_bytes *const bytes = queue->ring.bytes;
     const uint64_t mask = queue->ring.mask, first = queue->consumer.received;
     const uint32_t stride = queue->ring.slots.reply_stride, reply_size = queue->ring.reply_size;
-    const uint32_t readable = bytes && bytes->replies ? 0 : reply_size; /* of a length that is nonsense */
+    const uint32_t readable =
+        bytes && bytes->replies ? 0 : reply_size; /* bytes of a slot whose length is wrong */
     uint32_t outcomes = 0;
     gyre_replies_see(queue, first, first + count);
     const uint64_t ahead = lines_ahead(queue, count);
@@ -88,7 +93,7 @@ static size_t views_make(gyre_queue *queue, gyre_view *views, size_t count)
             views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
     queue->consumer.peeked = found;
     gyre_peeking_set(queue, found > 0);
-    /* its bit also comes of one that was dropped: one look more */
+    /* a dropped message sets the same bit, which costs one look more */
     queue->consumer.failures = odd || (outcomes & (GYRE_OUTCOME_FAILED - GYRE_OUTCOME_REPLY)) != 0;
     if (__builtin_expect(queue->consumer.failures, 0))
         gyre_failures_show(queue, first, first + found);

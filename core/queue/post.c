@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending on queues that do something with a message before it is in the ring: those that know the last ids,
- * and those with levels. One message at a time.
+ * Sending on queues that do something with a message before it is in the ring: queues that remember ids, and queues
+ * with levels. One message at a time.
  *
  * Lock: the producer's; never across a wait.
  */

@@ -61,7 +61,8 @@ __attribute__((noinline)) static uint64_t put_others(gyre_queue *queue, const st
                                      : gyre_put_with(queue, requests, mark, false);
 }
 
-/* What is called mostly goes a way of its own: one with loops saves many registers before it does anything. */
+/* The commonest case has a function of its own, because a function with loops saves many registers before it does
+ * anything. */
 uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark)
 {
     const bool lone = requests->count == 1 && !queue->ring.request_least && !requests->headers;

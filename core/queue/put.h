@@ -27,14 +27,14 @@ struct gyre_sent {
 };
 
 /**
- * Puts requests into the ring as they are, with their headers, as far as there is room; returns how many. Of requests with
- * tails only the bytes in use are copied.
+ * Puts requests into the ring as they are, with their headers, as far as there is room; returns how many. If requests
+ * have tails, only the bytes in use are copied.
  */
 uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark);
 
 /**
- * The length of a request that is not to be handled, longer than any message: a device refuses it as it refuses
- * any other of a wrong length, without calling the handler, and this side knows why.
+ * The length of a request that was taken back, longer than any message: a device refuses it like any request of a wrong
+ * length, without calling the handler, and this side knows why.
  */
 #define GYRE_LENGTH_TAKEN_BACK 0xfffffffeu
 
@@ -48,8 +48,8 @@ uint64_t gyre_queue_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
 /** The stages note requests that are about to be published. */
 void gyre_queue_note_sent(gyre_queue *queue, const struct gyre_sending *sending);
 /**
- * Both, where stages.noted: `count` requests, `stride` bytes apart, are about to be published from `index` on. Returns how many
- * may be sent; the stages have noted those.
+ * Grants and notes `count` requests, `stride` bytes apart, that are about to be published from `index` on; only where
+ * stages.noted. Returns how many may be sent; the stages have noted so many.
  */
 uint64_t gyre_queue_note_sending(gyre_queue *queue, uint64_t index, uint64_t count, const void *requests,
                                  size_t stride);
@@ -85,7 +85,8 @@ GYRE_INLINE void gyre_put_chunks(struct gyre_slots slots, uint64_t index, uint64
     }
 }
 
-/* One request without a tail: what a loop over one would be, without its loops, which cost as much as the rest. */
+/* One request without a tail. The same as gyre_put_many for one, without its loops, which would cost as much as the
+ * rest. */
 GYRE_INLINE uint64_t gyre_put_one(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
 {
     const uint64_t index = queue->producer.sent;

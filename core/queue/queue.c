@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues: made and freed, and what is counted of them. How they end is in end.c, the paths of messages in
- * send.c, receive.c and call.c. Which stages a queue has is decided in core/stages/make.c.
+ * Queues: made and freed, and their statistics. end.c has their end; send.c, receive.c and call.c have the paths of
+ * messages. core/stages/make.c decides which stages a queue has.
  */
 #include "core/queue/life.h"
 
@@ -160,7 +160,7 @@ static void waits_end(gyre_queue *queue)
     if (queue->ring.region.address) {
         gyre_queue_close_sends(queue);
         gyre_queue_complete_unhandled(queue); /* or a thread that waits for a reply would never leave */
-        /* ... nor would one that waits for a message that finds no room in the ring any more */
+        /* nor would a thread that waits for a message that finds no room in the ring any more */
         __atomic_store_n(&queue->state.abandoned, 1, __ATOMIC_SEQ_CST);
     }
     gyre_queue_leave_sets(queue);

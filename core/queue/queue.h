@@ -59,11 +59,11 @@ struct gyre_queue_ways {
     int light_waits;                                 /* for gyre_barrier_light among this side's waits */
     uint64_t chunk;            /* requests of a batch that are copied before they are published */
     uint32_t quick_reply_size; /* replies up to this size need no second look: `reply_size`, or 0 */
-    size_t fixed_size;         /* of every request when they have no tails; else 0, which no request has */
-    size_t direct_size;        /* the same, or 0 where sends are posted: gyre_queue_is_direct */
+    size_t fixed_size;  /* size of every request without a tail; 0 (no request's size): they have tails */
+    size_t direct_size; /* the same, or 0 where sends are posted: gyre_queue_is_direct */
 };
 
-/** What callers give and get where that is not what the ring holds (convert.h). Constant, except for `settle`. */
+/** How messages of callers differ from those in the ring (convert.h). Constant, except for `settle`. */
 struct gyre_queue_forms {
     uint32_t caller_request_size, caller_reply_size; /* not 0: one side's type has fields appended */
     uint32_t reply_room;                             /* bytes that a caller of gyre_call needs room for */
@@ -83,13 +83,13 @@ struct gyre_queue_producer {
     uint64_t sent;          /* next index to send; read by others with relaxed loads */
     uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
     uint64_t high_water, rejected, dropped, waits, duplicates;
-    const gyre_header *given; /* of the requests that are being put; NULL: the queue fills all in */
-    uint64_t drop_before;     /* what the region's line of that name says */
+    const gyre_header *given; /* headers of the requests being put; NULL: the queue fills headers in */
+    uint64_t drop_before;     /* the value of `drop_before` in the region's host line */
     uint64_t drop_asked;      /* the last request that a device was asked to drop */
     uint32_t drop_askers;     /* senders that wait for the outcome of that request */
     struct {                  /* senders that wait for room, in their order (senders.h) */
         struct gyre_sender *first, *last;
-        bool overtaken; /* since the first one's turn began another went before it */
+        bool overtaken; /* another sender went before the first one since its turn began */
     } senders;
     struct gyre_storm storm;
 };
@@ -115,8 +115,8 @@ struct gyre_queue_state {
     uint32_t disowned;       /* in a forked child: closed, because it is its parent's */
     uint32_t misused;        /* closed, because two threads used it at once with threads = one */
     uint32_t orphaned;       /* the program that served it ended */
-    uint32_t away;           /* atomic: that program ended, and the next one is waited for */
-    const char *lost_why;    /* of an orphaned queue, set before it is one; NULL: there is no server */
+    uint32_t away;           /* atomic: that program ended, and the queue waits for the next one */
+    const char *lost_why; /* why an orphaned queue lost its server, set before `orphaned`; NULL: no server */
 };
 
 struct gyre_queue {
@@ -131,7 +131,7 @@ struct gyre_queue {
     struct gyre_queue_choices choices;
     struct gyre_queue_foreign foreign;
     struct gyre_queue_view view;
-    struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until a descriptor is asked for */
+    struct gyre_queue_watch *watch; /* for gyre_queue_descriptor; NULL: no descriptor was asked for */
     struct gyre_set_member *sets;   /* the sets that it is in (set.c) */
     char name[GYRE_QUEUE_NAME_MAX];
     char full_text[192]; /* for a sender that does not wait: the queue is full */
@@ -140,7 +140,7 @@ struct gyre_queue {
     struct gyre_queue_state state;
 };
 
-/* How other folders reach the parts that are theirs to see. */
+/* How other folders reach the parts of a queue that they may see. */
 
 static inline const struct gyre_ring *gyre_ring_of(const gyre_queue *queue)
 {
@@ -201,13 +201,13 @@ static inline uint32_t gyre_queue_reply_room(const gyre_queue *queue)
     return queue->forms.reply_room;
 }
 
-/** Before anything is sent: what a full queue does to a sender. */
+/** Sets how a full queue treats a sender; before anything is sent. */
 static inline void gyre_queue_set_policy(gyre_queue *queue, gyre_full_policy policy)
 {
     queue->ways.policy = policy;
 }
 
-/** "" where it has none. */
+/** The queue's name; "" where it has none. */
 static inline const char *gyre_queue_name(const gyre_queue *queue)
 {
     return queue->name;

@@ -12,12 +12,12 @@
 #include "core/queue/side.h"
 #include "core/queue/take.h"
 
-/* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
- * visible. */
+/* The state of the slot at the cursor. The sequence is read before the mark, because a completion makes its request's
+ * mark visible. */
 enum cursor_state {
     CURSOR_EMPTY, /* nothing is complete there yet */
     CURSOR_READY, /* a completion for a receiver */
-    CURSOR_CALL   /* a caller's, which takes it or took it: then it is stepped over */
+    CURSOR_CALL   /* a caller's completion; once the caller took it, it is stepped over */
 };
 
 static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
@@ -32,7 +32,7 @@ struct taking {
     void *replies;
     size_t size, count;
     gyre_completion *completions; /* NULL: a failure ends the batch, and is told by the status */
-    gyre_message_info *info;      /* of the first one; may be NULL */
+    gyre_message_info *info;      /* for the first completion; may be NULL */
 };
 
 /* Copies the completion of `index`, if it is there for a receiver, and a reply that is copied and nothing else. */

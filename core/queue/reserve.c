@@ -62,7 +62,7 @@ static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
     return (unsigned char *)(gyre_request_slot(&queue->ring, queue->producer.sent + number) + 1);
 }
 
-/* What is done before a message is in the ring cannot be done to one that is built there. */
+/* A request that is built in the ring cannot go through steps that come before the ring. */
 static gyre_status check_in_place(const gyre_queue *queue)
 {
     char label[GYRE_LABEL_SIZE];
@@ -155,7 +155,7 @@ static size_t count_lengths(const gyre_queue *queue, size_t count)
     return right;
 }
 
-/* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
+/* Checks the reserved requests that are to be published. Fields that the caller's type does not have become zero. */
 static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 {
     uint32_t known = queue->forms.caller_request_size;

@@ -45,7 +45,7 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
     return count;
 }
 
-/* What the host completed itself, and what the device passed over, is no part of any state. */
+/* A request that the host completed, or that the device passed over, has changed no state. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *reply = gyre_reply_slot(&queue->ring, index);
@@ -59,7 +59,7 @@ bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
     case GYRE_FAILURE_CRASH:
     case GYRE_FAILURE_EXPIRED:
     case GYRE_FAILURE_SEAL:
-    case GYRE_FAILURE_LENGTH: /* also of one that was taken back because it is late, and nobody looked yet */
+    case GYRE_FAILURE_LENGTH: /* also a late request that was taken back, before a look made it EXPIRED */
         return false;
     default:
         return true;
@@ -154,7 +154,7 @@ void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char
 void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
     if (queue->foreign.lent)
-        gyre_lent_look(queue->foreign.lent); /* which would come no further than the hole */
+        gyre_lent_look(queue->foreign.lent); /* a later look would stop at the hidden request */
     /* its sender may not have written its express copy yet; a queue of one thread has it behind itself, and its side is
      * that thread's */
     if (queue->ways.many_threads)

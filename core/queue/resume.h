@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a queue's requests when its device died: which are unanswered, and what the next device
- * gets to see of them.
+ * A queue's requests after the death of its device: the unanswered ones are found, and shown to the next device.
  *
- * Between the death of one device and the start of the next the host is the only writer of everything; what
- * is marked "no device" is called only then. Clients go on sending and receiving meanwhile. Device workers
- * answer out of order where they are several, so behind the first unanswered request there may be answered
- * ones.
+ * Between the death of one device and the start of the next the host is the only writer of everything; functions marked
+ * "no device" are called only then. Clients go on sending and receiving meanwhile. Several device workers answer out of
+ * order, so there may be answered requests behind the first unanswered one.
  */
 #ifndef GYRE_CORE_QUEUE_RESUME_H
 #define GYRE_CORE_QUEUE_RESUME_H
 
 #include "core/queue/queue.h"
 
-/** The first index that has no completion; it may be one that was not sent yet. */
+/** The first index without a completion; a request of that index need not have been sent yet. */
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
-/** The first index from this one on that has none. */
+/** The first index from `index` on without a completion. */
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);
 /** How many of the requests sent below `end` have no completion, counted no further than `most`. */
 uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most);
@@ -23,9 +21,9 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
 /** No device: tells the next one which requests are answered, so that it leaves their completions alone. */
 void gyre_queue_mark_answered(gyre_queue *queue);
 /**
- * No device: the same of those alone for which no handler ran, and of queries. For a device whose handler keeps something and
- * takes one request after the other: it begins at the first unanswered one and handles all behind it once
- * more, in their order, and writes the replies that are there already.
+ * No device: tells the next one only of answered requests for which no handler ran, and of answered queries. For a
+ * handler that keeps state and takes one request after the other: it begins at the first unanswered request, handles
+ * all requests behind it once more, in their order, and writes again the replies that are there.
  */
 void gyre_queue_mark_settled(gyre_queue *queue);
 /** Whether a handler ran for a request that is completed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a full queue does to a sender, by its policy: keeps it waiting, refuses, drops its message, or the oldest one.
+ * How a full queue treats a sender, by its policy: it keeps the sender waiting, refuses, drops the sender's message, or
+ * drops the oldest one.
  *
  * Locks: the producer's and the consumer's, one at a time and never while waiting.
  */
@@ -16,7 +17,8 @@
 #include "core/queue/take.h"
 #include "core/queue/wait.h"
 
-/* Why the stages hold up the request of this index, as what follows the queue in a sentence; NULL: they do not. */
+/* Why the stages hold up the request of this index, as the words that follow the queue in a sentence; NULL: they do
+ * not. */
 static const char *held_by(const gyre_queue *queue, uint64_t index)
 {
     const char *why = NULL;
@@ -109,7 +111,8 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
     return full_of_slots(queue, status);
 }
 
-/* What a sender is told that waited; who waits for replies is told otherwise of the end. */
+/* The status and sentence for a sender that waited. For the end of a queue a sender gets another sentence than a
+ * receiver. */
 static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
 {
     if (status == GYRE_CLOSED)
@@ -150,14 +153,14 @@ static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_
     return room;
 }
 
-/* What a sender waits for: a slot and so many bytes of
- * the ring of bytes; `cursor` was where receivers were. */
+/* The room that a sender waits for: a slot and so many bytes of the ring of bytes; `cursor`: where receivers were
+ * before the wait. */
 struct wanted_room {
     uint64_t cursor, bytes;
 };
 
-/* A send may find room, or the slot that holds it up is
- * nobody's and can be stepped over once its reply came. */
+/* A condition: a send may find room, or the slot that holds it up belongs to an abandoned call and can be stepped over
+ * once its reply came. */
 static int wait_room(const gyre_queue *queue, uint64_t argument)
 {
     const struct wanted_room *wanted = (const struct wanted_room *)(uintptr_t)argument;
@@ -199,7 +202,7 @@ static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
     return queue->producer.sent - cursor >= queue->ring.capacity || !has_bytes(queue, bytes);
 }
 
-/* Under the producer's lock. What the device reads is never read back: a worker may have written there. */
+/* Under the producer's lock. The word in the ring is never read back, because a worker may have written there. */
 static void set_drop_before(gyre_queue *queue, uint64_t index)
 {
     queue->producer.drop_before = index;
@@ -207,7 +210,8 @@ static void set_drop_before(gyre_queue *queue, uint64_t index)
                      __ATOMIC_RELEASE); /* the worker's relaxed load */
 }
 
-/* Under the producer's lock. False: that request has long gone. */
+/* Asks the device to drop the request, under the producer's lock. False: the request is older than the last one asked
+ * for, so it has long gone. */
 static bool ask_to_drop(gyre_queue *queue, uint64_t index)
 {
     if (index < queue->producer.drop_asked)
@@ -221,7 +225,8 @@ static bool ask_to_drop(gyre_queue *queue, uint64_t index)
     return true;
 }
 
-/* Who asked waits no more. In vain: nobody wants the message dropped any more, unless others wait for it. */
+/* A sender that asked for the drop waits no more. `in_vain`: the message was not completed, and the order is withdrawn
+ * unless other senders still wait for it. */
 static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
 {
     gyre_producer_take(queue);
@@ -231,7 +236,7 @@ static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
     gyre_producer_give(queue);
 }
 
-/* Until the message at the cursor is complete, whichever way. */
+/* Waits until the message at the cursor is complete, in whatever way. */
 static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, uint64_t deadline_ns)
 {
     gyre_status status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
@@ -252,10 +257,10 @@ static void discard(gyre_queue *queue, uint64_t cursor)
 }
 
 /*
- * Discards the message at the cursor: its unread completion, or, by way of the device, the request itself if
- * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
- * away from it. The device is asked only where somebody waits for the place, and no longer: what it read before the
- * order was taken back it still obeys, and the next send has that place.
+ * Discards the message at the cursor: its unread completion, or, through the device, the request itself if it was not
+ * handled yet. A request that is being handled has to finish first. A caller's message is never taken away from it. The
+ * device is asked only while a sender waits for the place. It still obeys an order that it read before the order was
+ * withdrawn; then the next send gets that place.
  */
 static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
                                uint64_t deadline_ns)
@@ -265,7 +270,7 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     gyre_producer_take(queue);
     const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
     const bool callers =
-        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
+        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* full: its message was sent */
     const bool held = callers || gyre_is_peeking(queue);
     const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
     const bool asked = waits && ask_to_drop(queue, cursor);
@@ -286,7 +291,7 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     return GYRE_OK;
 }
 
-/* A queue with levels: its messages wait in front of the ring, and that room is full. */
+/* Waits for a place in the line of a queue with levels, in front of the ring. */
 static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
 {
     if (deadline_ns == GYRE_NO_WAIT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a full queue does to a sender. */
+/* How a full queue treats a sender. */
 #ifndef GYRE_CORE_QUEUE_ROOM_H
 #define GYRE_CORE_QUEUE_ROOM_H
 

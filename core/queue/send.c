@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending: copy, publish, ring. What happens when the queue is full is decided in gyre_queue_make_room.
+ * Sending: copy, publish, ring. gyre_queue_make_room decides what happens when the queue is full.
  *
  * Locks: producer.lock for the copy alone; never across a wait.
  */
@@ -66,8 +66,8 @@ GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing reques
     return GYRE_OK;
 }
 
-/* What is no fixed message of the right size: bytes for a packet, one with a tail, one of a type that grew,
- * or an error. */
+/* Sends requests that are not fixed messages of the right size: bytes for a packet, requests with tails, requests of a
+ * type that grew; or refuses them. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, struct gyre_outgoing requests,
                                                          struct gyre_sent *sent, uint64_t deadline_ns)
 {
@@ -88,7 +88,7 @@ GYRE_INLINE gyre_status send_requests(gyre_queue *queue, struct gyre_outgoing re
                                                       : send_others(queue, requests, sent, deadline_ns);
 }
 
-/* As send_requests; of no requests, only their size is checked. */
+/* As send_requests; when there are no requests, only their size is checked. */
 GYRE_INLINE gyre_status send_batch(gyre_queue *queue, struct gyre_outgoing requests, size_t *sent,
                                    uint64_t deadline_ns)
 {

@@ -2,8 +2,8 @@
 /*
  * The line of senders that wait for room (senders.h).
  *
- * Lock: the producer's. A sender is on its thread's stack, and nobody looks at it who does not hold the lock, except
- * the thread itself: who calls one stores its word under the lock, and wakes the address without it.
+ * Lock: the producer's. A sender lies on its thread's stack, and only holders of the lock look at it, and the thread
+ * itself. A thread that calls a sender stores the sender's word under the lock, and wakes its address without it.
  */
 #include "core/queue/senders.h"
 
@@ -12,7 +12,7 @@
 #include "core/queue/storm.h"
 #include "core/queue/strategy.h"
 
-/* A device that dies in this process rings nobody: who sleeps in line looks now and then. */
+/* A device that dies in this process rings no bell, so a sender that sleeps in line looks now and then. */
 #define LOOK_NS UINT64_C(100000000)
 
 bool gyre_senders_has_turn(const gyre_queue *queue, const struct gyre_sender *sender)
@@ -57,7 +57,7 @@ uint64_t gyre_senders_admit(gyre_queue *queue, struct gyre_sender *sender, uint6
     return half < wanted ? half : wanted;
 }
 
-/* The first one, or another that gives up. */
+/* Removes the first sender, or another that gives up. */
 static void remove_sender(gyre_queue *queue, struct gyre_sender *sender)
 {
     struct gyre_sender **link = &queue->producer.senders.first, *before = NULL;
@@ -95,8 +95,8 @@ void gyre_senders_passed(gyre_queue *queue, struct gyre_sender *sender)
     sender->passed = true;
 }
 
-/* The one that was called may have gone meanwhile: its address is all that is looked at. Who waits for room and is never
- * in line, a relay, may take a place again. */
+/* The called sender may have gone meanwhile, so only its address is used. The bell for room is rung too, because a
+ * relay, which is never in line, may take a place again. */
 static void wake_follower(gyre_queue *queue, const uint32_t *follower)
 {
     if (follower)
@@ -169,7 +169,8 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
     }
 }
 
-/* It is no use to look for a while before sleeping: others come first, each with a message of its own. */
+/* A sender in line does not spin before it sleeps, because the senders before it come first, each with a message of its
+ * own. */
 gyre_status gyre_senders_await_call(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
 {
     const struct waiting_sender waiting = {queue, sender};

@@ -25,7 +25,7 @@
 struct gyre_set_member {
     gyre_queue_set *set;
     gyre_wish wish;
-    struct gyre_set_member *next;          /* of the set */
+    struct gyre_set_member *next;          /* the set's next member */
     struct gyre_set_member *next_of_queue; /* under members_lock */
 };
 
@@ -76,7 +76,7 @@ static void change(gyre_queue_set *set)
 
 /* ---- waiting ---- */
 
-/* What a thread waits for outside the lock: a copy of the set. */
+/* A copy of the set, for which a thread waits without the lock. */
 struct copy {
     struct gyre_wishes wishes;
     size_t room;
@@ -308,7 +308,7 @@ void gyre_queue_set_destroy(gyre_queue_set *set)
     free(set);
 }
 
-/* Under the lock. What was told goes to the end of the list, so that others come first the next time. */
+/* Under the lock. Members that were told go to the end of the list, so that others come first the next time. */
 static size_t tell_members(gyre_queue_set *set, gyre_wish *wishes, size_t capacity)
 {
     struct gyre_set_member **link = &set->first, *told = NULL, **told_end = &told;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two sides of a queue and their locks. A thread that sends holds the producer's side, one that receives the
- * consumer's. With threads = one a side is only watched (GYRE_CHECKED), and costs nothing otherwise.
+ * The two sides of a queue and their locks. A sending thread holds the producer's side, a receiving thread the
+ * consumer's. With threads = one a side has no lock: builds with GYRE_CHECKED watch it, and in others it costs nothing.
  */
 #ifndef GYRE_CORE_QUEUE_SIDE_H
 #define GYRE_CORE_QUEUE_SIDE_H
 
 #include "core/queue/state.h"
 
-/* A side without a lock. Seq_cst: of two threads that are inside at once, one sees the other. */
+/* A side without a lock. Seq_cst: when two threads are inside at once, at least one of them sees the other. */
 static inline void gyre_side_enter(gyre_queue *queue, uint8_t *busy)
 {
 #ifdef GYRE_CHECKED

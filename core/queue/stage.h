@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages: what a queue may do to its messages besides carrying them. A stage (core/stages, a file each) is a table of
- * functions, one for each station of a message's way at which it does something. A queue has a list of functions for each
- * station, in the order of the stages' numbers; it knows no stage by name.
+ * Stages: options of a queue that do more to its messages than carry them. A stage (core/stages, a file each) is a
+ * table of functions, one for each station of a message's way at which the stage does something. A queue has a list of
+ * functions for each station, in the order of the stages' numbers; it knows no stage by name.
  *
  * A queue without stages pays one look at `noted` or at an empty list.
  */
@@ -33,7 +33,7 @@ struct gyre_queue_stage {
     /* admit: no lock; may wait. Changes *count copies of requests, `request_size` apart, before they are in the ring; may
      * make *count less. After a failure the stage holds nothing. */
     gyre_status (*admit)(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns);
-    /* recall: no lock. Requests [first, end) of those were not sent after all. */
+    /* recall: no lock. Requests [first, end) of the admitted ones were not sent after all. */
     void (*recall)(gyre_queue *queue, void *requests, size_t first, size_t end);
     /* grant: producer. How many of the `wanted` indices from `index` on may be sent now. */
     uint64_t (*grant)(gyre_queue *queue, uint64_t index, uint64_t wanted);
@@ -44,18 +44,18 @@ struct gyre_queue_stage {
     void (*sent)(gyre_queue *queue, const struct gyre_sending *sending);
     /* seen: consumer. Looks at completions [first, end), as far as they are there, before a client does. */
     void (*seen)(const gyre_queue *queue, uint64_t first, uint64_t end);
-    /* failed: consumer. The completion of `index` is a failure: makes it say what it came of. `taken`: it is not only
-     * shown. */
+    /* failed: consumer. The completion of `index` is a failure: writes its cause into it. `taken`: a client takes it;
+     * else it is only shown. */
     void (*failed)(gyre_queue *queue, uint64_t index, bool taken);
     /* taken: consumer. A receiver or a caller takes completions [first, end); their slots are not given back yet. */
     void (*taken)(gyre_queue *queue, uint64_t first, uint64_t end);
-    /* told: consumer. Fills in its part of what is told of the completion of `index`. */
+    /* told: consumer. Fills in the stage's part of `info` about the completion of `index`. */
     void (*told)(const gyre_queue *queue, uint64_t index, gyre_message_info *info);
     /* passed: consumer. The cursor is about to move over completions [first, end), however they ended. */
     void (*passed)(gyre_queue *queue, uint64_t first, uint64_t end);
     /* tell: any thread. Room was made, or a sender is about to wait for it. */
     void (*tell)(gyre_queue *queue);
-    /* count: any thread. Its part of the statistics. */
+    /* count: any thread. Fills in the stage's part of the statistics. */
     void (*count)(const gyre_queue *queue, gyre_queue_stats *stats);
     /* close: the queue is being freed: ends its threads and the waits of others. Its memory stays. */
     void (*close)(gyre_queue *queue);
@@ -83,7 +83,7 @@ struct gyre_queue_stages {
 
 /** Adds a stage with its state, which is not NULL and the queue's from now on. No other thread uses the queue. */
 void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state);
-/** Takes it away again and destroys its state. Accepts a queue without. */
+/** Takes a stage away again and destroys its state. Accepts a queue without that stage. */
 void gyre_stage_remove(gyre_queue *queue, unsigned number);
 /** The state of a stage; NULL: the queue has not that stage. */
 void *gyre_stage_state(const gyre_queue *queue, unsigned number);

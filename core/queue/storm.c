@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Senders that do not wait and ask again and again, more than there is room for: a storm. A thread that frees a place by
- * taking its reply runs at that moment, and those that were turned away mostly do not: it would have every place anew, and
- * they none. So, while several threads are turned away, one that was let in after others had been refused is put off
- * once, and lets the others run, before it is let in again; and so does who is turned away, since a thread that asks
- * all the time keeps those from the processor that would make room.
+ * A storm: senders that do not wait, but ask again and again, and are more than there is room for. A thread that frees
+ * a place by taking its reply runs at that moment, and the threads that were turned away mostly do not, so it would get
+ * every place anew and they none. Therefore, while several threads are turned away, a thread that was let in after
+ * others had been refused is put off once, and lets the others run, before it is let in again. A thread that is turned
+ * away lets others run as well, because a thread that asks all the time keeps the processor from threads that would
+ * make room.
  *
- * A thread that is the only one to be turned away starts no storm, and nobody is put off who was not let in before.
+ * A thread that is the only one to be turned away starts no storm, and a thread that was not let in before is never put
+ * off.
  *
  * Lock: the producer's.
  */
@@ -19,7 +21,7 @@
 
 enum { CALM = 64 }; /* messages without a refusal that end a storm */
 
-/* Threads whose names meet at one place forget what was known of the other: they are put off less. */
+/* Two threads whose names fall on one place overwrite each other's record there, so they are put off less often. */
 static unsigned place_of(uintptr_t thread)
 {
     return (unsigned)((thread >> 6 ^ thread >> 12 ^ thread >> 18) % GYRE_STORM_SENDERS);

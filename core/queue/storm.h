@@ -12,11 +12,11 @@ enum { GYRE_STORM_SENDERS = 64 };
 
 struct gyre_storm {
     uintptr_t last; /* the thread that was turned away last; 0: none was */
-    uint64_t count; /* times that any was */
-    uint32_t calm;  /* messages since the last time */
+    uint64_t count; /* how often any thread was turned away */
+    uint32_t calm;  /* messages since a thread was turned away last */
     struct {
         uintptr_t thread;
-        uint64_t count, own; /* of these times: how many when it was let in last, and since then its own */
+        uint64_t count, own; /* the storm's `count` when the thread was let in last; its own refusals since */
         bool put_off;        /* once since then */
     } senders[GYRE_STORM_SENDERS];
 };

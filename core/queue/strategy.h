@@ -15,7 +15,7 @@
 
 struct gyre_strategy {
     gyre_idle_strategy idle;
-    uint32_t spin_turns; /* of adaptive waiting; of parking where nobody rings a bell, else 0 */
+    uint32_t spin_turns; /* looks before an adaptive wait yields; when parking: 0 if a bell is rung */
     uint64_t deadline_ns;
     gyre_status (*look)(const void *context);                       /* AGAIN: go on waiting */
     gyre_status (*park)(const void *context, uint64_t deadline_ns); /* the same asleep; or TIMEOUT */
@@ -71,7 +71,7 @@ GYRE_STRATEGY gyre_status gyre_strategy_yield(const struct gyre_strategy *strate
     return status;
 }
 
-/** What a look found, or TIMEOUT. */
+/** The result of a look or of `park`, or TIMEOUT. */
 GYRE_STRATEGY gyre_status gyre_strategy_wait(const struct gyre_strategy *strategy)
 {
     gyre_status status = GYRE_AGAIN;

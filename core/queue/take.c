@@ -14,7 +14,7 @@
 #include "core/queue/state.h"
 #include "core/ring/outcome.h"
 
-/* what a slot says is what an application is told */
+/* the outcome of a slot is the outcome that an application is told */
 _Static_assert((int)GYRE_REPLIED == (int)GYRE_OUTCOME_REPLY, "replied");
 _Static_assert((int)GYRE_NOT_REPLIED == (int)GYRE_OUTCOME_NO_REPLY, "not replied");
 _Static_assert((int)GYRE_HANDLER_FAILED == (int)GYRE_OUTCOME_FAILED, "failed");
@@ -52,7 +52,8 @@ void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
     gyre_failures_show(queue, index, index + 1);
 }
 
-/* The device cannot format: which type it was stands in the request, whose slot is not given back yet. */
+/* The device cannot format, so the host writes the number of the type into the sentence. The number stands in the
+ * request, whose slot is not given back yet. */
 static void completion_name_type(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
 {
     uint32_t number;
@@ -135,7 +136,7 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         bytes = reply;
     }
     if (length > size && size && size == queue->forms.caller_reply_size)
-        length = (uint32_t)size; /* what the caller does not know is left out */
+        length = (uint32_t)size; /* fields that the caller's type does not have are left out */
     if (length > size)
         return gyre_error_set(GYRE_INVALID,
                               "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens to a completion when a client sees it, takes it, and leaves it behind. Each stands here once, for receivers, callers,
- * views, senders that drop the oldest message, and those who step over a call that was given up:
+ * The stations of a completion on its way to a client. Each stands here once, for receivers, callers, views, senders
+ * that drop the oldest message, and threads that step over a call that was given up:
  *
  *   seen     gyre_reply_see: stages look at it, and an outcome that no device may write becomes a failure
  *   failed   gyre_failures_show, gyre_failures_take: a failure says what it came of; one that is taken may leave a letter
@@ -9,7 +9,7 @@
  *   told     gyre_reply_tell: what is known of the message besides its reply
  *   passed   gyre_replies_pass: the cursor moves over it, and everything that it held is free again
  *
- * Under the consumer lock; a caller needs none for its own slot, except to pass it.
+ * Under the consumer lock. A caller needs no lock for its own slot, except to pass it.
  */
 #ifndef GYRE_CORE_QUEUE_TAKE_H
 #define GYRE_CORE_QUEUE_TAKE_H
@@ -24,16 +24,16 @@ static inline void gyre_replies_see(const gyre_queue *queue, uint64_t first, uin
         queue->stages.seen[i](queue, first, end);
 }
 
-/** The completion of `index` is there: makes of what the device wrote what a client is told. */
+/** The completion of `index` is there: turns the device's outcome into the outcome that a client is told. */
 void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index);
 
-/** Failures among completions [first, end) are shown, or taken, and say what they came of. */
+/** Failures among completions [first, end) are shown, or taken: stages write their causes into them. */
 void gyre_failures_show(gyre_queue *queue, uint64_t first, uint64_t end);
 void gyre_failures_take(gyre_queue *queue, uint64_t first, uint64_t end);
 
 /**
- * The usual completion: a reply that fits, to be copied and nothing else; *length: of it. False: it needs
- * a closer look (gyre_queue_read_reply). `bytes` is the ring's.
+ * Copies the usual completion, a reply that fits and needs nothing but copying; *length: the reply's. False: the
+ * completion needs a closer look (gyre_queue_read_reply). `bytes`: the ring's.
  */
 static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_ring_bytes *bytes,
                                    const gyre_slot *slot, void *reply, size_t size, uint32_t *length)
@@ -76,10 +76,10 @@ static inline void gyre_replies_taken(gyre_queue *queue, uint64_t first, uint64_
         queue->stages.taken[i](queue, first, end);
 }
 
-/** Tells what is known of a request whose completion was taken. */
+/** Fills in the header and times of a request whose completion was taken. */
 void gyre_reply_tell(const gyre_queue *queue, uint64_t index, gyre_message_info *info);
 
-/** What completions [first, end) held besides their slots is free again. Where stages.noted. */
+/** Frees the memory that completions [first, end) held besides their slots; only where stages.noted. */
 void gyre_replies_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
 
 /** The cursor moves over all completions before `end`, of which so many count as dropped. Under the consumer lock. */

@@ -13,20 +13,20 @@
 
 struct gyre_queue_view {
     struct gyre_kernel *kernel;
-    struct gyre_kernel_types *types; /* of its kernel, which another program may have; NULL: nobody asked */
-    gyre_queue *next;                /* of the kernel's queues */
+    struct gyre_kernel_types *types; /* of the kernel, maybe another program's; NULL: nobody asked */
+    gyre_queue *next;                /* the kernel's next queue */
     void *device_memory;
-    struct gyre_buffer *span_memory; /* NULL: it has none */
-    uint64_t device_address;         /* of the region, where the device is in this process */
+    struct gyre_buffer *span_memory; /* NULL: no spans in memory of the device */
+    uint64_t device_address;         /* the region's address, for a device in this process */
     struct gyre_durable *durable;    /* NULL: it has no journal */
     uint32_t table_entry;
     uint64_t
         table_first; /* the first index for a device that sees the queue first, as its entry of the table says */
-    bool of_shards; /* constant once shards are open, which close it then */
+    bool of_shards; /* a ring of open shards, which alone close it; constant once they are open */
     bool withdrawn; /* it is being closed: no device gets to see it any more */
     uint32_t
         suspect_crashes;    /* deaths of the device in a row with `suspect` as the first unanswered request */
-    uint32_t alone_crashes; /* of these, deaths with no other request in the device's sight */
+    uint32_t alone_crashes; /* such deaths with no other request in the device's sight */
     uint64_t suspect;
     uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the same one */
     uint64_t gate; /* the device does not see requests from this index on; UINT64_MAX: it sees all, 0: none */

@@ -23,7 +23,7 @@ int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
     if (gyre_reply_ready(&queue->ring, argument) || gyre_received(queue) > argument)
         return 1;
     if (!gyre_queue_closed(queue) || gyre_line_waits(queue))
-        return 0; /* acquire: what has left the line is counted below */
+        return 0; /* acquire: messages that have left the line are counted below */
     return argument >= gyre_queue_next_index(queue) ? -1 : 0;
 }
 
@@ -72,8 +72,8 @@ static gyre_status look(const void *context)
 }
 
 /*
- * A device that dies in this process, and with no worker's death to tell of it, rings its own bell at most: who
- * sleeps at the other one looks now and then.
+ * A device that dies in this process, without a worker's death to tell of it, rings its own bell at most, so a thread
+ * that sleeps at the other bell looks now and then.
  */
 static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
 {

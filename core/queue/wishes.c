@@ -20,7 +20,7 @@
 #include "core/queue/strategy.h"
 #include "core/queue/wait.h"
 
-enum { QUEUES_MAX = 63, BELLS_MAX = 2 * QUEUES_MAX + 1 }; /* of the 128 that Linux waits for at once */
+enum { QUEUES_MAX = 63, BELLS_MAX = 2 * QUEUES_MAX + 1 }; /* Linux waits for at most 128 words at once */
 #define SHORT_SLEEP_NS UINT64_C(1000000)
 /* A device that dies in this process rings nobody. */
 #define LOST_LOOK_NS UINT64_C(100000000)

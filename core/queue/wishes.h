@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for what is awaited of several queues: gyre_wait_any, and what sets of queues (set.c) are made of. */
+/* Waiting for wishes of several queues: gyre_wait_any, and the base of sets of queues (set.c). */
 #ifndef GYRE_CORE_QUEUE_WISHES_H
 #define GYRE_CORE_QUEUE_WISHES_H
 
@@ -10,10 +10,10 @@ struct gyre_wishes {
     size_t count;
     const uint32_t *interrupt; /* futex word, atomic: a value other than `seen` ends the wait; NULL: none */
     uint32_t seen;
-    bool sleeps; /* at once: its thread has nothing to be quick for */
+    bool sleeps; /* the wait sleeps at once, because its thread has no reason to be quick */
 };
 
-/** What holds of one queue now. Takes no lock. */
+/** The wanted events that one queue fulfils now. Takes no lock. */
 uint32_t gyre_wish_look(const gyre_queue *queue, uint32_t wants);
 
 /** INVALID unless it names a queue and something that can be awaited. */

@@ -2,8 +2,8 @@
 /*
  * Queues whose messages are stored back to back: their memory, and the way of reply bytes back to the device.
  *
- * Locks: what consumers own is touched under consumer.lock. What a device wrote (places, lengths) is checked
- * before it is believed; positions are cut to the ring by GYRE_BRIDGE_AT, so that none leads out of it.
+ * Locks: members that consumers own are touched under consumer.lock. Places and lengths that a device wrote are checked
+ * before they are used; GYRE_BRIDGE_AT cuts each position to the ring, so that none leads out of it.
  */
 #include "core/ring/bytes.h"
 
@@ -170,7 +170,7 @@ static void keep_pending(struct gyre_bytes_return *track, const gyre_bridge *lay
     *entry = (uint32_t)size;
 }
 
-/* What was given back out of turn and has become the oldest. */
+/* Moves the tail over pieces that were given back out of turn, once they have become the oldest. */
 static void settle_pending(struct gyre_bytes_return *track, const gyre_bridge *layout)
 {
     while (track->pending_count) {
@@ -240,8 +240,8 @@ void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t
 /* ---- between two devices ---- */
 
 /*
- * Allotted by a device that died, and never completed: nobody will give these bytes back. What lies between
- * the replies that are there is given back here, and the next device begins behind the last of them.
+ * A device that died allotted bytes to replies that it never completed, and nobody will give those bytes back. The gaps
+ * between the replies that are there are given back here, and the next device begins behind the last of these replies.
  */
 static void resume_track(const struct gyre_ring *ring, uint32_t number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's side of queues whose messages are stored back to back: see ring_layout.h for the layout and
- * docs/adr/bridged_rings.md for the reasons. What is here belongs to producers (under their lock) or to
+ * docs/adr/bridged_rings.md for the reasons. Each member and function belongs to producers (under their lock) or to
  * consumers (under theirs), as in queue.h.
  */
 #ifndef GYRE_CORE_RING_BYTES_H
@@ -18,8 +18,8 @@ struct gyre_ring;
 
 /** A ring of reply bytes, as consumers give it back. */
 struct gyre_bytes_return {
-    uint64_t tail;     /* what the device was told */
-    uint32_t *pending; /* for each 16 bytes: how much was given back from there on, out of turn; or NULL */
+    uint64_t tail;     /* bytes below it are free; the device was told so */
+    uint32_t *pending; /* for each 16 bytes: how many from there on came back out of turn; or NULL */
     uint64_t pending_count;
 };
 
@@ -33,14 +33,14 @@ struct gyre_ring_bytes {
 
     struct {
         _Alignas(GYRE_LINE_SIZE) uint64_t head; /* the position of the next request */
-        uint64_t tail_seen;                     /* a past value of where the oldest one begins */
-        uint64_t *starts;                       /* of each slot's request */
-        uint64_t reserved_each;                 /* of the open reservation: bytes from request to request */
+        uint64_t tail_seen;                     /* a past value of where the oldest request begins */
+        uint64_t *starts;                       /* where each slot's request begins */
+        uint64_t reserved_each;                 /* bytes from request to request in the open reservation */
     } producer;
     _Alignas(GYRE_LINE_SIZE) struct gyre_bytes_return *returns; /* one for each track; consumers' */
 };
 
-/** What a request of that length takes of the ring of bytes; 0: it lies in its slot. */
+/** The bytes that a request of that length takes in the ring of bytes; 0: it lies in its slot. */
 static inline uint64_t gyre_bytes_need(size_t length)
 {
     return length > GYRE_SLOT_SMALL_PAYLOAD ? GYRE_BRIDGE_UNITS(length) : 0;
@@ -83,14 +83,14 @@ bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t n
 void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
 /**
- * No device, and under the consumer lock: sets the tracks up for the next one, which finds only completions that are there in
- * use. Of a ring with tracks.
+ * For a ring with tracks, while there is no device; under the consumer lock. Sets the tracks up for the next device:
+ * only completions that are there still use bytes.
  */
 void gyre_bytes_resume(const struct gyre_ring *ring);
 
-/** Where a request lies that is longer than its slot. */
+/** Where the bytes of a request lie that is longer than its slot. */
 const void *gyre_bytes_request(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
-/** Where a reply lies that its slot says is elsewhere; NULL: the slot says nonsense. */
+/** Where the bytes of a reply lie whose slot names a place in a track; NULL: the slot names no such place. */
 const void *gyre_bytes_reply(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
 
 #endif

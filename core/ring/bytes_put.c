@@ -11,13 +11,12 @@
 #include "core/ring/copy.h"
 #include "core/ring/publish.h"
 
-enum { /* of a batch that a worker waits for; as in queue.c */
+enum { /* the part of a batch that is published at once, because a worker waits for it; as in queue.c */
        CHUNK_SIZE = 16384,
        CHUNK_SLOTS = CHUNK_SIZE / GYRE_LINE_SIZE
 };
 
-/* Where the oldest request begins that may still be read,
- * when `next` is the first index that is not there. */
+/* Where the oldest request that a device may still read begins; `next` is the first index that was not sent. */
 static uint64_t oldest(const struct gyre_ring *ring, uint64_t next)
 {
     const struct gyre_ring_bytes *bytes = ring->bytes;
@@ -141,7 +140,8 @@ unsigned char *gyre_bytes_reserved(const struct gyre_ring_bytes *bytes, uint64_t
     return bytes_at(bytes, bytes->producer.head) + number * bytes->producer.reserved_each;
 }
 
-/* The last one gives back what it did not use; so does one that is small enough for its slot. */
+/* The last request gives back the bytes that it did not use; so does a last request that is small enough for its
+ * slot. */
 void gyre_bytes_commit(const struct gyre_ring *ring, uint64_t first, uint64_t end)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;

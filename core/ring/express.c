@@ -14,7 +14,7 @@
 #include "core/ring/message.h"
 #include "core/ring/publish.h"
 
-/* Of a payload, in a line; the first one begins with its length. */
+/* Bytes of payload in a line, and in the first line, which begins with the payload's length. */
 enum { LINE_BYTES = sizeof(gyre_u64[7]), FIRST_BYTES = sizeof(gyre_u64[6]) };
 
 bool gyre_express_suits(const struct gyre_queue_options *options)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Express lines (gyre_express_line in ring_layout.h), for devices that know them: what a lone caller sends is there
- * after one journey across the bus, and so is its reply.
+ * Express lines (gyre_express_line in ring_layout.h), for devices that know them: a lone caller's request reaches the
+ * device after one journey across the bus, and its reply comes back the same way.
  *
- * A reply that came by express is not in its slot before somebody puts it there: the caller, who awaits it, or, when
- * that one gave up or no device is left, whoever comes by. No receiver does, since only calls are answered so.
+ * A reply that came by express is not in its slot until a thread puts it there: the caller that awaits it, or, when that
+ * caller gave up or no device is left, the next holder of the consumer's lock. Receivers never see such replies, because
+ * only calls are answered so.
  */
 #ifndef GYRE_CORE_RING_EXPRESS_H
 #define GYRE_CORE_RING_EXPRESS_H
@@ -25,22 +26,23 @@ bool gyre_express_suits(const struct gyre_queue_options *options);
  */
 void gyre_express_publish(const struct gyre_ring *ring, uint64_t index, size_t size, bool awaited);
 
-/** No device is to take anything from the request's lines. */
+/** Clears the request's lines, so that no device takes anything from them. */
 void gyre_express_withdraw(const struct gyre_ring *ring);
 
-/** Of a ring with express replies: whether the lines hold the reply to `index`. */
+/** Whether the lines hold the reply to `index`. Only for a ring with express replies. */
 bool gyre_express_answers(const struct gyre_ring *ring, uint64_t index);
 
 /**
- * The reply of `index`, which gyre_express_answers, into the caller's memory, if its `size` bytes hold it, and its
- * length; its slot says then that it was completed. By its caller. False: nothing was done.
+ * Copies the reply of `index`, for which gyre_express_answers is true, and its length to its caller, if it fits `size`
+ * bytes; the reply slot then says that the request was completed. False: it does not fit, and nothing was done.
  */
 bool gyre_express_take(const struct gyre_ring *ring, uint64_t index, void *reply, size_t size,
                        uint32_t *length);
 
 /**
- * A reply that lies in the lines alone is put into its slot, whole. For who holds the consumer's lock, of a call that
- * was given up, or when no device is left; a caller that takes it at the same time leaves the same there.
+ * Puts a reply that lies in the lines alone into its slot, whole. Called by a holder of the consumer's lock, after a
+ * call was given up or once no device is left. A caller that takes the reply at the same time leaves the same bytes in
+ * the slot.
  */
 void gyre_express_settle(const struct gyre_ring *ring);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a completion says of its request: reading that off a slot, and writing it where no device does. */
+/* The outcome of a request: read from its reply slot, and written there by the host where no device writes it. */
 #ifndef GYRE_CORE_RING_OUTCOME_H
 #define GYRE_CORE_RING_OUTCOME_H
 
 #include "core/ring/ring.h"
 
-/** Whether a device may say so of a message that it completed. */
+/** Whether `outcome` is one that a device may write for a message that it completed. */
 static inline bool gyre_outcome_is_known(uint32_t outcome)
 {
     return outcome - GYRE_OUTCOME_REPLY <= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;

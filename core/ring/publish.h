@@ -11,8 +11,8 @@
 
 #define GYRE_INLINE __attribute__((always_inline)) static inline
 
-/* Where the request slots are, in registers: stores to a slot could be stores to the queue for all a compiler
- * knows. */
+/* Where the request slots lie, as a copy that stays in registers: as far as a compiler knows, a store to a slot may
+ * change the queue. */
 struct gyre_slots {
     unsigned char *base;
     uint64_t mask;
@@ -29,8 +29,8 @@ static inline gyre_slot *gyre_slot_at(struct gyre_slots slots, uint64_t index)
     return (gyre_slot *)(void *)(slots.base + (index & slots.mask) * slots.stride);
 }
 
-/* What a request with a tail says of itself; never more than what is there to be read. `tails` is a constant
- * where it is quick, so that requests without tails pay nothing for the others. */
+/* The length of a request: its own word for it if it has a tail, but never more than the `size` bytes that can be read.
+ * `tails` is a constant on quick paths, so that requests without tails pay nothing. */
 GYRE_INLINE uint32_t gyre_length_of(const void *request, size_t size, bool tails)
 {
     uint32_t used = (uint32_t)size;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared-memory regions (memfd): what queues and control words live in, so that they outlive a crashed
- * backend. */
+/* Shared-memory regions (memfd): queues and control words lie in them, so that they outlive a crashed backend. */
 #ifndef GYRE_CORE_RING_REGION_H
 #define GYRE_CORE_RING_REGION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings: their memory is made or opened, laid out and freed. What lies where is decided in layout.c and bytes.c. */
+/* Rings: their memory is made or opened, laid out and freed. layout.c and bytes.c decide where everything lies. */
 #include "core/ring/ring.h"
 
 #include "core/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring: memory that a client and a device both see, and where everything lies in it. What a client keeps for itself
- * (how far it has sent and received, its locks, its options) is its queue's: core/queue/queue.h.
+ * A ring: memory that a client and a device both see, and where everything lies in it. The client's own state (how far
+ * it has sent and received, its locks, its options) is in its queue: core/queue/queue.h.
  *
  * No locks and no threads. Each function says which side may call it, and the client's queue sees to that.
  */
@@ -22,26 +22,26 @@ struct gyre_ring_bytes;
 struct gyre_ring {
     struct gyre_region region;
     gyre_queue_region *shared;    /* the region's first lines */
-    gyre_control_region *control; /* of the kernel that serves the ring; outlives it */
-    gyre_queue_slots slots;       /* what the device is told of it */
+    gyre_control_region *control; /* of the kernel that serves the ring; outlives the ring */
+    gyre_queue_slots slots;       /* where the slots lie, as the device is told */
     unsigned char *requests, *replies;
-    unsigned char *headers; /* of slot 0; NULL: messages have none */
-    gyre_u32 *seals;        /* of requests, then of replies (stages/seals.c); NULL: there are none */
+    unsigned char *headers; /* slot 0's header; NULL: messages have no headers */
+    gyre_u32 *seals;        /* the requests', then the replies' (stages/seals.c); NULL: none */
     gyre_express_line *express,
-        *express_replies;              /* of requests, of replies (express.h); NULL: there are none */
+        *express_replies;              /* lines for requests, for replies (express.h); NULL: none */
     struct gyre_ring_bytes *bytes;     /* NULL: every message lies in its slot (bytes.h) */
-    uint64_t capacity, mask;           /* of indices */
-    uint32_t request_size, reply_size; /* of the largest messages */
-    uint32_t request_least;            /* of requests with tails; else 0 */
+    uint64_t capacity, mask;           /* `mask` turns an index into its slot's number */
+    uint32_t request_size, reply_size; /* sizes of the largest messages */
+    uint32_t request_least;            /* a request with an empty tail; 0: requests have no tails */
     int light_sends;                   /* for gyre_barrier_light towards the device */
     uint64_t first_sequence;           /* the first index */
     const uint64_t *received;          /* atomic, the client's: the slots of indices below may be used anew */
 };
 
 /**
- * Makes the ring's region and lays it out, or opens one that another program made (`descriptor`; -1: a new one).
- * `label` is for sentences and /proc; `received` is where the client counts. EXHAUSTED, INVALID; gyre_ring_destroy
- * is due after a failure, too.
+ * Makes the ring's region and lays it out, or opens the region behind `descriptor` that another program made (-1: a new
+ * region). `label` is for sentences and /proc; the client keeps its count of received completions at `received`.
+ * EXHAUSTED, INVALID; the caller calls gyre_ring_destroy after a failure, too.
  */
 gyre_status gyre_ring_create(struct gyre_ring *ring, const struct gyre_queue_options *options, int descriptor,
                              const char *label, const uint64_t *received);

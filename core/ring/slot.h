@@ -29,15 +29,15 @@ static inline uint64_t gyre_whole_lines(uint64_t size)
     return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
 }
 
-/** What a queue's region takes, in bytes. */
+/** The memory that a queue takes, in bytes. */
 struct gyre_queue_cost {
     uint64_t capacity;
-    uint32_t request_size, reply_size;     /* of the largest messages */
+    uint32_t request_size, reply_size;     /* sizes of the largest messages */
     uint32_t request_stride, reply_stride; /* from slot to slot */
-    uint64_t slots, headers;               /* of both directions; of requests */
+    uint64_t slots, headers;               /* slots of both directions; headers of requests */
     uint64_t bridged;                      /* rings of bytes; 0: every message lies in its slot */
     uint64_t spans;                        /* memory of the device for large spans */
-    uint64_t memory;                       /* all of it, with what else there is */
+    uint64_t memory;                       /* all of these, and the rest of the region */
 };
 
 #endif

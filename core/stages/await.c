@@ -8,7 +8,7 @@
 #include "core/queue/wait.h"
 #include "core/stages/log.h"
 
-/* Of a queue whose requests a server relays: it tells. Pairs with relay_ring.c's release. */
+/* A server that relays the queue's requests writes the word. Pairs with relay_ring.c's release. */
 static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
 {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) > argument)

@@ -3,8 +3,8 @@
  * Time to live: a request that no handler took up by its deadline is taken back.
  *
  * Taking back needs nothing of the device: the request's length becomes one that no message has
- * (GYRE_LENGTH_TAKEN_BACK). This side knows which ones it took back, and makes their failures say so. A handler
- * that was quicker has handled the message, and that is what its completion says.
+ * (GYRE_LENGTH_TAKEN_BACK). This side knows which requests it took back, and rewrites their failures as expired. If a
+ * handler was quicker, it has handled the message, and the completion is its own.
  *
  * Lock: the producer's; so no slot is given to another message while it is looked at.
  */
@@ -24,9 +24,9 @@
 
 struct gyre_queue_expiry {
     uint64_t ttl_ns;
-    uint64_t used_end;   /* requests below may stand where one with a deadline stood */
+    uint64_t used_end;   /* requests below it may lie in slots of earlier requests with deadlines */
     uint64_t *deadlines; /* one a slot; 0: none */
-    uint32_t *lengths;   /* one a slot: of a request that was taken back, what its length was */
+    uint32_t *lengths;   /* one a slot: the former length of a request that was taken back */
     uint8_t *taken_back; /* one a slot; atomic */
 };
 
@@ -130,7 +130,7 @@ static void expiry_failed(gyre_queue *queue, uint64_t index, bool taken)
         return;
     /* the device is done with both slots */
     memcpy(gyre_reply_slot(gyre_ring_of(queue), index) + 1, expired, sizeof *expired);
-    /* relaxed: what orders it behind the attendant's store is the device, which answered because of that */
+    /* relaxed: the device orders it behind the attendant's store, because it answered only after that store */
     __atomic_store_n(
         &gyre_request_slot(gyre_ring_of(queue), index)->length,
         __atomic_load_n(&expiry_of(queue)->lengths[index & gyre_ring_of(queue)->mask], __ATOMIC_RELAXED),

@@ -54,8 +54,8 @@ static void header_store(unsigned char *to, const gyre_header *header, uint32_t 
 }
 
 /*
- * A header that no sender gave, where messages have no deadline; `size` is a constant. Word by word into its
- * place: one that was built beside it and copied would wait for its own last store.
+ * Fills in headers that no sender gave, where messages have no deadline; `size` is a constant. Each goes into its place
+ * word by word: a header built elsewhere and then copied would wait for its own last store.
  */
 __attribute__((always_inline)) static inline void fill_plain(const gyre_queue *queue, uint64_t first,
                                                              uint64_t end, uint32_t size, uint64_t now_ns)

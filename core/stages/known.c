@@ -19,9 +19,9 @@
 
 struct gyre_queue_known {
     uint64_t *ids;    /* a ring */
-    uint32_t *nexts;  /* of each id, in its chain */
-    uint32_t *chains; /* first of each */
-    uint64_t count;   /* of ids ever */
+    uint32_t *nexts;  /* one for each id: the next in its chain */
+    uint32_t *chains; /* the first id of each chain */
+    uint64_t count;   /* ids noted so far */
     uint32_t window, chain_mask;
 };
 

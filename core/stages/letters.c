@@ -34,7 +34,7 @@ struct gyre_queue_letters {
     pthread_cond_t arrived; /* on the clock of deadlines */
     struct letter *first, **end;
     uint64_t count, limit;
-    uint64_t total, lost; /* ever; of these, given up for want of room or memory */
+    uint64_t total, lost; /* all letters so far; those given up for want of room or memory */
     bool closed;
 };
 

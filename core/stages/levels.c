@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Priorities: messages wait in front of the ring, a list for each level, and only a window of them is in the
- * ring, where their order is fixed. What goes in next is the first message of the highest level, where a
- * message rises a level for every `age` that it waited: one that waited long is in the end served before any
- * that came later, whatever their level (tests/models/levels.pml).
+ * Priorities: messages wait in front of the ring, in a list for each level, and only a window of messages is in the
+ * ring, where their order is fixed. The first message of the highest level goes into the ring next. A message rises a
+ * level for every `age` that it waited, so a message that waited long is served before all later ones in the end,
+ * whatever their level (tests/models/levels.pml).
  *
- * Messages are moved by senders, by receivers and by the attendant, whoever comes first.
+ * Senders, receivers and the attendant move messages, whichever comes first.
  *
- * A message that waits when its kernel ends is unhandled from then on, though its completion may find no room in the
- * ring before another device is there. That one is given it as one that was taken back, and refuses it.
+ * A message that waits when its kernel ends is unhandled from then on. Its completion may find no room in the ring
+ * before another device is there; then the message goes to that device as a request that was taken back, and the device
+ * refuses it.
  *
- * Lock: the producer's. The tickets of slots, and whether their messages were over, are read without it by those
- * whose message is in the slot: the sequence that published it comes after them.
+ * Lock: the producer's. A thread whose message is in a slot reads the slot's ticket, and whether the message was over,
+ * without the lock: the sequence that published the message was stored after them.
  */
 #include "core/stages/levels.h"
 
@@ -40,7 +41,7 @@ struct waiting {
     gyre_header header;
     uint32_t length, next;
     enum gyre_mark mark;
-    bool over; /* nobody will handle it */
+    bool over; /* no handler will handle it */
     _Alignas(ALIGNMENT) unsigned char request[];
 };
 
@@ -49,20 +50,20 @@ struct level {
 };
 
 struct gyre_queue_levels {
-    unsigned char *places; /* of `capacity` messages that wait */
+    unsigned char *places; /* places for `capacity` waiting messages */
     size_t stride;
-    uint64_t *tickets; /* of the ring's slots */
-    uint8_t *over;     /* one a slot: its message was before it came there */
+    uint64_t *tickets; /* one for each slot of the ring */
+    uint8_t *over;     /* one a slot: 1: its message was over before it came there */
     struct level levels[GYRE_LEVELS_MAX];
-    uint32_t count; /* of levels */
-    uint32_t spare; /* first of the places that are free */
+    uint32_t count; /* levels in use */
+    uint32_t spare; /* the first free place */
     uint64_t age_ns, window;
     /* atomic, written under the lock */
-    uint64_t waiting;  /* messages */
-    uint64_t finished; /* of these, those that are over */
+    uint64_t waiting;  /* waiting messages */
+    uint64_t finished; /* waiting messages that are over */
     uint64_t next_ticket;
-    uint64_t answered; /* requests of the ring below are */
-    bool deserted;     /* no device is there: what is put into the ring is completed here */
+    uint64_t answered; /* requests of the ring below it are answered */
+    bool deserted;     /* there is no device: messages that go into the ring are completed here */
 };
 
 static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t place)
@@ -89,14 +90,14 @@ static uint64_t levels_outstanding(const gyre_queue *queue)
 
 static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, uint64_t finished)
 {
-    __atomic_store_n(&levels->waiting, waiting, __ATOMIC_RELEASE); /* pairs with who looks without the lock */
+    __atomic_store_n(&levels->waiting, waiting, __ATOMIC_RELEASE); /* pairs with looks without the lock */
     __atomic_store_n(&levels->finished, finished, __ATOMIC_RELEASE);
 }
 
 /* All messages that wait, level by level. Begins with NOWHERE. */
 struct walk {
-    uint32_t levels; /* that are behind it */
-    uint32_t place;  /* of the next message; NOBODY: it is the next level's first */
+    uint32_t levels; /* levels that the walk has left or is in */
+    uint32_t place;  /* the next message's; NOBODY: the next message is the next level's first */
 };
 #define NOWHERE ((struct walk){0, NOBODY})
 
@@ -156,7 +157,7 @@ static bool levels_push(gyre_queue *queue, const struct gyre_outgoing *request, 
 
 /* ---- out ---- */
 
-/* Its level, raised by its age; of two on one level the older one is meant to go first. */
+/* The rank of a level's first message: its level, raised by its age. At one rank the older message goes first. */
 static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uint64_t now_ns)
 {
     const struct waiting *first = place_at(levels, levels->levels[level].first);
@@ -164,7 +165,7 @@ static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uin
     return risen < levels->count ? risen : levels->count - 1;
 }
 
-/* The level whose first message goes next; some message waits. */
+/* The level whose first message goes next; at least one message waits. */
 static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
 {
     uint32_t best = NOBODY;
@@ -183,7 +184,7 @@ static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
     return best;
 }
 
-/* Requests in the ring that are not answered, but for those that were answered out of turn. */
+/* Requests in the ring from the first unanswered one on, some of which may have been answered out of turn. */
 static uint64_t under_way(gyre_queue *queue)
 {
     struct gyre_queue_levels *levels = levels_of(queue);
@@ -319,7 +320,7 @@ static bool levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticke
     struct walk walk = NOWHERE;
     const struct waiting *waiting;
     bool found = false;
-    if (!levels_waiting(queue)) /* acquire: what left is in the ring for who looks now */
+    if (!levels_waiting(queue)) /* acquire: a message that left is in the ring for a look from now on */
         return false;
     gyre_producer_take(queue);
     while ((waiting = next_waiting(levels_of(queue), &walk))) {

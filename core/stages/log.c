@@ -2,9 +2,9 @@
 /*
  * The log of a queue: see log.h. No locks of its own; a request that is sent again takes the producer's.
  *
- * A sender first copies what the slots hold, then moves `saved`, then writes the slots. A reader copies from
- * a slot and looks at `saved` again: when it has moved past the index, what was read may be torn, and the
- * copy is in the log.
+ * A sender first copies the old contents of the slots, then moves `saved`, then writes the slots. A reader copies from
+ * a slot and looks at `saved` again: if `saved` has moved past the index, the reader's copy may be torn, and the
+ * request is in the log.
  */
 #include "core/stages/log.h"
 
@@ -28,7 +28,7 @@
 struct entry {
     uint32_t length;
     uint16_t handled; /* a handler ran for it */
-    uint16_t query;   /* and changed nothing: of this one that is all there is */
+    uint16_t query;   /* and changed nothing; the entry holds nothing more of it */
     /* then the header of the queue's messages, then the payload */
 };
 
@@ -96,7 +96,7 @@ static uint64_t limit_of(const struct gyre_queue_log *log)
     return limit < journal ? limit : journal;
 }
 
-/* What stood in the slots of requests below `end`, which are about to be written. */
+/* Saves the old requests in the slots of the requests below `end`, which are about to be written. */
 static void save_before(gyre_queue *queue, uint64_t end)
 {
     struct gyre_queue_log *log = gyre_log_of(queue);
@@ -166,7 +166,8 @@ void gyre_queue_log_tell_journal(gyre_queue *queue)
     const struct gyre_queue_log *log = gyre_log_of(queue);
     if (!log->journal_bell)
         return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* of a receiver and a sender one sees what the other stored */
+    __atomic_thread_fence(
+        __ATOMIC_SEQ_CST); /* at least one of a receiver and a sender sees the other's store */
     if (gyre_queue_log_awaits_journal(queue) &&
         gyre_received(queue) + gyre_ring_of(queue)->capacity > load(&log->journal_limit))
         wake_journal(log);
@@ -260,7 +261,7 @@ void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after
     struct gyre_queue_log *log = gyre_log_of(queue);
     log->coming.first = first;
     memset(log->coming.done, 0, (size_t)(gyre_ring_of(queue)->capacity + 7) / 8);
-    /* what is further away is a query that nobody handles any more, if it is completed */
+    /* a completed request further away is a query, which is not handled again */
     const uint64_t next = gyre_queue_next_index(queue), end = next - first < gyre_ring_of(queue)->capacity
                                                                   ? next
                                                                   : first + gyre_ring_of(queue)->capacity;

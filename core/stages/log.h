@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue keeps so that its requests can be handled again from a checkpoint on: requests whose slots are
- * about to be used anew are copied into a log, unless the checkpoint covers them. Those that are still in
- * their slots are taken from there, so where a checkpoint comes more often than the queue goes round nothing
- * is ever copied.
+ * The log of a queue, so that its requests can be handled again from a checkpoint on: a request whose slot is about to
+ * be used anew is copied into the log, unless the checkpoint covers it. Requests that are still in their slots are read
+ * there, so nothing is ever copied if checkpoints come more often than the queue goes round.
  *
  * The log is bounded: when the next request would not fit, senders wait for a checkpoint.
  *
@@ -17,7 +16,7 @@
 #include "core/queue/queue.h"
 #include "core/stages/order.h"
 
-/** Which requests a checkpoint covers: all below `first`, and those marked in `done` behind it. */
+/** The requests that a checkpoint covers: all below `first`, and the requests marked in `done` behind it. */
 struct gyre_queue_position {
     uint64_t first;
     uint8_t *done; /* a bit for each of the `capacity` indices from `first` on */
@@ -25,19 +24,19 @@ struct gyre_queue_position {
 
 struct gyre_queue_log {
     unsigned char *entries;
-    uint64_t count;     /* of entries; request `index` has entry index % count */
-    uint32_t stride;    /* bytes of an entry */
-    uint64_t saved;     /* atomic: requests below were copied where that was needed; theirs are no slots */
-    uint64_t limit;     /* atomic: requests from this index on have to wait */
-    uint64_t announced; /* atomic: what is being sent goes up to here */
-    uint64_t ask_at;    /* atomic: a request from here on is worth a call of `ask` */
+    uint64_t count;  /* entries; request `index` has entry index % count */
+    uint32_t stride; /* bytes of an entry */
+    uint64_t saved;  /* atomic: requests below it are no longer in their slots, and were copied if needed */
+    uint64_t limit;  /* atomic: requests from this index on have to wait */
+    uint64_t announced;              /* atomic: the end of the requests that are being sent */
+    uint64_t ask_at;                 /* atomic: a request from here on is worth a call of `ask` */
     uint64_t journal_limit;          /* atomic: as `limit`, because of a journal; UINT64_MAX: there is none */
     uint64_t durable;                /* atomic: requests below are in the journal, as its settings promise */
     bool keeps;                      /* there are checkpoints; else only a journal */
     uint32_t *journal_bell;          /* NULL: no journal; a futex word */
-    uint32_t journal_sleeps;         /* atomic: it is to be rung */
-    struct gyre_queue_position base; /* of the last checkpoint; `first` is atomic */
-    struct gyre_queue_position coming; /* of the one that is being taken */
+    uint32_t journal_sleeps;         /* atomic: the journal sleeps, so the bell has to be rung */
+    struct gyre_queue_position base; /* of the last checkpoint; its `first` is atomic */
+    struct gyre_queue_position coming; /* of the checkpoint that is being taken */
     bool looked;                       /* `coming` was noted for it */
     uint32_t asked;                    /* atomic: `ask` was called, and need not be again */
     void (*ask)(void *context);        /* must not block */
@@ -57,19 +56,19 @@ void gyre_queue_log_destroy(gyre_queue *queue);
 
 /* ---- the producer ---- */
 
-/** How many of the `wanted` slots from `index` on may be written now; what they held was kept. */
+/** How many of the `wanted` slots from `index` on may be written now; their old requests were kept. */
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
 /** Whether a request may take this index as far as the log is concerned. Any thread. */
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
-/** Of `wanted` requests from this index on, how many may be sent as far as the log is concerned. Any thread. */
+/** How many of `wanted` requests from this index on may be sent as far as the log is concerned. Any thread. */
 uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted);
 
 /** Whether it is the journal that holds up the next request. Any thread. */
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
 /**
- * Replies were taken, or a sender is about to wait: wakes the journal if it is what holds senders up, and has to note
- * that replies were taken. Any thread.
+ * Replies were taken, or a sender is about to wait: wakes the journal if it holds senders up and has to note that
+ * replies were taken. Any thread.
  */
 void gyre_queue_log_tell_journal(gyre_queue *queue);
 
@@ -77,14 +76,14 @@ void gyre_queue_log_tell_journal(gyre_queue *queue);
 
 /** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
 void gyre_queue_log_look(gyre_queue *queue);
-/** What was noted is what the last checkpoint covers;
- * `ask_after` requests later the next one is asked for. */
+/** The requests noted by gyre_queue_log_look are from now on those that the last checkpoint covers. The next checkpoint
+ * is asked for `ask_after` requests later. */
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
 /** The checkpoint that is kept covers what a journal says. No device. */
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);
 /** Everything that was sent is settled: a kernel begins with its initial state. No device. */
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);
-/** Whether one is worth taking soon. From a "no" on, `ask` is called as soon as one is. */
+/** Whether a checkpoint is worth taking soon. After a "no", `ask` is called as soon as one is. */
 bool gyre_queue_log_asks(gyre_queue *queue);
 /** How many requests were handled since the last checkpoint, as far as they are one after the other. */
 uint64_t gyre_queue_log_behind(const gyre_queue *queue);
@@ -95,8 +94,8 @@ uint64_t gyre_queue_log_behind(const gyre_queue *queue);
 struct gyre_logged_request {
     void *payload; /* room for the largest */
     uint32_t length;
-    gyre_header header; /* of queues whose messages have one, but for its deadline */
-    bool query;         /* nothing of it is kept but that it was there; length is 0 */
+    gyre_header header; /* the request's header without its deadline, if messages have headers */
+    bool query;         /* a query, of which only its index is kept; length is 0 */
 };
 
 /**

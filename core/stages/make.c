@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which stages a queue has, as its options say. A log and spans come later, when its kernel knows what it keeps and
- * where (log.h, spans.h).
+ * Adds the stages that a queue's options ask for. A log and spans are added later, when the kernel knows its state and
+ * its memory (log.h, spans.h).
  */
 #include "core/stages/make.h"
 
@@ -17,8 +17,8 @@
 #include "core/stages/seals.h"
 #include "core/stages/timing.h"
 
-/* Stages with a thread: it is one more in the queue. Deadlines are for queues whose headers hold one, whether the configuration
- * gives it or a sender. */
+/* Adds stages that need a thread; the queue then has one thread more. Messages have deadlines if the queue's headers
+ * hold one, be it from the configuration or from a sender. */
 static gyre_status stages_add_timely(gyre_queue *queue, const struct gyre_queue_options *options)
 {
     const bool deadlines = options->header_size > offsetof(gyre_header, deadline_ns);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans that travel in memory of the device, which the queue has for that: a request that is sent leaves those
- * beyond the threshold there, with their names in their place, and the room is free again when the completion
- * was taken. Devices see ordinary far parts (parts.h).
+ * Spans that travel in memory of the device, which the queue has for that purpose. A request's spans beyond the
+ * threshold are moved there when it is sent, and their names stand in the request instead. Their room is free again
+ * when the completion was taken. Devices see ordinary far parts (parts.h).
  *
- * Which rooms a request in the ring has is noted beside its slot, not read from it: the slot's length is the
- * device's to spoil. Locks: spans->lock, innermost, for the rooms; what is noted of an index is the producer
- * side's until the request is published, then the consumer side's.
+ * The rooms of a request in the ring are noted beside its slot, not read from it, because a device may overwrite the
+ * slot. Locks: spans->lock, innermost, for the rooms. The note of an index belongs to the producer side until the
+ * request is published, then to the consumer side.
  */
 #include "core/stages/spans.h"
 
@@ -27,8 +27,8 @@ struct gyre_queue_spans {
     pthread_mutex_t lock;
     struct gyre_rooms rooms;
     uint64_t moved, given_back; /* rooms, ever; the latter atomic */
-    uint32_t *held; /* of each slot: the first room of its request, as a unit plus 1; 0: it has none */
-    uint32_t *next; /* of a room's first unit: the next room of the same request, likewise */
+    uint32_t *held;             /* one a slot: its request's first room, as a unit plus 1; 0: it has none */
+    uint32_t *next;             /* at a room's first unit: the same request's next room, likewise */
 };
 
 static struct gyre_queue_spans *spans_of(const gyre_queue *queue)
@@ -194,7 +194,7 @@ static const gyre_layout *proper(const gyre_layout *layout, const unsigned char 
     return number && number <= layout->choice_count ? layout->choices[number - 1] : NULL;
 }
 
-/* Builds the message anew, without its large spans; it stays as it is where that does not come out. */
+/* Builds the message anew, without its large spans; leaves it as it is when that fails. */
 static void carry_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
     const struct gyre_carrier carrier = {.context = moving, .carry = carry};
@@ -202,7 +202,7 @@ static void carry_spans(struct moving *moving, unsigned char *message, unsigned 
     const gyre_layout *layout = proper(moving->spans->store.layout, message, &front);
     if (!layout || layout->tail == 0)
         return;
-    gyre_error_hold(); /* of a rebuilt message that does not fit */
+    gyre_error_hold(); /* drops the sentence about a rebuilt message that does not fit */
     const gyre_status status = gyre_layout_carry(layout, message + front, layout, scratch, &carrier);
     gyre_error_let_go();
     memcpy(&used, scratch, sizeof used);
@@ -229,7 +229,7 @@ static gyre_status move(struct moving *moving, unsigned char *message, unsigned 
 {
     const gyre_layout *layout = moving->spans->store.layout;
     const uint64_t length = gyre_layout_length(layout, message);
-    gyre_error_hold(); /* of a message that is wrong: the device says so */
+    gyre_error_hold(); /* drops the sentence about a malformed message: the device refuses it */
     const bool is_whole = gyre_layout_check_message(layout, message, length) == GYRE_OK;
     gyre_error_let_go();
     if (!is_whole)
@@ -257,7 +257,8 @@ static gyre_status spans_admit(gyre_queue *queue, void *requests, size_t *count,
            move(&moving, (unsigned char *)requests + done * gyre_ring_of(queue)->request_size, scratch) ==
                GYRE_OK) {
         done++;
-        moving.deadline_ns = GYRE_NO_WAIT; /* what was moved has to be sent before more can be waited for */
+        moving.deadline_ns =
+            GYRE_NO_WAIT; /* moved requests have to be sent before the next can wait for room */
     }
     free(scratch);
     if (done && (moving.status == GYRE_AGAIN || moving.status == GYRE_OK)) {

@@ -73,7 +73,7 @@ static struct bounds meet(struct bounds a, struct bounds b)
     return (struct bounds){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
 
-/* What one message says about the clocks. */
+/* Narrows the distance of the two clocks by the times of one message. */
 static void learn(struct gyre_queue_timing *timing, const struct entry *entry)
 {
     const struct bounds told = {(int64_t)(entry->finished_ns - entry->received_ns),
@@ -84,7 +84,7 @@ static void learn(struct gyre_queue_timing *timing, const struct entry *entry)
         timing->window_ns = entry->received_ns;
     }
     timing->now = meet(timing->now, told);
-    if (timing->now.low > timing->now.high) /* a clock was set: what was learned before is void */
+    if (timing->now.low > timing->now.high) /* a clock was set: forget what earlier messages said */
         timing->now = told, timing->before = unbounded;
 }
 
@@ -98,7 +98,7 @@ static int64_t distance(const struct gyre_queue_timing *timing, uint64_t *error_
     if (bounds.low <= 0 && bounds.high >= 0)
         return 0;
     *error_ns =
-        ((uint64_t)bounds.high - (uint64_t)bounds.low) / 2; /* of stamps that a device made up, anything */
+        ((uint64_t)bounds.high - (uint64_t)bounds.low) / 2; /* any value, when a device made up its stamps */
     return bounds.low + (int64_t)*error_ns;
 }
 
