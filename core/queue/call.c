@@ -203,8 +203,8 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
     return GYRE_OK;
 }
 
-__attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exchange *exchange,
-                                                  uint64_t deadline_ns)
+__attribute__((noinline)) static gyre_status exchange_make(gyre_queue *queue, struct exchange *exchange,
+                                                           uint64_t deadline_ns)
 {
     uint64_t index = 0;
     bool inside = false;
@@ -238,7 +238,7 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
                                 .reply = reply,
                                 .reply_size = reply_size,
                                 .completion = completion};
-    return call(queue, &exchange, deadline_ns);
+    return exchange_make(queue, &exchange, deadline_ns);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): what a caller can say of a call */
@@ -258,7 +258,7 @@ gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t reques
     if (status == GYRE_OK && queue && header)
         status = gyre_queue_check_header(queue, header);
     if (status == GYRE_OK)
-        return call(queue, &exchange, deadline_ns);
+        return exchange_make(queue, &exchange, deadline_ns);
     tell_unanswered(&exchange, UINT64_MAX);
     return status;
 }

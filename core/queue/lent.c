@@ -53,7 +53,7 @@ static bool is_lapped(const gyre_queue *queue, uint64_t sequence, uint64_t index
 
 /* The first index that is not known to be answered. An answer that has taken the slot of an earlier one tells
  * that the client had received that, and everything up to it. */
-static uint64_t answered(const gyre_queue *queue, uint64_t index)
+static uint64_t answered_end(const gyre_queue *queue, uint64_t index)
 {
     for (uint64_t looks = 0; looks < 2 * queue->ring.capacity; looks++) {
         uint64_t sequence = sequence_of(gyre_reply_slot(&queue->ring, index));
@@ -68,7 +68,7 @@ static uint64_t answered(const gyre_queue *queue, uint64_t index)
 }
 
 /* A later request in the slot of one tells that this one was published, too: the client went on since `answered`. */
-static uint64_t published(const gyre_queue *queue, uint64_t index, uint64_t end)
+static uint64_t published_end(const gyre_queue *queue, uint64_t index, uint64_t end)
 {
     for (; index < end; index++) {
         uint64_t sequence = sequence_of(gyre_request_slot(&queue->ring, index));
@@ -81,18 +81,18 @@ static uint64_t published(const gyre_queue *queue, uint64_t index, uint64_t end)
 void gyre_lent_look(struct gyre_lent *lent)
 {
     gyre_queue *queue = lent->queue;
-    uint64_t received = answered(queue, __atomic_load_n(&queue->consumer.received, __ATOMIC_RELAXED));
+    uint64_t received = answered_end(queue, __atomic_load_n(&queue->consumer.received, __ATOMIC_RELAXED));
     uint64_t sent = __atomic_load_n(&queue->producer.sent, __ATOMIC_RELAXED),
              end = received + queue->ring.capacity;
     uint64_t limit = __atomic_load_n(&lent->limit, __ATOMIC_RELAXED);
     if (sent < received || sent > end)
         sent = received;
-    sent = published(queue, sent, end < limit ? end : limit);
+    sent = published_end(queue, sent, end < limit ? end : limit);
     __atomic_store_n(&queue->consumer.received, received, __ATOMIC_RELEASE);
     __atomic_store_n(&queue->producer.sent, sent, __ATOMIC_RELEASE);
 }
 
-static void notify(int descriptor)
+static void eventfd_notify(int descriptor)
 {
     uint64_t one = 1;
     ssize_t written = write(descriptor, &one, sizeof one);
@@ -110,16 +110,16 @@ void gyre_lent_tell(gyre_queue *queue)
     if (__atomic_load_n(&queue->foreign.lent->limit, __ATOMIC_RELAXED) == UINT64_MAX)
         __atomic_store_n(&queue->foreign.lent->limit, gyre_received(queue) + queue->ring.capacity,
                          __ATOMIC_RELAXED);
-    notify(queue->foreign.lent->notice);
+    eventfd_notify(queue->foreign.lent->notice);
 }
 
 void gyre_lent_end(gyre_queue *queue)
 {
     __atomic_store_n(&queue->foreign.lent->ended, 1, __ATOMIC_RELEASE); /* after the completions */
-    notify(queue->foreign.lent->notice);
+    eventfd_notify(queue->foreign.lent->notice);
 }
 
 void gyre_lent_ring(int doorbell)
 {
-    notify(doorbell);
+    eventfd_notify(doorbell);
 }

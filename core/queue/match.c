@@ -51,7 +51,7 @@ static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish
 }
 
 /* Finds the first wanted message under way; `ready`: only if its completion is there. Under the lock. */
-static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, uint64_t *index)
+static bool match_find(const gyre_queue *queue, const struct wish *wish, bool ready, uint64_t *index)
 {
     const uint64_t end = gyre_queue_next_index(queue);
     for (*index = queue->consumer.received; *index < end; ++*index)
@@ -74,8 +74,8 @@ int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
 
 /* Under the lock. Memory that the message held besides its slot is given back when the cursor passes the slot, as for a
  * call. */
-static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
-                        gyre_completion *completion, gyre_message_info *info)
+static gyre_status match_take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                              gyre_completion *completion, gyre_message_info *info)
 {
     gyre_status status = gyre_queue_read_reply(queue, index, reply, size, completion);
     if (status == GYRE_INVALID || status == GYRE_INTERNAL)
@@ -89,7 +89,7 @@ static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t s
     return status;
 }
 
-static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
+static gyre_status match_tell_none(const gyre_queue *queue, const struct wish *wish)
 {
     char label[GYRE_LABEL_SIZE];
     return gyre_error_set(GYRE_NOT_FOUND, "no message of %s with correlation %llu waits to be received",
@@ -117,7 +117,8 @@ struct awaited {
     enum gyre_wait_bell bell;
 };
 
-static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, const struct sighting *seen)
+static struct awaited match_awaited(const gyre_queue *queue, const struct wish *wish,
+                                    const struct sighting *seen)
 {
     if (seen->peeking)
         return (struct awaited){gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT};
@@ -129,7 +130,7 @@ static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, 
 }
 
 /* Why nothing was received in time, where the wait did not know. */
-static gyre_status explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
+static gyre_status match_explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
@@ -142,18 +143,19 @@ static gyre_status explain(const gyre_queue *queue, const struct sighting *seen,
     return status;
 }
 
-static gyre_status wait(gyre_queue *queue, const struct wish *wish, const struct sighting *seen,
-                        uint64_t deadline_ns)
+static gyre_status match_wait(gyre_queue *queue, const struct wish *wish, const struct sighting *seen,
+                              uint64_t deadline_ns)
 {
     if (!seen->peeking && !wish->any && !seen->in_ring && !seen->in_line)
-        return nobody(queue, wish);
-    const struct awaited it = awaited(queue, wish, seen);
+        return match_tell_none(queue, wish);
+    const struct awaited it = match_awaited(queue, wish, seen);
     if (seen->peeking && deadline_ns == GYRE_NO_WAIT)
         return gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet");
     if (deadline_ns == GYRE_NO_WAIT)
-        return explain(queue, seen, gyre_queue_look(queue, it.condition, it.argument));
+        return match_explain(queue, seen, gyre_queue_look(queue, it.condition, it.argument));
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
-    return explain(queue, seen, gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
+    return match_explain(queue, seen,
+                         gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
 }
 
 /* Finds the wanted message in front of the ring. To be called before the look at the ring: a message that is in neither
@@ -165,8 +167,8 @@ static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sigh
     seen->in_line = !wish->any && queue->line->find(queue, wish->correlation, &seen->ticket);
 }
 
-static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *reply, size_t size,
-                           gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+static gyre_status match_receive(gyre_queue *queue, const struct wish *wish, void *reply, size_t size,
+                                 gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     bool inside = false, taken = false;
@@ -176,16 +178,16 @@ static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *rep
             look_in_line(queue, wish, &seen);
         gyre_consumer_take(queue);
         seen.peeking = queue->consumer.peeking;
-        taken = !seen.peeking && find(queue, wish, true, &seen.index);
+        taken = !seen.peeking && match_find(queue, wish, true, &seen.index);
         if (taken)
-            status = take(queue, seen.index, reply, size, completion, info);
+            status = match_take(queue, seen.index, reply, size, completion, info);
         else
-            seen.in_ring = find(queue, wish, false, &seen.index);
+            seen.in_ring = match_find(queue, wish, false, &seen.index);
         gyre_consumer_give(queue);
         if (taken)
             break;
         gyre_queue_stay(queue, deadline_ns, &inside);
-        status = wait(queue, wish, &seen, deadline_ns);
+        status = match_wait(queue, wish, &seen, deadline_ns);
     }
     gyre_queue_leave(queue, inside);
     return status;
@@ -195,7 +197,7 @@ gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, 
                                    gyre_message_info *info, uint64_t deadline_ns)
 {
     const struct wish wish = {.any = true};
-    return receive(queue, &wish, reply, size, completion, info, deadline_ns);
+    return match_receive(queue, &wish, reply, size, completion, info, deadline_ns);
 }
 
 gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *reply, size_t size,
@@ -211,5 +213,5 @@ gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *repl
                               "the header of %s holds no correlation; "
                               "set header = correlation in its section",
                               gyre_queue_label(queue, label, sizeof label));
-    return receive(queue, &wish, reply, size, completion, info, deadline_ns);
+    return match_receive(queue, &wish, reply, size, completion, info, deadline_ns);
 }

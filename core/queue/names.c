@@ -6,7 +6,7 @@
 
 #include "core/queue/origin.h"
 
-static struct gyre_name *find(const struct gyre_names *names, uint64_t client)
+static struct gyre_name *name_find(const struct gyre_names *names, uint64_t client)
 {
     for (size_t i = 0; i < names->count; i++)
         if (names->all[i].client == client)
@@ -15,7 +15,7 @@ static struct gyre_name *find(const struct gyre_names *names, uint64_t client)
 }
 
 /* Makes room for one more. */
-static bool grow(struct gyre_names *names)
+static bool names_grow(struct gyre_names *names)
 {
     if (names->count == GYRE_NAMES_MAX) {
         names->count--;
@@ -39,9 +39,9 @@ bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next)
         return true;
     struct gyre_name *name = names->last < names->count && names->all[names->last].client == client
                                  ? &names->all[names->last]
-                                 : find(names, client);
+                                 : name_find(names, client);
     if (!name) {
-        if (!grow(names))
+        if (!names_grow(names))
             return false;
         name = &names->all[names->count++];
         *name = (struct gyre_name){.client = client};
@@ -53,7 +53,7 @@ bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next)
 
 uint64_t gyre_names_next(const struct gyre_names *names, uint64_t client)
 {
-    const struct gyre_name *name = find(names, client);
+    const struct gyre_name *name = name_find(names, client);
     return name ? name->next : 0;
 }
 

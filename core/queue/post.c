@@ -17,7 +17,7 @@
 
 enum outcome { POSTED, FULL, DUPLICATE };
 
-static gyre_status duplicate(gyre_queue *queue, uint64_t id)
+static gyre_status tell_duplicate(gyre_queue *queue, uint64_t id)
 {
     char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.duplicates, 1, __ATOMIC_RELAXED);
@@ -27,8 +27,8 @@ static gyre_status duplicate(gyre_queue *queue, uint64_t id)
 }
 
 /* Under the lock. */
-static enum outcome post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
-                         enum gyre_mark mark, uint64_t *index)
+static enum outcome request_post(gyre_queue *queue, const void *request, size_t size,
+                                 const gyre_header *header, enum gyre_mark mark, uint64_t *index)
 {
     uint64_t granted;
     if (queue->known && header->id && queue->known->knows(queue, header->id))
@@ -57,7 +57,7 @@ gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *reque
         gyre_producer_take(queue);
         const bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && gyre_senders_admit(queue, &sender, 1))
-            outcome = post(queue, request->bytes, size, whole, mark, index);
+            outcome = request_post(queue, request->bytes, size, whole, mark, index);
         if (outcome == POSTED)
             gyre_senders_passed(queue, &sender);
         gyre_producer_give(queue);
@@ -71,7 +71,7 @@ gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *reque
     if (outcome == POSTED)
         gyre_queue_ring_doorbell(queue, 1);
     gyre_senders_leave(queue, &sender);
-    return outcome == DUPLICATE ? duplicate(queue, whole->id) : status;
+    return outcome == DUPLICATE ? tell_duplicate(queue, whole->id) : status;
 }
 
 static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,

@@ -106,7 +106,7 @@ GYRE_INLINE uint64_t gyre_put_one(gyre_queue *queue, const void *request, size_t
         gyre_express_publish(&queue->ring, index, size, mark == GYRE_MARK_CALL);
     else
         gyre_publish(slot, index, size, false);
-    __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE); /* as in put */
+    __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE); /* as in gyre_put_many */
     gyre_producer_note_depth(queue, index + 1);
     return 1;
 }

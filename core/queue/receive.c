@@ -130,8 +130,8 @@ __attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, cons
     return completions && *received ? GYRE_OK : status;
 }
 
-static inline gyre_status receive(gyre_queue *queue, const struct taking *taking, size_t *received,
-                                  uint64_t deadline_ns)
+static inline gyre_status completions_receive(gyre_queue *queue, const struct taking *taking,
+                                              size_t *received, uint64_t deadline_ns)
 {
     if (!queue || !received || (!taking->replies && taking->size))
         return GYRE_ARGUMENTS("gyre_receive", {"queue", queue}, {"received", received},
@@ -164,7 +164,7 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {
     const struct taking taking = {replies, size, count, completions, NULL};
-    return receive(queue, &taking, received, deadline_ns);
+    return completions_receive(queue, &taking, received, deadline_ns);
 }
 
 gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
@@ -174,7 +174,7 @@ gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size, gyre_
     size_t received = 0;
     if (info && info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID, "gyre_receive_with needs an info with its size set");
-    return receive(queue, &taking, &received, deadline_ns);
+    return completions_receive(queue, &taking, &received, deadline_ns);
 }
 
 gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
@@ -182,5 +182,5 @@ gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_compl
 {
     const struct taking taking = {reply, size, 1, completion, NULL};
     size_t received = 0;
-    return receive(queue, &taking, &received, deadline_ns);
+    return completions_receive(queue, &taking, &received, deadline_ns);
 }

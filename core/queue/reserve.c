@@ -85,8 +85,8 @@ static gyre_status check_in_place(const gyre_queue *queue)
 }
 
 /* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
-static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
-                           uint64_t deadline_ns)
+static gyre_status requests_reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
+                                    uint64_t deadline_ns)
 {
     gyre_status status = check_in_place(queue);
     struct gyre_sender sender = {0};
@@ -118,7 +118,7 @@ gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, u
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve_sized: the queue's requests have %zu to %u bytes, found %zu",
                               least, queue->ring.request_size, size);
-    return reserve(queue, size, request, &count, deadline_ns);
+    return requests_reserve(queue, size, request, &count, deadline_ns);
 }
 
 gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
@@ -129,7 +129,7 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
     *stride = gyre_requests_bridged(&queue->ring) ? GYRE_BRIDGE_UNITS(queue->ring.request_size)
                                                   : queue->ring.slots.request_stride;
-    return reserve(queue, queue->ring.request_size, requests, count, deadline_ns);
+    return requests_reserve(queue, queue->ring.request_size, requests, count, deadline_ns);
 }
 
 /* From one reserved request to the next. */

@@ -66,7 +66,7 @@ bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
     }
 }
 
-static void mark(gyre_queue *queue, bool handled_too)
+static void mark_answered(gyre_queue *queue, bool handled_too)
 {
     uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->ring.capacity;
     for (uint64_t index = first; index < end; index++) {
@@ -83,12 +83,12 @@ static void mark(gyre_queue *queue, bool handled_too)
 
 void gyre_queue_mark_answered(gyre_queue *queue)
 {
-    mark(queue, true);
+    mark_answered(queue, true);
 }
 
 void gyre_queue_mark_settled(gyre_queue *queue)
 {
-    mark(queue, false);
+    mark_answered(queue, false);
 }
 
 void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)

@@ -90,7 +90,7 @@ bool gyre_queue_has_room(const gyre_queue *queue)
     return over || (has_slot(queue) && has_bytes(queue, gyre_bytes_need(queue->ring.request_least)));
 }
 
-static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
+static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
@@ -113,11 +113,12 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 
 /* The status and sentence for a sender that waited. For the end of a queue a sender gets another sentence than a
  * receiver. */
-static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
+static gyre_status sender_waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
 {
     if (status == GYRE_CLOSED)
         return gyre_queue_tell_closed(queue);
-    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(full(queue, bytes, status), deadline_ns) : status;
+    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(tell_full(queue, bytes, status), deadline_ns)
+                                  : status;
 }
 
 /*
@@ -178,15 +179,16 @@ static int wait_room(const gyre_queue *queue, uint64_t argument)
     return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
 }
 
-static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes, uint64_t deadline_ns)
+static gyre_status sender_block(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                                uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     if (deadline_ns == GYRE_NO_WAIT)
-        return full(queue, bytes, GYRE_AGAIN);
+        return tell_full(queue, bytes, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
     gyre_queue_tell_stages(queue);
     if (!await_turn(queue, sender, deadline_ns, &status))
-        return waited(queue, bytes, status, deadline_ns);
+        return sender_waited(queue, bytes, status, deadline_ns);
     const uint64_t cursor = gyre_received(queue);
     const struct wanted_room wanted = {cursor, bytes};
     if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
@@ -194,7 +196,7 @@ static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t
     else
         status =
             gyre_queue_wait(queue, wait_room, (uint64_t)(uintptr_t)&wanted, GYRE_BELL_CREDIT, deadline_ns);
-    return waited(queue, bytes, status, deadline_ns);
+    return sender_waited(queue, bytes, status, deadline_ns);
 }
 
 static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
@@ -246,7 +248,7 @@ static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, ui
     return status == GYRE_TIMEOUT && gyre_wait_reply(queue, cursor) > 0 ? GYRE_OK : status;
 }
 
-static void discard(gyre_queue *queue, uint64_t cursor)
+static void oldest_discard(gyre_queue *queue, uint64_t cursor)
 {
     gyre_consumer_take(queue);
     if (queue->consumer.received == cursor && !queue->consumer.peeking &&
@@ -278,16 +280,16 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     if (!full_still)
         return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
     if (held)
-        return block(queue, sender, bytes, deadline_ns);
+        return sender_block(queue, sender, bytes, deadline_ns);
     if (!ready && !waits)
-        return full(queue, bytes, GYRE_AGAIN);
+        return tell_full(queue, bytes, GYRE_AGAIN);
     if (waits)
         status = await_drop(queue, cursor, asked, deadline_ns);
     if (status != GYRE_OK)
-        return waited(queue, bytes, status, deadline_ns);
+        return sender_waited(queue, bytes, status, deadline_ns);
     if (gyre_queue_closed(queue)) /* the place would be nobody's */
         return gyre_queue_tell_closed(queue);
-    discard(queue, cursor);
+    oldest_discard(queue, cursor);
     return GYRE_OK;
 }
 
@@ -295,12 +297,12 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
 static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
 {
     if (deadline_ns == GYRE_NO_WAIT)
-        return full(queue, 0, GYRE_AGAIN);
+        return tell_full(queue, 0, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
     gyre_status status = GYRE_OK;
     if (await_turn(queue, sender, deadline_ns, &status))
         status = gyre_queue_wait(queue, wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
-    return waited(queue, 0, status, deadline_ns);
+    return sender_waited(queue, 0, status, deadline_ns);
 }
 
 gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
@@ -316,10 +318,10 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, 
         return GYRE_OK;
     /* no policy applies: the room is there, another sender is about to use it, or the journal or a checkpoint is late */
     if (reserved || (held && (room || queue->line)))
-        return block(queue, sender, bytes, deadline_ns);
+        return sender_block(queue, sender, bytes, deadline_ns);
     switch (queue->ways.policy) {
     case GYRE_FULL_REJECT:
-        return full(queue, bytes, GYRE_AGAIN);
+        return tell_full(queue, bytes, GYRE_AGAIN);
     case GYRE_FULL_DROP_NEWEST:
         __atomic_fetch_add(&queue->producer.dropped, 1, __ATOMIC_RELAXED);
         return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
@@ -327,6 +329,6 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, 
     case GYRE_FULL_DROP_OLDEST:
         return drop_oldest(queue, sender, bytes, deadline_ns);
     default:
-        return block(queue, sender, bytes, deadline_ns);
+        return sender_block(queue, sender, bytes, deadline_ns);
     }
 }

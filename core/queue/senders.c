@@ -73,7 +73,7 @@ static void remove_sender(gyre_queue *queue, struct gyre_sender *sender)
         gyre_barred_set(queue, GYRE_BARRED_LINE, false);
 }
 
-static const uint32_t *call(struct gyre_sender *sender)
+static const uint32_t *sender_call(struct gyre_sender *sender)
 {
     if (!sender)
         return NULL;
@@ -91,7 +91,7 @@ void gyre_senders_passed(gyre_queue *queue, struct gyre_sender *sender)
     }
     overtaken_set(queue, false);
     remove_sender(queue, sender);
-    sender->follower = call(queue->producer.senders.first);
+    sender->follower = sender_call(queue->producer.senders.first);
     sender->passed = true;
 }
 
@@ -132,7 +132,7 @@ void gyre_senders_leave(gyre_queue *queue, struct gyre_sender *sender)
         const bool first = queue->producer.senders.first == sender;
         remove_sender(queue, sender);
         if (first)
-            sender->follower = call(queue->producer.senders.first);
+            sender->follower = sender_call(queue->producer.senders.first);
         gyre_producer_give(queue);
         wake_follower(queue, sender->follower);
     } else if (sender->passed) {
@@ -145,22 +145,22 @@ struct waiting_sender {
     const struct gyre_sender *sender;
 };
 
-static gyre_status look(const void *context)
+static gyre_status sender_look(const void *context)
 {
     const struct waiting_sender *waiting = context;
-    if (__atomic_load_n(&waiting->sender->called, __ATOMIC_ACQUIRE)) /* pairs with `call` */
+    if (__atomic_load_n(&waiting->sender->called, __ATOMIC_ACQUIRE)) /* pairs with sender_call */
         return GYRE_OK;
     if (gyre_queue_closed(waiting->queue) || gyre_queue_abandoned(waiting->queue))
         return GYRE_CLOSED;
     return gyre_queue_lost(waiting->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
 
-static gyre_status park(const void *context, uint64_t deadline_ns)
+static gyre_status sender_park(const void *context, uint64_t deadline_ns)
 {
     const struct waiting_sender *waiting = context;
     for (;;) {
         const uint64_t now_ns = gyre_clock_ns(), next_ns = now_ns + LOOK_NS;
-        const gyre_status status = look(context);
+        const gyre_status status = sender_look(context);
         if (status != GYRE_AGAIN)
             return status;
         if (now_ns >= deadline_ns)
@@ -177,8 +177,8 @@ gyre_status gyre_senders_await_call(gyre_queue *queue, struct gyre_sender *sende
     const bool sleeps = queue->ways.idle != GYRE_WAIT_SPIN && queue->ways.idle != GYRE_WAIT_YIELD;
     const struct gyre_strategy strategy = {.idle = sleeps ? GYRE_WAIT_PARK : queue->ways.idle,
                                            .deadline_ns = deadline_ns,
-                                           .look = look,
-                                           .park = park,
+                                           .look = sender_look,
+                                           .park = sender_park,
                                            .context = &waiting};
     return gyre_strategy_wait(&strategy);
 }
@@ -188,7 +188,7 @@ void gyre_senders_call_all(gyre_queue *queue)
     struct gyre_sender *sender = queue->producer.senders.first;
     while (sender) { /* under the lock: it is in line until it has it */
         struct gyre_sender *const next = sender->next;
-        gyre_futex_wake(call(sender), 1);
+        gyre_futex_wake(sender_call(sender), 1);
         sender = next;
     }
 }

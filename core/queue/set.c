@@ -54,7 +54,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&members_lock);
 }
 
-static void prepare(void)
+static void fork_prepare(void)
 {
     pthread_atfork(before_fork, after_fork, after_fork);
 }
@@ -68,7 +68,7 @@ static gyre_status check_own(const gyre_queue_set *set, const char *call)
                           call);
 }
 
-static void change(gyre_queue_set *set)
+static void set_change(gyre_queue_set *set)
 {
     __atomic_fetch_add(&set->changed, 1, __ATOMIC_RELEASE); /* pairs with the acquire of who waits */
     gyre_futex_wake(&set->changed, INT_MAX);
@@ -131,7 +131,7 @@ static void signal_ready(gyre_queue_set *set)
 }
 
 /* Somebody looked at all queues and found nothing. */
-static void settle(gyre_queue_set *set)
+static void set_settle(gyre_queue_set *set)
 {
     uint64_t count;
     if (!set->signalled)
@@ -139,7 +139,7 @@ static void settle(gyre_queue_set *set)
     set->signalled = false;
     ssize_t cleared = read(set->descriptor, &count, sizeof count);
     (void)cleared;
-    change(set);
+    set_change(set);
 }
 
 static void *watch_set(void *argument)
@@ -184,7 +184,7 @@ static void unlink_member(struct gyre_set_member *member)
     pthread_mutex_lock(&set->lock);
     *find_member(set, member->wish.queue) = member->next;
     set->count--;
-    change(set);
+    set_change(set);
     pthread_mutex_unlock(&set->lock);
 }
 
@@ -210,7 +210,7 @@ void gyre_queue_leave_sets(gyre_queue *queue)
 }
 
 /* Under members_lock. */
-static gyre_status enter(gyre_queue_set *set, const gyre_wish *wish)
+static gyre_status set_enter(gyre_queue_set *set, const gyre_wish *wish)
 {
     struct gyre_set_member *member = calloc(1, sizeof *member);
     if (!member)
@@ -221,7 +221,7 @@ static gyre_status enter(gyre_queue_set *set, const gyre_wish *wish)
     member->next = set->first;
     set->first = member;
     set->count++;
-    change(set);
+    set_change(set);
     pthread_mutex_unlock(&set->lock);
     return GYRE_OK;
 }
@@ -241,11 +241,11 @@ gyre_status gyre_queue_set_add(gyre_queue_set *set, const gyre_wish *wish)
     struct gyre_set_member *member = *find_member(set, wish->queue);
     if (member) {
         member->wish = *wish;
-        change(set);
+        set_change(set);
     }
     pthread_mutex_unlock(&set->lock);
     if (!member)
-        status = enter(set, wish);
+        status = set_enter(set, wish);
     pthread_mutex_unlock(&members_lock);
     return status;
 }
@@ -275,7 +275,7 @@ gyre_status gyre_queue_set_create(gyre_queue_set **out)
 {
     if (!out)
         return gyre_error_set(GYRE_INVALID, "gyre_queue_set_create needs a place for the set");
-    pthread_once(&prepared, prepare);
+    pthread_once(&prepared, fork_prepare);
     *out = calloc(1, sizeof **out);
     if (!*out)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a set of queues");
@@ -291,7 +291,7 @@ void gyre_queue_set_destroy(gyre_queue_set *set)
         return;
     pthread_mutex_lock(&set->lock);
     set->leave = true;
-    change(set);
+    set_change(set);
     pthread_mutex_unlock(&set->lock);
     if (set->descriptor >= 0) {
         pthread_join(set->watcher, NULL);
@@ -344,7 +344,7 @@ gyre_status gyre_queue_set_wait(gyre_queue_set *set, gyre_wish *wishes, size_t c
         return status;
     pthread_mutex_lock(&set->lock);
     while (status == GYRE_OK && (*count = tell_members(set, wishes, capacity)) == 0) {
-        settle(set);
+        set_settle(set);
         status = deadline_ns == GYRE_NO_WAIT ? GYRE_AGAIN : wait_for_members(set, &copy, deadline_ns);
     }
     pthread_mutex_unlock(&set->lock);

@@ -60,7 +60,7 @@ struct waiter {
 };
 
 /* OK: it is there. AGAIN: go on waiting. */
-static gyre_status look(const void *context)
+static gyre_status waiter_look(const void *context)
 {
     const struct waiter *waiter = context;
     int answer = waiter->condition(waiter->queue, waiter->argument);
@@ -75,7 +75,7 @@ static gyre_status look(const void *context)
  * A device that dies in this process, without a worker's death to tell of it, rings its own bell at most, so a thread
  * that sleeps at the other bell looks now and then.
  */
-static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
+static uint64_t waiter_until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
 {
     const gyre_queue *queue = waiter->queue;
     const bool looks = waiter->bell == &queue->state.credit_bell && !queue->ways.device_returns;
@@ -83,7 +83,7 @@ static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t dea
     return looks && next_ns < deadline_ns ? next_ns : deadline_ns;
 }
 
-static gyre_status park(const void *context, uint64_t deadline_ns)
+static gyre_status waiter_park(const void *context, uint64_t deadline_ns)
 {
     const struct waiter *waiter = context;
     gyre_queue *queue = waiter->queue;
@@ -95,15 +95,16 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
         const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen =
             __atomic_load_n(waiter->bell, __ATOMIC_ACQUIRE); /* before the look: pairs with the ringer */
-        status = look(waiter);
+        status = waiter_look(waiter);
         if (status != GYRE_AGAIN)
             break;
         (void)GYRE_FAULT_POINT(RING_PARK);
         if (looked_ns >= deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->ways.device_wakes || waiter->bell == &queue->state.credit_bell)
-            gyre_futex_wait(waiter->bell, seen,
-                            gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns, deadline_ns)));
+            gyre_futex_wait(
+                waiter->bell, seen,
+                gyre_park_until(parked_ns, looked_ns, waiter_until(waiter, looked_ns, deadline_ns)));
         else
             gyre_nap(deadline_ns); /* it rings no bell */
     }
@@ -121,8 +122,8 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
     const struct gyre_strategy strategy = {.idle = queue->ways.idle,
                                            .spin_turns = queue->ways.spin_turns,
                                            .deadline_ns = deadline_ns,
-                                           .look = look,
-                                           .park = park,
+                                           .look = waiter_look,
+                                           .park = waiter_park,
                                            .context = &waiter};
     gyre_status status = gyre_strategy_wait(&strategy);
     return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(give_up(queue, status), deadline_ns);
@@ -131,7 +132,7 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
 gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument)
 {
     const struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
-    gyre_status status = look(&waiter);
+    gyre_status status = waiter_look(&waiter);
     if (status == GYRE_CLOSED || status == GYRE_LOST)
         return give_up(queue, status);
     return gyre_error_set_text(GYRE_AGAIN, "no completion is there");

@@ -27,7 +27,7 @@ enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
 }
 
 /* OK, AGAIN, CLOSED or LOST. *naps: no bell would tell of what is awaited. */
-static gyre_status look(const struct gyre_queue_group *group, bool *naps)
+static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
 {
     uint32_t closed = 0, lost = 0;
     *naps = false;
@@ -66,7 +66,7 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
     gyre_nap(deadline_ns);
 }
 
-static void announce(const struct gyre_queue_group *group, uint32_t by)
+static void group_announce(const struct gyre_queue_group *group, uint32_t by)
 {
     for (uint32_t i = 0; i < group->count; i++) /* 1, or the 1 taken back: wraps */
         __atomic_fetch_add(&group->queues[i]->ring.shared->host.waiting, by, __ATOMIC_SEQ_CST);
@@ -77,11 +77,11 @@ static gyre_status look_at_group(const void *context)
     return gyre_queue_group_look(context);
 }
 
-static gyre_status park(const void *context, uint64_t deadline_ns)
+static gyre_status group_park(const void *context, uint64_t deadline_ns)
 {
     const struct gyre_queue_group *group = context;
     gyre_status status = GYRE_AGAIN;
-    announce(group, 1);
+    group_announce(group, 1);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(group->queues[0]->ways.light_waits);
     while (status == GYRE_AGAIN) {
@@ -90,7 +90,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
         bool naps;
         for (uint32_t i = 0; i < group->count; i++) /* before the look: pairs with the ringer */
             seen[i] = __atomic_load_n(&group->queues[i]->ring.shared->device.bell, __ATOMIC_ACQUIRE);
-        status = look(group, &naps);
+        status = group_look(group, &naps);
         if (status != GYRE_AGAIN)
             break;
         if (looked_ns >= deadline_ns)
@@ -100,7 +100,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
         else
             sleep_on(group, seen, gyre_park_until(parked_ns, looked_ns, deadline_ns));
     }
-    announce(group, UINT32_MAX);
+    group_announce(group, UINT32_MAX);
     return status;
 }
 
@@ -110,7 +110,7 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
                                            .spin_turns = group->queues[0]->ways.spin_turns,
                                            .deadline_ns = deadline_ns,
                                            .look = look_at_group,
-                                           .park = park,
+                                           .park = group_park,
                                            .context = group};
     gyre_status status = gyre_queue_group_look(group);
     if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
@@ -138,5 +138,5 @@ bool gyre_queue_has_completion(const gyre_queue *queue)
 gyre_status gyre_queue_group_look(const struct gyre_queue_group *group)
 {
     bool naps;
-    return look(group, &naps);
+    return group_look(group, &naps);
 }

@@ -85,7 +85,7 @@ static bool is_interrupted(const struct gyre_wishes *all)
     return all->interrupt && __atomic_load_n(all->interrupt, __ATOMIC_ACQUIRE) != all->seen;
 }
 
-static gyre_status look(const void *context)
+static gyre_status wishes_look(const void *context)
 {
     const struct gyre_wishes *all = context;
     size_t ready = 0;
@@ -143,7 +143,7 @@ static void sleep_at(const struct bell *bells, uint32_t count, uint64_t until_ns
     gyre_nap(until_ns);
 }
 
-static void announce(const struct gyre_wishes *all, uint32_t by)
+static void wishes_announce(const struct gyre_wishes *all, uint32_t by)
 {
     for (size_t i = 0; i < all->count; i++) { /* 1, or the 1 taken back: wraps */
         gyre_queue *queue = all->wishes[i].queue;
@@ -154,7 +154,7 @@ static void announce(const struct gyre_wishes *all, uint32_t by)
     }
 }
 
-static gyre_status park(const void *context, uint64_t deadline_ns)
+static gyre_status wishes_park(const void *context, uint64_t deadline_ns)
 {
     const struct gyre_wishes *all = context;
     struct bell bells[BELLS_MAX];
@@ -162,14 +162,14 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
     int light = 0;
     for (size_t i = 0; i < all->count; i++)
         light |= all->wishes[i].queue && all->wishes[i].queue->ways.light_waits;
-    announce(all, 1);
+    wishes_announce(all, 1);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(light); /* pairs with the light ones of devices and receivers */
     while (status == GYRE_AGAIN) {
         uint64_t longest;
         const uint64_t looked_ns = gyre_clock_ns();
         const uint32_t count = read_bells(all, bells, &longest);
-        status = look(all);
+        status = wishes_look(all);
         if (status != GYRE_AGAIN)
             break;
         if (looked_ns >= deadline_ns) {
@@ -181,7 +181,7 @@ static gyre_status park(const void *context, uint64_t deadline_ns)
             until_ns = looked_ns + longest;
         sleep_at(bells, count, until_ns);
     }
-    announce(all, UINT32_MAX);
+    wishes_announce(all, UINT32_MAX);
     return status;
 }
 
@@ -196,16 +196,16 @@ static const gyre_queue *first_queue(const struct gyre_wishes *all)
 gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns)
 {
     const gyre_queue *first = first_queue(all);
-    gyre_status status = look(all);
+    gyre_status status = wishes_look(all);
     if (status != GYRE_AGAIN || deadline_ns == GYRE_NO_WAIT)
         return status;
     if (!first || all->sleeps)
-        return park(all, deadline_ns);
+        return wishes_park(all, deadline_ns);
     const struct gyre_strategy strategy = {.idle = first->ways.idle,
                                            .spin_turns = first->ways.spin_turns / (uint32_t)(all->count + 1),
                                            .deadline_ns = deadline_ns,
-                                           .look = look,
-                                           .park = park,
+                                           .look = wishes_look,
+                                           .park = wishes_park,
                                            .context = all};
     return gyre_strategy_wait(&strategy);
 }

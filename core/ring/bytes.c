@@ -48,7 +48,7 @@ static uint64_t ring_size(const struct gyre_queue_options *options, uint32_t lar
     return power_of_two(at_least(size, 2 * GYRE_BRIDGE_UNITS(largest)));
 }
 
-static uint64_t append(gyre_queue_shape *shape, uint64_t size)
+static uint64_t region_append(gyre_queue_shape *shape, uint64_t size)
 {
     const uint64_t offset = shape->region_size;
     shape->region_size += gyre_whole_lines(size);
@@ -62,11 +62,11 @@ void gyre_bytes_plan(const struct gyre_queue_options *options, gyre_queue_shape 
         return;
     layout->tracks = options->bridged_replies ? options->tracks : 0;
     layout->words_offset =
-        append(shape, sizeof(gyre_bridge_words) + layout->tracks * sizeof(gyre_bridge_track));
+        region_append(shape, sizeof(gyre_bridge_words) + layout->tracks * sizeof(gyre_bridge_track));
     if (options->bridged_requests) {
         layout->request_bytes = (uint32_t)ring_size(options, options->request_size);
         layout->request_offset =
-            append(shape, layout->request_bytes + GYRE_BRIDGE_UNITS(options->request_size));
+            region_append(shape, layout->request_bytes + GYRE_BRIDGE_UNITS(options->request_size));
     }
     if (options->bridged_replies) {
         const uint64_t largest = GYRE_BRIDGE_UNITS(options->reply_size);
@@ -74,8 +74,8 @@ void gyre_bytes_plan(const struct gyre_queue_options *options, gyre_queue_shape 
         layout->reply_bytes =
             (uint32_t)power_of_two(layout->tracks > 1 ? at_least(share, TRACK_LARGEST * largest) : share);
         layout->reply_stride = (uint32_t)gyre_whole_lines(layout->reply_bytes + largest);
-        layout->reply_offset = append(shape, (uint64_t)layout->tracks * layout->reply_stride);
-        layout->spare_offset = append(shape, largest);
+        layout->reply_offset = region_append(shape, (uint64_t)layout->tracks * layout->reply_stride);
+        layout->spare_offset = region_append(shape, largest);
     }
 }
 

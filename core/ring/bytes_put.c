@@ -17,7 +17,7 @@ enum { /* the part of a batch that is published at once, because a worker waits 
 };
 
 /* Where the oldest request that a device may still read begins; `next` is the first index that was not sent. */
-static uint64_t oldest(const struct gyre_ring *ring, uint64_t next)
+static uint64_t oldest_request(const struct gyre_ring *ring, uint64_t next)
 {
     const struct gyre_ring_bytes *bytes = ring->bytes;
     const uint64_t received = gyre_ring_received(ring); /* acquire: the device is done with what lies below */
@@ -26,7 +26,7 @@ static uint64_t oldest(const struct gyre_ring *ring, uint64_t next)
     return __atomic_load_n(&bytes->producer.starts[received & ring->mask], __ATOMIC_RELAXED);
 }
 
-static bool fits(const struct gyre_ring_bytes *bytes, uint64_t tail, uint64_t need)
+static bool bytes_fit(const struct gyre_ring_bytes *bytes, uint64_t tail, uint64_t need)
 {
     return __atomic_load_n(&bytes->producer.head, __ATOMIC_RELAXED) + need - tail <=
            bytes->layout.request_bytes;
@@ -34,17 +34,17 @@ static bool fits(const struct gyre_ring_bytes *bytes, uint64_t tail, uint64_t ne
 
 bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t need)
 {
-    return fits(ring->bytes, oldest(ring, next), need);
+    return bytes_fit(ring->bytes, oldest_request(ring, next), need);
 }
 
 /* Under the lock: whether request `index`, the next one, finds `need` bytes. */
 static bool make_fit(const struct gyre_ring *ring, uint64_t index, uint64_t need)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;
-    if (fits(bytes, bytes->producer.tail_seen, need))
+    if (bytes_fit(bytes, bytes->producer.tail_seen, need))
         return true;
-    bytes->producer.tail_seen = oldest(ring, index);
-    return fits(bytes, bytes->producer.tail_seen, need);
+    bytes->producer.tail_seen = oldest_request(ring, index);
+    return bytes_fit(bytes, bytes->producer.tail_seen, need);
 }
 
 static gyre_slot *slot_of(const struct gyre_ring *ring, uint64_t index)
@@ -64,7 +64,7 @@ void gyre_bytes_skip(const struct gyre_ring *ring, uint64_t index)
 }
 
 /* The slot of a request but for its sequence; `length` bytes of it lie at `position`, or in the slot. */
-static void describe(const struct gyre_ring *ring, uint64_t index, uint32_t length, uint64_t position)
+static void slot_describe(const struct gyre_ring *ring, uint64_t index, uint32_t length, uint64_t position)
 {
     gyre_slot *slot = slot_of(ring, index);
     const gyre_place place = {.position = position};
@@ -112,7 +112,7 @@ uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from
             copy_bytes(bytes_at(bytes, head), from, length);
         else
             memcpy(slot_of(ring, index) + 1, from, length);
-        describe(ring, index, length, head);
+        slot_describe(ring, index, length, head);
         head += need;
         __atomic_store_n(&bytes->producer.head, head, __ATOMIC_RELAXED);
     }
@@ -129,7 +129,7 @@ uint64_t gyre_bytes_reserve(const struct gyre_ring *ring, size_t size, uint64_t 
     const uint64_t to_end = bytes->layout.request_bytes - GYRE_BRIDGE_AT(head, bytes->layout.request_bytes);
     const uint64_t together = (to_end + each - 1) / each;
     uint64_t count = most < together ? most : together;
-    bytes->producer.tail_seen = oldest(ring, sent);
+    bytes->producer.tail_seen = oldest_request(ring, sent);
     const uint64_t room = (bytes->layout.request_bytes - (head - bytes->producer.tail_seen)) / each;
     bytes->producer.reserved_each = each;
     return count < room ? count : room;
@@ -153,7 +153,7 @@ void gyre_bytes_commit(const struct gyre_ring *ring, uint64_t first, uint64_t en
         const uint64_t position = head + (index - first) * each;
         if (length <= GYRE_SLOT_SMALL_PAYLOAD)
             memcpy(slot_of(ring, index) + 1, request, length);
-        describe(ring, index, length, position);
+        slot_describe(ring, index, length, position);
         next = position + gyre_bytes_need(length);
     }
     __atomic_store_n(&bytes->producer.head, next, __ATOMIC_RELAXED);

@@ -14,7 +14,7 @@ static uint32_t stride_of(uint32_t payload, bool bridged)
 }
 
 /* The next whole lines of a region that ends at *end so far. */
-static uint64_t carve(uint64_t *end, uint64_t size)
+static uint64_t region_carve(uint64_t *end, uint64_t size)
 {
     const uint64_t offset = *end;
     *end = gyre_whole_lines(offset + size);
@@ -42,18 +42,18 @@ static uint64_t lay_out(const struct gyre_queue_options *options, gyre_queue_slo
     else if (options->lent || options->passed_on)
         slots->foreign = GYRE_FOREIGN_REPLIES;
     count_express_lines(options, slots);
-    carve(&end, (slots->express_requests + slots->express_replies) * sizeof(gyre_express_line));
-    slots->request_offset = carve(&end, capacity * slots->request_stride);
-    slots->reply_offset = carve(&end, capacity * slots->reply_stride);
+    region_carve(&end, (slots->express_requests + slots->express_replies) * sizeof(gyre_express_line));
+    slots->request_offset = region_carve(&end, capacity * slots->request_stride);
+    slots->reply_offset = region_carve(&end, capacity * slots->reply_stride);
     if (options->timed)
-        slots->stamps_offset = carve(&end, capacity * sizeof(gyre_stamp));
+        slots->stamps_offset = region_carve(&end, capacity * sizeof(gyre_stamp));
     if (options->header_size) {
         slots->header_size = options->header_size;
-        slots->headers_offset = carve(&end, capacity * options->header_size);
+        slots->headers_offset = region_carve(&end, capacity * options->header_size);
     }
     if (options->sealed) { /* right behind the headers, where GYRE_SEALS_OFFSET finds them */
         slots->sealed = 1;
-        carve(&end, 2 * GYRE_SEALS_ROUND(capacity) * sizeof(gyre_u32));
+        region_carve(&end, 2 * GYRE_SEALS_ROUND(capacity) * sizeof(gyre_u32));
     }
     return end;
 }

@@ -75,7 +75,7 @@ gyre_status gyre_region_check_room(const char *name, size_t size)
     return check_group(name, size);
 }
 
-static gyre_status exhausted(const char *name, size_t size, const char *call)
+static gyre_status region_exhausted(const char *name, size_t size, const char *call)
 {
     const bool files = errno == EMFILE || errno == ENFILE;
     return gyre_error_set(GYRE_EXHAUSTED, "%s needs %zu bytes of shared memory, %s says: %s; %s", name, size,
@@ -141,22 +141,22 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
     region.descriptor =
         GYRE_FAULT_POINT(RING_REGION) ? -1 : memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (region.descriptor < 0)
-        return exhausted(name, size, "memfd_create");
+        return region_exhausted(name, size, "memfd_create");
     if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||
         (is_reserved(region.size) && allocate_pages(&region) != 0)) {
-        status = exhausted(name, size, "fallocate");
+        status = region_exhausted(name, size, "fallocate");
         goto done;
     }
     /* whoever gets it can neither cut it, which would be a SIGBUS here,
      * nor open for writing what he may read */
     if (fcntl(region.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
         fchmod(region.descriptor, S_IRUSR | S_IWUSR) != 0) {
-        status = exhausted(name, size, "fcntl");
+        status = region_exhausted(name, size, "fcntl");
         goto done;
     }
     region.address = gyre_region_map(region.descriptor, region.size);
     if (!region.address) {
-        status = exhausted(name, size, "mmap");
+        status = region_exhausted(name, size, "mmap");
         goto done;
     }
     *out = region;
@@ -190,10 +190,10 @@ gyre_status gyre_region_open(const char *name, int descriptor, size_t size, stru
         return status;
     region.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (region.descriptor < 0)
-        return exhausted(name, size, "fcntl");
+        return region_exhausted(name, size, "fcntl");
     region.address = gyre_region_map(region.descriptor, region.size);
     if (!region.address) {
-        status = exhausted(name, size, "mmap");
+        status = region_exhausted(name, size, "mmap");
         close(region.descriptor);
         return status;
     }

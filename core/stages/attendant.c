@@ -64,7 +64,7 @@ static int window_moved(const gyre_queue *queue, uint64_t answered)
     return answered < gyre_queue_next_index(queue) && gyre_reply_ready(gyre_ring_of(queue), answered);
 }
 
-static void *attend(void *argument)
+static void *attendant_run(void *argument)
 {
     struct gyre_queue_attendant *attendant = argument;
     gyre_queue *queue = attendant->queue;
@@ -108,7 +108,8 @@ gyre_status gyre_attendant_create(gyre_queue *queue, const gyre_duty duties[GYRE
     for (size_t i = 0; i < GYRE_DUTIES_MAX; i++)
         attendant->duties[i] = duties[i];
     gyre_stage_add(queue, &stage, attendant); /* before the thread, which looks for it */
-    gyre_status status = gyre_thread_need(&attendant->thread, attend, attendant, "to attend to a queue");
+    gyre_status status =
+        gyre_thread_need(&attendant->thread, attendant_run, attendant, "to attend to a queue");
     if (status != GYRE_OK)
         gyre_stage_remove(queue, GYRE_STAGE_ATTENDANT);
     return status;

@@ -32,7 +32,7 @@ static int wait_durable(const gyre_queue *queue, uint64_t argument)
                      argument);
 }
 
-static gyre_status check(gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
 {
     char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
@@ -73,7 +73,7 @@ gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement l
     bool inside = false;
     if (!queue)
         return gyre_error_set(GYRE_INVALID, "gyre_await needs a queue");
-    gyre_status status = check(queue, index, level);
+    gyre_status status = await_check(queue, index, level);
     if (status != GYRE_OK || level == GYRE_ACCEPTED || conditions[level](queue, index) > 0)
         return status;
     if (deadline_ns == GYRE_NO_WAIT) {

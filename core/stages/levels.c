@@ -158,7 +158,7 @@ static bool levels_push(gyre_queue *queue, const struct gyre_outgoing *request, 
 /* ---- out ---- */
 
 /* The rank of a level's first message: its level, raised by its age. At one rank the older message goes first. */
-static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uint64_t now_ns)
+static uint64_t level_rank(const struct gyre_queue_levels *levels, uint32_t level, uint64_t now_ns)
 {
     const struct waiting *first = place_at(levels, levels->levels[level].first);
     const uint64_t risen = level + (now_ns - first->queued_ns) / levels->age_ns;
@@ -166,14 +166,14 @@ static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uin
 }
 
 /* The level whose first message goes next; at least one message waits. */
-static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
+static uint32_t level_choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
 {
     uint32_t best = NOBODY;
     uint64_t best_rank = 0;
     for (uint32_t level = 0; level < levels->count; level++) {
         if (levels->levels[level].first == NOBODY)
             continue;
-        const uint64_t its = rank(levels, level, now_ns);
+        const uint64_t its = level_rank(levels, level, now_ns);
         const bool older = best != NOBODY && place_at(levels, levels->levels[level].first)->ticket <
                                                  place_at(levels, levels->levels[best].first)->ticket;
         if (best == NOBODY || its > best_rank || (its == best_rank && older)) {
@@ -218,7 +218,7 @@ static bool move_one(gyre_queue *queue)
 {
     struct gyre_queue_levels *levels = levels_of(queue);
     const uint64_t now_ns = gyre_clock_ns();
-    struct level *level = &levels->levels[choose(levels, now_ns)];
+    struct level *level = &levels->levels[level_choose(levels, now_ns)];
     const uint32_t place = level->first;
     struct waiting *waiting = place_at(levels, place);
     if (!waiting_put(queue, waiting, now_ns))

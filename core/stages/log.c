@@ -37,7 +37,7 @@ static struct entry *entry_of(const struct gyre_queue_log *log, uint64_t index)
     return (struct entry *)(void *)(log->entries + index % log->count * log->stride);
 }
 
-static uint64_t load(const uint64_t *word)
+static uint64_t word_load(const uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -92,7 +92,7 @@ static void log_save(const gyre_queue *queue, uint64_t index)
 
 static uint64_t limit_of(const struct gyre_queue_log *log)
 {
-    uint64_t limit = load(&log->limit), journal = load(&log->journal_limit);
+    uint64_t limit = word_load(&log->limit), journal = word_load(&log->journal_limit);
     return limit < journal ? limit : journal;
 }
 
@@ -100,7 +100,7 @@ static uint64_t limit_of(const struct gyre_queue_log *log)
 static void save_before(gyre_queue *queue, uint64_t end)
 {
     struct gyre_queue_log *log = gyre_log_of(queue);
-    uint64_t base = load(&log->base.first), old = log->saved < base ? base : log->saved;
+    uint64_t base = word_load(&log->base.first), old = log->saved < base ? base : log->saved;
     if (end <= gyre_ring_of(queue)->first_sequence + gyre_ring_of(queue)->capacity ||
         log->saved >= end - gyre_ring_of(queue)->capacity)
         return;
@@ -126,7 +126,7 @@ static void wake_journal(const struct gyre_queue_log *log)
  */
 static void log_tell(struct gyre_queue_log *log, uint64_t end)
 {
-    bool due = log->ask && end >= load(&log->ask_at);
+    bool due = log->ask && end >= word_load(&log->ask_at);
     if (due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_ACQ_REL))
         log->ask(log->ask_context);
     if (log->journal_bell)
@@ -158,7 +158,7 @@ bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index)
 
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
 {
-    return gyre_queue_next_index(queue) >= load(&gyre_log_of(queue)->journal_limit);
+    return gyre_queue_next_index(queue) >= word_load(&gyre_log_of(queue)->journal_limit);
 }
 
 void gyre_queue_log_tell_journal(gyre_queue *queue)
@@ -169,7 +169,7 @@ void gyre_queue_log_tell_journal(gyre_queue *queue)
     __atomic_thread_fence(
         __ATOMIC_SEQ_CST); /* at least one of a receiver and a sender sees the other's store */
     if (gyre_queue_log_awaits_journal(queue) &&
-        gyre_received(queue) + gyre_ring_of(queue)->capacity > load(&log->journal_limit))
+        gyre_received(queue) + gyre_ring_of(queue)->capacity > word_load(&log->journal_limit))
         wake_journal(log);
 }
 
@@ -275,7 +275,7 @@ void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after
 
 static bool is_asked_for(const struct gyre_queue_log *log)
 {
-    return load(&log->announced) >= load(&log->ask_at);
+    return word_load(&log->announced) >= word_load(&log->ask_at);
 }
 
 bool gyre_queue_log_asks(gyre_queue *queue)
@@ -289,7 +289,7 @@ bool gyre_queue_log_asks(gyre_queue *queue)
 
 uint64_t gyre_queue_log_behind(const gyre_queue *queue)
 {
-    return gyre_queue_first_unanswered(queue) - load(&gyre_log_of(queue)->base.first);
+    return gyre_queue_first_unanswered(queue) - word_load(&gyre_log_of(queue)->base.first);
 }
 
 /* ---- replay ---- */
@@ -318,14 +318,14 @@ static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logge
                gyre_ring_of(queue)->slots.header_size);
     memcpy(request->payload, slot + 1, request->length);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the release fence of a sender that came here */
-    return load(&gyre_log_of(queue)->saved) <=
+    return word_load(&gyre_log_of(queue)->saved) <=
            index; /* acquire: else the entry is read, which was written before */
 }
 
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
 {
     bool handled = false;
-    if (load(&gyre_log_of(queue)->saved) > index || !read_slot(queue, index, request, &handled))
+    if (word_load(&gyre_log_of(queue)->saved) > index || !read_slot(queue, index, request, &handled))
         handled = read_entry(queue, index, request);
     return handled;
 }
@@ -334,7 +334,7 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 static bool is_wanted(const gyre_queue *queue, uint64_t index)
 {
     const struct gyre_queue_position *base = &gyre_log_of(queue)->base;
-    uint64_t place = index - load(&base->first);
+    uint64_t place = index - word_load(&base->first);
     if (place < gyre_ring_of(queue)->capacity && is_marked(base, place))
         return false;
     return index < gyre_received(queue) || gyre_reply_ready(gyre_ring_of(queue), index);
@@ -343,7 +343,7 @@ static bool is_wanted(const gyre_queue *queue, uint64_t index)
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request)
 {
-    uint64_t first = load(&gyre_log_of(queue)->base.first);
+    uint64_t first = word_load(&gyre_log_of(queue)->base.first);
     for (uint64_t at = *index < first ? first : *index; at < end; at++) {
         if (!is_wanted(queue, at))
             continue;
@@ -359,11 +359,11 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 
 bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
 {
-    uint64_t index = load(&gyre_log_of(queue)->base.first);
+    uint64_t index = word_load(&gyre_log_of(queue)->base.first);
     for (; index < end; index++)
-        if (is_wanted(queue, index) && load(&gyre_log_of(queue)->saved) <= index &&
+        if (is_wanted(queue, index) && word_load(&gyre_log_of(queue)->saved) <= index &&
             gyre_queue_is_damaged(queue, index) &&
-            load(&gyre_log_of(queue)->saved) <=
+            word_load(&gyre_log_of(queue)->saved) <=
                 index) /* again: else a sender used the slot anew, and the copy is whole */
             return true;
     return false;

@@ -24,7 +24,7 @@ void gyre_rooms_finish(struct gyre_rooms *rooms)
 }
 
 /* The first of `wanted` free units in a row within [from, end); `end` when there are none. */
-static uint32_t search(const struct gyre_rooms *rooms, uint32_t from, uint32_t end, uint32_t wanted)
+static uint32_t rooms_search(const struct gyre_rooms *rooms, uint32_t from, uint32_t end, uint32_t wanted)
 {
     uint32_t first = from;
     for (uint32_t at = from; at < end && at - first < wanted;) {
@@ -41,9 +41,9 @@ bool gyre_rooms_take(struct gyre_rooms *rooms, uint64_t bytes, uint64_t *offset)
     const uint64_t units = bytes / GYRE_ROOM_UNIT + (bytes % GYRE_ROOM_UNIT != 0);
     if (units == 0 || units > rooms->count)
         return false;
-    uint32_t first = search(rooms, rooms->next, rooms->count, (uint32_t)units);
+    uint32_t first = rooms_search(rooms, rooms->next, rooms->count, (uint32_t)units);
     if (first == rooms->count)
-        first = search(rooms, 0, rooms->count, (uint32_t)units);
+        first = rooms_search(rooms, 0, rooms->count, (uint32_t)units);
     if (first == rooms->count)
         return false;
     rooms->taken[first] = (uint32_t)units;

@@ -113,7 +113,7 @@ static void give_back_ours(void *context, gyre_far *far)
 }
 
 /* Items beyond the threshold find room, or stay where they are. */
-static bool carry(void *context, const void *items, uint64_t size, gyre_far *far)
+static bool span_carry(void *context, const void *items, uint64_t size, gyre_far *far)
 {
     struct moving *moving = context;
     struct gyre_queue_spans *spans = moving->spans;
@@ -183,7 +183,8 @@ static void take_large(void *context, gyre_far *far)
 }
 
 /* The message proper of one of a protocol's; NULL: there is none. *front: bytes before it. */
-static const gyre_layout *proper(const gyre_layout *layout, const unsigned char *message, uint32_t *front)
+static const gyre_layout *proper_layout(const gyre_layout *layout, const unsigned char *message,
+                                        uint32_t *front)
 {
     uint32_t number = 0;
     *front = 0;
@@ -197,9 +198,9 @@ static const gyre_layout *proper(const gyre_layout *layout, const unsigned char 
 /* Builds the message anew, without its large spans; leaves it as it is when that fails. */
 static void carry_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
-    const struct gyre_carrier carrier = {.context = moving, .carry = carry};
+    const struct gyre_carrier carrier = {.context = moving, .carry = span_carry};
     uint32_t front, used;
-    const gyre_layout *layout = proper(moving->spans->store.layout, message, &front);
+    const gyre_layout *layout = proper_layout(moving->spans->store.layout, message, &front);
     if (!layout || layout->tail == 0)
         return;
     gyre_error_hold(); /* drops the sentence about a rebuilt message that does not fit */
@@ -225,7 +226,7 @@ static void spans_recall(gyre_queue *queue, void *requests, size_t first, size_t
     }
 }
 
-static gyre_status move(struct moving *moving, unsigned char *message, unsigned char *scratch)
+static gyre_status request_move_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
     const gyre_layout *layout = moving->spans->store.layout;
     const uint64_t length = gyre_layout_length(layout, message);
@@ -254,8 +255,8 @@ static gyre_status spans_admit(gyre_queue *queue, void *requests, size_t *count,
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes",
                               gyre_ring_of(queue)->request_size);
     while (done < *count &&
-           move(&moving, (unsigned char *)requests + done * gyre_ring_of(queue)->request_size, scratch) ==
-               GYRE_OK) {
+           request_move_spans(&moving, (unsigned char *)requests + done * gyre_ring_of(queue)->request_size,
+                              scratch) == GYRE_OK) {
         done++;
         moving.deadline_ns =
             GYRE_NO_WAIT; /* moved requests have to be sent before the next can wait for room */
@@ -276,7 +277,7 @@ struct noting {
     uint32_t *held;
 };
 
-static void note(void *context, gyre_far *far)
+static void room_note(void *context, gyre_far *far)
 {
     struct noting *noting = context;
     struct gyre_queue_spans *spans = spans_of(noting->queue);
@@ -299,7 +300,7 @@ static void spans_sent(gyre_queue *queue, const struct gyre_sending *sending)
         /* the queue's own copy (gyre_queue_admit), or that of one of its levels */
         unsigned char *request =
             (unsigned char *)(uintptr_t)sending->requests + (index - sending->first) * sending->stride;
-        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), note, &noting);
+        gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), room_note, &noting);
     }
 }
 
@@ -318,7 +319,7 @@ static void spans_passed(gyre_queue *queue, uint64_t first, uint64_t end)
 
 /* ---- dead letters ---- */
 
-static bool fetch(void *context, const gyre_far *far, void *items)
+static bool span_fetch(void *context, const gyre_far *far, void *items)
 {
     const struct moving *moving = context;
     const struct gyre_span_store *store = &moving->spans->store;
@@ -331,12 +332,12 @@ static bool fetch(void *context, const gyre_far *far, void *items)
 uint32_t gyre_spans_bring_back(const gyre_queue *queue, void *request, uint32_t length)
 {
     struct moving moving = {.spans = spans_of(queue)};
-    const struct gyre_carrier carrier = {.context = &moving, .is_ours = is_ours, .fetch = fetch};
+    const struct gyre_carrier carrier = {.context = &moving, .is_ours = is_ours, .fetch = span_fetch};
     unsigned char *message = request, *scratch = malloc(gyre_ring_of(queue)->request_size);
     uint32_t front, used = length;
     if (!scratch || length < gyre_ring_of(queue)->request_least)
         goto done;
-    const gyre_layout *layout = proper(spans_of(queue)->store.layout, message, &front);
+    const gyre_layout *layout = proper_layout(spans_of(queue)->store.layout, message, &front);
     if (!layout || layout->tail == 0 ||
         gyre_layout_check_message(layout, message + front, length - front) != GYRE_OK ||
         gyre_layout_carry(layout, message + front, layout, scratch, &carrier) != GYRE_OK)

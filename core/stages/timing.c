@@ -68,13 +68,13 @@ static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
 
 /* ---- comparing clocks ---- */
 
-static struct bounds meet(struct bounds a, struct bounds b)
+static struct bounds bounds_meet(struct bounds a, struct bounds b)
 {
     return (struct bounds){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
 
 /* Narrows the distance of the two clocks by the times of one message. */
-static void learn(struct gyre_queue_timing *timing, const struct entry *entry)
+static void clocks_learn(struct gyre_queue_timing *timing, const struct entry *entry)
 {
     const struct bounds told = {(int64_t)(entry->finished_ns - entry->received_ns),
                                 (int64_t)(entry->started_ns - entry->sent_ns)};
@@ -83,15 +83,15 @@ static void learn(struct gyre_queue_timing *timing, const struct entry *entry)
         timing->now = unbounded;
         timing->window_ns = entry->received_ns;
     }
-    timing->now = meet(timing->now, told);
+    timing->now = bounds_meet(timing->now, told);
     if (timing->now.low > timing->now.high) /* a clock was set: forget what earlier messages said */
         timing->now = told, timing->before = unbounded;
 }
 
 /* The best guess: 0 where one clock serves both sides, else the middle of what is possible. */
-static int64_t distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
+static int64_t clocks_distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
 {
-    struct bounds bounds = meet(timing->now, timing->before);
+    struct bounds bounds = bounds_meet(timing->now, timing->before);
     if (bounds.low > bounds.high)
         bounds = timing->now;
     *error_ns = 0;
@@ -102,17 +102,18 @@ static int64_t distance(const struct gyre_queue_timing *timing, uint64_t *error_
     return bounds.low + (int64_t)*error_ns;
 }
 
-static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
+static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
 
-static void translate(struct gyre_queue_timing *timing, struct entry *entry)
+static void stamps_translate(struct gyre_queue_timing *timing, struct entry *entry)
 {
-    learn(timing, entry);
-    const int64_t ahead = distance(timing, &entry->error_ns);
-    entry->started_ns = within(entry->started_ns - (uint64_t)ahead, entry->sent_ns, entry->received_ns);
-    entry->finished_ns = within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
+    clocks_learn(timing, entry);
+    const int64_t ahead = clocks_distance(timing, &entry->error_ns);
+    entry->started_ns = time_within(entry->started_ns - (uint64_t)ahead, entry->sent_ns, entry->received_ns);
+    entry->finished_ns =
+        time_within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
     timing->timed++;
     timing->waited_ns += entry->started_ns - entry->sent_ns;
     timing->handled_ns += entry->finished_ns - entry->started_ns;
@@ -170,7 +171,7 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         entry->received_ns = now;
         entry->stamped = await_stamp(queue, index, entry);
         if (entry->stamped)
-            translate(timing, entry);
+            stamps_translate(timing, entry);
     }
     pthread_mutex_unlock(&timing->lock);
 }
@@ -188,7 +189,8 @@ static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
     pthread_mutex_unlock(&timing->lock);
 }
 
-static gyre_status refuse(const struct gyre_queue_timing *timing, const struct entry *entry, uint64_t index)
+static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const struct entry *entry,
+                                 uint64_t index)
 {
     if (entry->number != index + 1 || !entry->received)
         return gyre_error_set(GYRE_AGAIN,
@@ -201,7 +203,7 @@ static gyre_status refuse(const struct gyre_queue_timing *timing, const struct e
                                          : "the request was dropped or refused before it was handled");
 }
 
-static void tell(const struct entry *entry, gyre_timing *timing)
+static void timing_tell(const struct entry *entry, gyre_timing *timing)
 {
     timing->sent_ns = entry->sent_ns;
     timing->started_ns = entry->started_ns;
@@ -280,10 +282,11 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
             "%s has levels, where an index is no place in the ring; gyre_receive_with tells times",
             gyre_queue_label(queue, label, sizeof label));
     const struct entry entry = entry_copy(times, queue, index);
-    gyre_status status = entry.number == index + 1 && entry.stamped ? GYRE_OK : refuse(times, &entry, index);
+    gyre_status status =
+        entry.number == index + 1 && entry.stamped ? GYRE_OK : timing_refuse(times, &entry, index);
     if (status != GYRE_OK)
         return status;
-    tell(&entry, &now);
+    timing_tell(&entry, &now);
     gyre_info_give(timing, &now, sizeof now);
     return GYRE_OK;
 }

@@ -3,7 +3,7 @@
  * Calls among plain messages: the host-side marks that keep one thread's reply from another, and the credit
  * of calls that timed out.
  *
- * Mirrors call, receive and the credit of core/ring: the mark per slot is the host's own, the reply slot is
+ * Mirrors core/queue/call.c, receive.c and the credit of core/queue: the mark per slot is the host's own, the reply slot is
  * the device's.
  *
  * Modelled: a call takes an index like a send and marks its slot CALL before it publishes the request; it

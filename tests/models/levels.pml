@@ -3,7 +3,7 @@
  * Messages of several levels in front of a ring: does each of them get in, however many come that are more
  * urgent, and does a message that did not wait go behind one of a higher level?
  *
- * Mirrors rank, choose and levels_pump in core/stages/levels.c, core/queue/post.c's order of
+ * Mirrors level_rank, level_choose and levels_pump in core/stages/levels.c, core/queue/post.c's order of
  * "look, send, remember" with -DDEDUP, and, with -DFIND, levels_find and the look at the ring behind it
  * in match.c.
  *

@@ -2,7 +2,7 @@
 /*
  * The line of senders: who waits for room gets it in the order of waiting, and no wake-up is lost.
  *
- * Mirrors core/queue/senders.c, block in room.c and gyre_queue_ring_credit.
+ * Mirrors core/queue/senders.c, sender_block in room.c and gyre_queue_ring_credit.
  *
  * Modelled: each sender sends SENDS messages. One that finds no room, or others who wait, joins the line under the
  * lock. The first in line announces itself at the credit bell, looks once more and sleeps there; each of the others
