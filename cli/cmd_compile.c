@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/pipeline/pipeline.h"
+#include "core/plan/build_options.h"
 #include "core/runtime/tools.h"
 #include "core/types/types.h"
 

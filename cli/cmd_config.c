@@ -11,7 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config.h"
-#include "core/runtime/tools.h"
+#include "core/plan/queue_plan.h"
 
 static const char HELP[] =
     "usage: gyre config [--json] [--dropins] [--memory FILE|NAME] [SECTION | KEY | SECTION.KEY]...\n"

@@ -8,6 +8,8 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
+#include "core/plan/build_options.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/tools.h"
 
 struct memory_list {

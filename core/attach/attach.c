@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/queue/foreign.h"
 #include "core/queue/view.h"
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/runtime.h"
 
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)

@@ -22,6 +22,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/plan/queue_types.h"
 #include "core/runtime/runtime.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"

@@ -16,7 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/runtime.h"
 #include "core/queue/end.h"
 #include "core/queue/life.h"

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/stages/log.h"
 #include "core/runtime/durable.h"
-#include "core/runtime/shape.h"
+#include "core/plan/shape.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
 #include "core/ring/slot.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/upgrade.h"
 #include "core/queue/names.h"
 #include "core/queue/queue.h"

@@ -11,7 +11,7 @@
 
 #include "core/pipeline/pipeline.h"
 #include "core/ring/region.h"
-#include "core/runtime/tools.h"
+#include "core/plan/build_options.h"
 #include "core/queue/queue.h"
 #include "gyre/gyre.h"
 
@@ -61,6 +61,13 @@ struct gyre_kernel_queues {
     gyre_queue *main;    /* the default queue; atomic */
     uint64_t serial;
     uint32_t entries; /* of the table that were ever in use */
+};
+
+/** Names behind which several of its queues stand, and what they are to the kernel. Under the lock. */
+struct gyre_kernel_shards {
+    struct gyre_shards *first; /* by `next` */
+    /** Forgets them, when the device side has left, and before the queues are freed. NULL: there were none. */
+    void (*free)(gyre_kernel *kernel);
 };
 
 /** A handler that does not come back (watchdog.c). Under the lock. */
@@ -155,7 +162,7 @@ struct gyre_kernel {
     struct gyre_kernel_end end;
 
     struct gyre_kernel_queues queues;
-    struct gyre_shards *shards; /* by `next` (shards.c) */
+    struct gyre_kernel_shards shards;
 
     struct gyre_kernel_watch watch;
     struct gyre_kernel_losses losses;

@@ -17,7 +17,7 @@
 #include "core/queue/resume.h"
 #include "core/queue/set.h"
 #include "core/runtime/keeper.h"
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/runtime.h"
 #include "core/stages/make.h"
 
@@ -56,7 +56,8 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
     return options;
 }
 
-static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+static gyre_status check_queue(const gyre_kernel *kernel, const struct gyre_queue_site *site,
+                               const gyre_queue_desc *desc, const char *section,
                                struct gyre_queue_options *options)
 {
     gyre_status status = gyre_queue_plan_check_choices(desc->policy, desc->idle);
@@ -69,7 +70,7 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
-    return gyre_queue_choose_types(kernel, desc, section, options);
+    return gyre_queue_choose_types(kernel->runtime->config, site, desc, section, options);
 }
 
 static void mark_entries(const gyre_queue *list, bool *taken)
@@ -104,9 +105,10 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     const struct gyre_queue_site site = {.kernel = kernel->name,
                                          .record = kernel->record,
                                          .device = kernel->dispatch,
-                                         .blocks = kernel->blocks};
+                                         .blocks = kernel->blocks,
+                                         .migrates = kernel->migrates};
     gyre_queue_plan_capacity(kernel->runtime->config, kernel->dispatch, section, options);
-    gyre_status status = check_queue(kernel, desc, section, options);
+    gyre_status status = check_queue(kernel, &site, desc, section, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
     if (status == GYRE_OK)
@@ -396,7 +398,8 @@ static void free_list(gyre_kernel *kernel, gyre_queue **list)
 
 void gyre_kernel_free_queues(gyre_kernel *kernel)
 {
-    gyre_kernel_free_shards(kernel);
+    if (kernel->shards.free)
+        kernel->shards.free(kernel);
     free_list(kernel, &kernel->queues.first);
     free_list(kernel, &kernel->queues.left);
 }

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/durability.h"
-#include "core/runtime/shape.h"
+#include "core/plan/shape.h"
 #include "core/runtime/tools.h"
 
 /* ---- names and sources ---- */
@@ -27,19 +27,6 @@ static gyre_status name_taken(const gyre_kernel *kernel)
                           "a kernel '%s' is launched already; give this one another name, that of a section "
                           "[kernel.OTHER] with source = FILE",
                           kernel->name);
-}
-
-gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source)
-{
-    size_t count;
-    char hint[GYRE_TEXT_HINT_SIZE];
-    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
-    *source = gyre_config_text(config, GYRE_SECTION_KERNEL, name, "source");
-    if ((*source)[0])
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s",
-        name, name, gyre_text_hint(name, names, count, hint));
 }
 
 /* ---- building ---- */

@@ -20,7 +20,7 @@
 #include "core/base/fault.h"
 #include "core/queue/resume.h"
 #include "core/runtime/checkpoint.h"
-#include "core/runtime/shape.h"
+#include "core/plan/shape.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/ring/express.h"

@@ -184,10 +184,6 @@ void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
 /** Lets the device see a queue's requests below `gate`. */
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 
-/* shards.c */
-/** Forgets the shards of a kernel whose device side has left; before its queues, which they were. */
-void gyre_kernel_free_shards(gyre_kernel *kernel);
-
 /* choices.c */
 /** The types of a kernel, from its name and its records. Owner of *out, also after a failure: the caller. */
 gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
@@ -235,17 +231,6 @@ void gyre_spans_relocate(gyre_kernel *kernel);
 /* type_registry.c */
 gyre_status gyre_types_of_kernel(const gyre_kernel *kernel);
 void gyre_types_forget(gyre_runtime *runtime);
-
-/* queue_types.c */
-/**
- * Holds the kernel's types against those of the caller, and the queue's form of messages (options->wire)
- * against the kernel's, by [queue.SECTION]; fills in what follows from the types. INCOMPATIBLE, INVALID, CONFIG.
- */
-gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
-                                    const char *section, struct gyre_queue_options *options);
-/** The part of it that holds one type against a caller's (NULL: unchecked). The caller owns *growth. */
-gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
-                                    struct gyre_queue_growth *growth);
 
 /* binding.c */
 /** The state of a kernel that was built: memory on its device, and what it begins with. */

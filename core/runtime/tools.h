@@ -8,7 +8,6 @@
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ring/slot.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 
@@ -34,18 +33,6 @@ gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const ch
  * what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
-/** CONFIG with its place for a section by which no queue of any kernel can be made. */
-gyre_status gyre_queue_sections_check(const struct gyre_config *config);
-/**
- * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.
- * Fails as a launch would for a section that no queue of the kernel can go by, or a shape that it cannot have.
- */
-gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
-                                const gyre_kernel_record *record, const char *section,
-                                struct gyre_queue_cost *cost);
-
-enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
-
 /**
  * Builds what a launch of the descriptor would and compares the names of its bindings with those that the kernel
  * declares; whether there are buffers is not looked at. Logs nothing. Fails as the launch would.
@@ -58,22 +45,5 @@ gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_des
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
 /** The journal that a launched kernel took its state from, borrowed from it; NULL: it began with its initial one. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
-
-/** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
- * only kernel that its text seems to declare, or the file's. */
-void gyre_kernel_guess_name(const char *source, char *name, size_t size);
-/** What the kernel that is configured as NAME is launched from, borrowed from the configuration. INVALID when its
- * section has no source. */
-gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source);
-/** The backend that a kernel of that name is launched on: `given` unless that is NULL, else as its section says; "": as
- * [gyre] says. */
-const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);
-/** The form of the messages of a kernel's main queue: the number of its word. */
-uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name);
-/** What a launch of that kernel gives the compiler: its own options, and what its settings and those of queues
- * add. */
-void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size);
-/** Whether that is the same for two names. */
-bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other);
 
 #endif

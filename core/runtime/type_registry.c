@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/text.h"
+#include "core/ring/slot.h"
 #include "core/runtime/type_source.h"
 
 enum { LISTED_MAX = 512 };

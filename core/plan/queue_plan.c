@@ -2,7 +2,7 @@
 /*
  * From the sections of queues to what their messages carry and what is done with them. No state.
  */
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "core/base/error.h"
 #include "core/ring/region.h"
 #include "core/ring/slot.h"
-#include "core/runtime/shape.h"
-#include "core/runtime/tools.h"
+#include "core/plan/shape.h"
 #include "core/queue/header.h"
 #include "core/ring/express.h"
 #include "core/ring/layout.h"

@@ -5,7 +5,7 @@
  * Locks: kernel->lock for the kernel's list. A receiver that waits is counted in `inside`, and awaited before
  * anything is freed; sends touch nothing of the shards once they are in a queue, which counts its own.
  */
-#include "core/runtime/shards.h"
+#include "core/links/shards.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/runtime/queue_plan.h"
+#include "core/plan/queue_plan.h"
 #include "core/runtime/runtime.h"
 #include "core/queue/queue.h"
 
@@ -97,6 +97,28 @@ static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
     return GYRE_OK;
 }
 
+/* Lets receivers return: they look at `closing` when a bell rings. */
+static void send_away(gyre_shards *shards)
+{
+    __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&shards->inside, __ATOMIC_SEQ_CST)) {
+        for (uint32_t i = 0; i < shards->count; i++)
+            gyre_bell_ring(&gyre_ring_of(shards->queues[i])->shared->device.bell, INT_MAX);
+        sched_yield();
+    }
+}
+
+/* Those of a kernel whose device side has left: the rings are the kernel's queues, which it frees. */
+static void free_shards(gyre_kernel *kernel)
+{
+    while (kernel->shards.first) {
+        gyre_shards *shards = kernel->shards.first;
+        kernel->shards.first = shards->next;
+        send_away(shards);
+        free(shards);
+    }
+}
+
 gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, gyre_shards **out)
 {
     gyre_shards_desc given = {.size = sizeof given};
@@ -122,22 +144,12 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
         return status;
     }
     pthread_mutex_lock(&kernel->lock);
-    shards->next = kernel->shards;
-    kernel->shards = shards;
+    shards->next = kernel->shards.first;
+    kernel->shards.first = shards;
+    kernel->shards.free = free_shards;
     pthread_mutex_unlock(&kernel->lock);
     *out = shards;
     return GYRE_OK;
-}
-
-/* Lets receivers return: they look at `closing` when a bell rings. */
-static void send_away(gyre_shards *shards)
-{
-    __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&shards->inside, __ATOMIC_SEQ_CST)) {
-        for (uint32_t i = 0; i < shards->count; i++)
-            gyre_bell_ring(&gyre_ring_of(shards->queues[i])->shared->device.bell, INT_MAX);
-        sched_yield();
-    }
 }
 
 void gyre_shards_close(gyre_shards *shards)
@@ -146,7 +158,7 @@ void gyre_shards_close(gyre_shards *shards)
         return;
     gyre_kernel *kernel = shards->kernel;
     pthread_mutex_lock(&kernel->lock);
-    struct gyre_shards **link = &kernel->shards;
+    struct gyre_shards **link = &kernel->shards.first;
     while (*link != shards)
         link = &(*link)->next;
     *link = shards->next;
@@ -154,16 +166,6 @@ void gyre_shards_close(gyre_shards *shards)
     send_away(shards);
     close_rings(shards, shards->count);
     free(shards);
-}
-
-void gyre_kernel_free_shards(gyre_kernel *kernel)
-{
-    while (kernel->shards) {
-        gyre_shards *shards = kernel->shards;
-        kernel->shards = shards->next;
-        send_away(shards);
-        free(shards);
-    }
 }
 
 uint32_t gyre_shards_count(const gyre_shards *shards)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shape of a kernel: from what the program and the configuration say to what its device allows. */
-#include "core/runtime/shape.h"
+#include "core/plan/shape.h"
 
 #include <string.h>
 

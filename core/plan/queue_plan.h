@@ -2,14 +2,16 @@
 /*
  * What the configuration asks of a queue's messages besides their payload: header and behaviours.
  */
-#ifndef GYRE_CORE_RUNTIME_QUEUE_PLAN_H
-#define GYRE_CORE_RUNTIME_QUEUE_PLAN_H
+#ifndef GYRE_CORE_PLAN_QUEUE_PLAN_H
+#define GYRE_CORE_PLAN_QUEUE_PLAN_H
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
+#include "core/plan/queue_types.h"
 #include "core/queue/header.h"
 #include "core/types/types.h"
 #include "core/ring/options.h"
+#include "core/ring/slot.h"
 
 /**
  * A word of a queue's section as the API's number of it (policy, idle, shard): they stand in the same order, and the
@@ -34,14 +36,6 @@ void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyr
 /* What the setting `layout` says, in the order of its words. */
 enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 
-/** Where a queue is: of which kernel, on which device, with so many blocks. */
-struct gyre_queue_site {
-    const char *kernel;
-    const gyre_kernel_record *record;
-    const struct gyre_dispatch *device;
-    uint32_t blocks;
-};
-
 /**
  * Whether messages of the queue's types, which the options have, lie in slots or back to back, and whether requests
  * have express copies. CONFIG or UNIMPLEMENTED when the section asks for what is not there.
@@ -49,14 +43,21 @@ struct gyre_queue_site {
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options);
 
-/** queue_types.c: whether the kernel was compiled for the form that options->wire says. */
-gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
-                                  const gyre_layout *request, struct gyre_queue_options *options);
 /** Whether a queue of the section may have the journal that is configured, of that kernel; `record` NULL: of any. */
 gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char *section,
                                     const gyre_kernel_record *record, const char *kernel);
 /** Whether the large spans of its requests may travel in memory of the device, if that is configured. */
 gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *kernel, const char *section,
                                   const struct gyre_queue_options *options);
+
+/** CONFIG with its place for a section by which no queue of any kernel can be made. */
+gyre_status gyre_queue_sections_check(const struct gyre_config *config);
+/**
+ * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.
+ * Fails as a launch would for a section that no queue of the kernel can go by, or a shape that it cannot have.
+ */
+gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
+                                const gyre_kernel_record *record, const char *section,
+                                struct gyre_queue_cost *cost);
 
 #endif

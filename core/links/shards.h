@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of gyre_shards share. Locks: none of its own;
  * the list of a kernel's is under kernel->lock. */
-#ifndef GYRE_CORE_RUNTIME_SHARDS_H
-#define GYRE_CORE_RUNTIME_SHARDS_H
+#ifndef GYRE_CORE_LINKS_SHARDS_H
+#define GYRE_CORE_LINKS_SHARDS_H
 
 #include "core/queue/wait_any.h"
 #include "core/types/key.h"

@@ -3,6 +3,8 @@
  * What the settings of a kernel and of the queues mean for its compiler: the same for a launch and for files
  * that are compiled ahead. No state.
  */
+#include "core/plan/build_options.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/pipeline/pipeline.h"
-#include "core/runtime/queue_plan.h"
-#include "core/runtime/tools.h"
+#include "core/plan/queue_plan.h"
+#include "core/plan/queue_types.h"
 
 /* The length of the name in "GYRE_KERNEL(name, ...)" and its kin at the start of a line; 0: none. */
 static int declared_name(const char *line, const char **name)
@@ -78,9 +82,17 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
     return given ? given : gyre_config_text(config, GYRE_SECTION_KERNEL, name, "backend");
 }
 
-uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name)
+gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source)
 {
-    return (uint32_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");
+    size_t count;
+    char hint[GYRE_TEXT_HINT_SIZE];
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    *source = gyre_config_text(config, GYRE_SECTION_KERNEL, name, "source");
+    if ((*source)[0])
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s",
+        name, name, gyre_text_hint(name, names, count, hint));
 }
 
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size)

@@ -4,7 +4,7 @@
  * lock of its own; every ring is a queue, which has its own. A wait is made in one ring when sending, and for
  * all of them when receiving.
  */
-#include "core/runtime/shards.h"
+#include "core/links/shards.h"
 
 #include "core/base/error.h"
 #include "core/queue/check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many lanes and blocks a kernel gets. No state, no locks. */
-#ifndef GYRE_CORE_RUNTIME_SHAPE_H
-#define GYRE_CORE_RUNTIME_SHAPE_H
+#ifndef GYRE_CORE_PLAN_SHAPE_H
+#define GYRE_CORE_PLAN_SHAPE_H
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"

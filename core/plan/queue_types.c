@@ -3,9 +3,9 @@
  * What a queue carries: the kernel's types against the caller's, and the form of its messages. No locks; the
  * kernel is built.
  */
+#include "core/plan/queue_types.h"
+
 #include "core/base/error.h"
-#include "core/runtime/queue_plan.h"
-#include "core/runtime/runtime.h"
 
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
 
@@ -64,6 +64,11 @@ static gyre_status blame_wire(const struct gyre_config *config, const char *sect
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "wire", status);
 }
 
+uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name)
+{
+    return (uint32_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");
+}
+
 /* A kernel is compiled for the form of its first queue; others cannot have another one. */
 gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
                                   const gyre_layout *request, struct gyre_queue_options *options)
@@ -93,15 +98,16 @@ gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *
             options->name, WIRES[options->wire], kernel, WIRES[wire], kernel));
 }
 
-gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
-                                    const char *section, struct gyre_queue_options *options)
+gyre_status gyre_queue_choose_types(const struct gyre_config *config, const struct gyre_queue_site *site,
+                                    const gyre_queue_desc *desc, const char *section,
+                                    struct gyre_queue_options *options)
 {
     gyre_layout *request = NULL, *reply = NULL;
-    gyre_status status = gyre_layout_create_message(kernel->record->request, GYRE_MESSAGE_MAX, &request);
+    gyre_status status = gyre_layout_create_message(site->record->request, GYRE_MESSAGE_MAX, &request);
     if (status == GYRE_OK)
-        status = gyre_layout_create_message(kernel->record->reply, GYRE_MESSAGE_MAX, &reply);
-    if (status == GYRE_OK && !kernel->migrates)
-        status = gyre_queue_check_wire(kernel->runtime->config, kernel->name, section, request, options);
+        status = gyre_layout_create_message(site->record->reply, GYRE_MESSAGE_MAX, &reply);
+    if (status == GYRE_OK && !site->migrates)
+        status = gyre_queue_check_wire(config, site->kernel, section, request, options);
     if (status == GYRE_OK)
         status =
             check_caller(request, desc->request, &options->caller_request_size, &options->request_growth);
