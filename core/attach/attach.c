@@ -35,8 +35,8 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     if (given.reconnect)
         return gyre_lasting_attach(name, &given, out);
     struct gyre_attachment *attachment = NULL;
-    uint32_t server;
-    status = gyre_attachment_make(name, &given, 0, &server, &attachment);
+    struct gyre_met met;
+    status = gyre_attachment_make(name, &given, 0, &met, &attachment);
     if (status == GYRE_OK)
         *out = attachment->queue;
     return status;

@@ -13,6 +13,13 @@
 
 struct gyre_kernel_types;
 
+/** Who was met, and how that went. */
+struct gyre_met {
+    uint32_t server; /* the process that serves there; 0: nobody was reached */
+    bool refused;    /* the error's sentence is the server's own */
+    bool for_good;   /* and it will say so each time: of gyre_attach_refusal */
+};
+
 struct gyre_attachment {
     struct gyre_attachment *next;
     gyre_queue *queue;
@@ -21,7 +28,7 @@ struct gyre_attachment {
     bool foreign;             /* of a forked child's parent */
     bool answered;            /* by a server, which may have made a queue for it */
     uint64_t answered_before; /* what its client says then: of gyre_attach_request */
-    uint32_t server;          /* the process that serves there; 0: nobody was reached */
+    struct gyre_met met;
     void *control;
     size_t control_size;
     struct gyre_queue_options options; /* as the server told them */
@@ -39,11 +46,10 @@ void gyre_attachment_unlist(struct gyre_attachment *attachment);
 void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue);
 
 /**
- * One meeting; as gyre_attach, of a descriptor whose members are all there. *server: the process that was met, also
- * where it refused; 0: none. `answered`: requests of this client below were answered, and told durable, by servers
+ * One meeting; as gyre_attach, of a descriptor whose members are all there. *met is filled in in any case. `answered`: requests of this client below were answered, and told durable, by servers
  * before (0: none), and a server whose journal does not know them refuses it: INCOMPATIBLE. Owner of *out: the caller, by gyre_queue_close of its queue.
  */
 gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
-                                 uint32_t *server, struct gyre_attachment **out);
+                                 struct gyre_met *met, struct gyre_attachment **out);
 
 #endif

@@ -239,8 +239,10 @@ static gyre_status take_answer(struct gyre_attachment *attachment, const char *k
     int descriptors[3];
     gyre_status status = gyre_parcel_status(parcel);
     if (status != GYRE_OK) {
-        const char *why = gyre_parcel_get_text(parcel);
-        gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+        const struct gyre_attach_refusal refusal = gyre_attach_refusal_get(parcel);
+        attachment->met.refused = true;
+        attachment->met.for_good = refusal.for_good;
+        gyre_error_set(status, "%s", refusal.why);
         if (status == GYRE_EXHAUSTED)
             return gyre_error_add(status, "the server"); /* not this program */
         return status == GYRE_INVALID && desc->client ? gyre_error_add(status, "client '%s'", desc->client)
@@ -294,12 +296,12 @@ static gyre_status ask(struct gyre_attachment *attachment, const char *path, con
                        const gyre_attach_desc *desc, uint64_t deadline_ns, bool *again)
 {
     struct gyre_parcel *parcel = &attachment->parcel;
-    *again = false;
+    *again = attachment->met.refused = attachment->met.for_good = false;
     gyre_status status = open_socket(attachment);
     if (status == GYRE_OK)
         status = gyre_place_connect(path, deadline_ns, attachment->socket);
     if (status == GYRE_OK)
-        attachment->server = process_of(attachment->socket);
+        attachment->met.server = process_of(attachment->socket);
     if (status != GYRE_OK)
         return status;
     gyre_attach_request_put(parcel, name, desc, attachment->answered_before);
@@ -339,11 +341,14 @@ static gyre_status meet(struct gyre_attachment *attachment, const char *name, co
         status = ask(attachment, path, name, desc, deadline, &again);
     for (int tries = 0; again && gyre_clock_ns() < deadline; tries++) {
         const gyre_status before = status;
+        const struct gyre_met met = attachment->met;
         snprintf(why, sizeof why, "%s", gyre_error_text());
         wait_outside(attachment, tries, deadline);
         status = ask(attachment, path, name, desc, deadline, &again);
-        if (status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT)
+        if (status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT) {
+            attachment->met = met;
             return gyre_error_set(before, "%s", why);
+        }
     }
     return gyre_error_add_overdue(status, deadline);
 }
@@ -357,18 +362,18 @@ static gyre_status start(struct gyre_attachment *attachment)
 }
 
 gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
-                                 uint32_t *server, struct gyre_attachment **out)
+                                 struct gyre_met *met, struct gyre_attachment **out)
 {
     struct gyre_attachment *attachment = calloc(1, sizeof *attachment);
     *out = NULL;
-    *server = 0;
+    *met = (struct gyre_met){.server = 0};
     if (!attachment)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
     attachment->socket = -1;
     attachment->answered_before = answered;
     gyre_attachment_enlist(attachment);
     gyre_status status = meet(attachment, name, desc);
-    *server = attachment->server;
+    *met = attachment->met;
     if (status == GYRE_OK)
         status = start(attachment);
     if (status == GYRE_OK)

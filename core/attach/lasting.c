@@ -143,8 +143,10 @@ static bool is_denied(const struct gyre_lasting *lasting)
 }
 
 /* Whether another attempt may end otherwise. A server that ends has no kernel any more, and is not the next one. */
-static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, uint32_t server)
+static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, const struct gyre_met *met)
 {
+    if (met->for_good)
+        return false;
     switch (status) {
     case GYRE_UNAVAILABLE:
         return !is_denied(lasting);
@@ -155,12 +157,36 @@ static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, uin
     case GYRE_AGAIN:
         return true;
     case GYRE_NOT_FOUND:
-        return server == lasting->server;
+        return met->server == lasting->server;
     case GYRE_INVALID:
         return gyre_clock_ns() - lasting->lost_ns < DOUBT_NS;
     default:
         return false;
     }
+}
+
+/* What the server says to this client, for callers that run into their deadlines meanwhile. */
+static void keep_said(struct gyre_lasting *lasting, const struct gyre_met *met)
+{
+    pthread_mutex_lock(&lasting->said.lock);
+    if (met->refused)
+        snprintf(lasting->said.text, sizeof lasting->said.text, "%s", gyre_error_text());
+    else if (!met->server)
+        lasting->said.text[0] = '\0';
+    pthread_mutex_unlock(&lasting->said.lock);
+}
+
+static void forget_said(struct gyre_lasting *lasting)
+{
+    keep_said(lasting, &(struct gyre_met){.server = 0});
+}
+
+static void tell_said(const gyre_queue *queue, char *text, size_t size)
+{
+    struct gyre_lasting *lasting = gyre_foreign_of(queue)->attachment;
+    pthread_mutex_lock(&lasting->said.lock);
+    snprintf(text, size, "%s", lasting->said.text);
+    pthread_mutex_unlock(&lasting->said.lock);
 }
 
 /* Nothing comes of waiting: whoever waits, now and later, is told why. */
@@ -173,11 +199,11 @@ static void come_to_an_end(struct gyre_lasting *lasting, gyre_status status)
     gyre_queue_orphan(lasting->ring);
 }
 
-static gyre_status come_in(struct gyre_lasting *lasting, uint32_t *server)
+static gyre_status come_in(struct gyre_lasting *lasting, struct gyre_met *met)
 {
     lasting->desc.deadline_ns = gyre_clock_ns() + lasting->patience_ns;
     gyre_status status =
-        gyre_attachment_make(lasting->name, &lasting->desc, lasting->told_end, server, &lasting->back);
+        gyre_attachment_make(lasting->name, &lasting->desc, lasting->told_end, met, &lasting->back);
     if (status != GYRE_OK)
         return status;
     gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK); /* the ring has the program's */
@@ -199,18 +225,20 @@ static uint64_t doubled(uint64_t ns, uint64_t most)
 /* One attempt, and a while until the next one. False: there will be none. */
 static bool look_for_server(struct gyre_lasting *lasting)
 {
-    uint32_t server = 0;
-    const gyre_status status = come_in(lasting, &server);
+    struct gyre_met met;
+    const gyre_status status = come_in(lasting, &met);
     if (status == GYRE_OK) {
-        lasting->server = server;
+        forget_said(lasting);
+        lasting->server = met.server;
         lasting->nap_ns = NAP_FIRST_NS;
         lasting->patience_ns = PATIENCE_NS;
         return true;
     }
-    if (!may_heal(lasting, status, server)) {
+    if (!may_heal(lasting, status, &met)) {
         come_to_an_end(lasting, status);
         return false;
     }
+    keep_said(lasting, &met);
     gyre_error_clear();
     sleep_at_bells(lasting, gyre_clock_ns() + lasting->nap_ns);
     lasting->nap_ns = doubled(lasting->nap_ns, NAP_MOST_NS);
@@ -254,6 +282,7 @@ static void release(struct gyre_lasting *lasting)
     gyre_kept_release(&lasting->types);
     gyre_lasting_free_room(lasting);
     free(lasting->control);
+    pthread_mutex_destroy(&lasting->said.lock);
     free(lasting);
 }
 
@@ -302,6 +331,25 @@ static gyre_status keep_desc(struct gyre_lasting *lasting, const char *name, con
     return status == GYRE_OK ? keep_type(desc->reply, &lasting->types, &lasting->desc.reply) : status;
 }
 
+/* One attempt to meet the first server. *again: another one may end otherwise. */
+static gyre_status knock(struct gyre_lasting *lasting, bool *again)
+{
+    struct gyre_met met;
+    const gyre_status status = gyre_attachment_make(lasting->name, &lasting->desc, 0, &met, &lasting->back);
+    const bool named_twice = status == GYRE_INVALID && lasting->client[0];
+    lasting->server = met.server;
+    *again = status == GYRE_INVALID     ? named_twice && may_heal(lasting, status, &met)
+             : status == GYRE_NOT_FOUND ? false
+                                        : status != GYRE_OK && may_heal(lasting, status, &met);
+    if (status == GYRE_TIMEOUT && lasting->said.text[0])
+        return gyre_error_add(status, "before, the server refused the queue (%s)", lasting->said.text);
+    if (status == GYRE_OK)
+        forget_said(lasting);
+    else
+        keep_said(lasting, &met);
+    return status;
+}
+
 /* The first server, which may not be up yet. */
 static gyre_status meet_first(struct gyre_lasting *lasting)
 {
@@ -310,13 +358,9 @@ static gyre_status meet_first(struct gyre_lasting *lasting)
     lasting->desc.deadline_ns = deadline;
     lasting->lost_ns = gyre_clock_ns(); /* perhaps: by a client of this name that died just now */
     for (;;) {
-        gyre_status status =
-            gyre_attachment_make(lasting->name, &lasting->desc, 0, &lasting->server, &lasting->back);
-        const bool named_twice = status == GYRE_INVALID && lasting->client[0];
-        const bool heals = status == GYRE_INVALID     ? named_twice && may_heal(lasting, status, 0)
-                           : status == GYRE_NOT_FOUND ? false
-                                                      : may_heal(lasting, status, 0);
-        if (status == GYRE_OK || !heals || gyre_clock_ns() >= deadline)
+        bool again;
+        const gyre_status status = knock(lasting, &again);
+        if (!again || gyre_clock_ns() >= deadline)
             return status;
         nanosleep(&nap, NULL);
     }
@@ -396,6 +440,7 @@ static gyre_status make_ring(struct gyre_lasting *lasting)
     gyre_attachment_name(&lasting->front, lasting->ring);
     gyre_foreign_for(lasting->ring)->attachment = lasting;
     gyre_foreign_for(lasting->ring)->detach = detach;
+    gyre_foreign_for(lasting->ring)->said = tell_said;
     return GYRE_OK;
 }
 
@@ -404,6 +449,7 @@ gyre_status gyre_lasting_attach(const char *name, const gyre_attach_desc *desc, 
     struct gyre_lasting *lasting = calloc(1, sizeof *lasting);
     if (!lasting)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
+    pthread_mutex_init(&lasting->said.lock, NULL);
     lasting->front.socket = -1;
     lasting->nap_ns = NAP_FIRST_NS;
     lasting->patience_ns = PATIENCE_NS;

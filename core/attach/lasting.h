@@ -13,7 +13,8 @@
  * lost with a server, and be handled a second time; and the next server, which is told how far that is, refuses a client
  * whose answered requests its journal does not hold: that is an older one, or another.
  *
- * Threads: all of this is the thread's alone, but for the ring. Locks: none; the ring is a queue, and its thread a device.
+ * Threads: all of this is the thread's alone, except the ring and `said`. Locks: said.lock for its text; the ring is a
+ * queue, and its thread a device.
  */
 #ifndef GYRE_CORE_ATTACH_LASTING_H
 #define GYRE_CORE_ATTACH_LASTING_H
@@ -46,6 +47,12 @@ struct gyre_lasting_promise {
     uint64_t index_end, number_end;
 };
 
+/** What the server of now says to a client that it refuses. Written by the thread, read by callers whose deadline passed. */
+struct gyre_lasting_said {
+    pthread_mutex_t lock;
+    char text[400]; /* empty: there is no server, or it did not refuse */
+};
+
 struct gyre_lasting {
     struct gyre_attachment front; /* first; the ring's, for gyre_queue_types and forks */
     char name[GYRE_MEETING_NAME_MAX], path[GYRE_PLACE_MAX], client[GYRE_CLIENT_NAME_MAX];
@@ -59,6 +66,7 @@ struct gyre_lasting {
     uint64_t lost_ns;             /* when that was gone */
     uint64_t last_word_ns;        /* until when one that ends may still say what is durable; 0: none ends */
     uint64_t nap_ns, patience_ns; /* between two attempts; of one */
+    struct gyre_lasting_said said;
 
     struct gyre_lasting_place *places;
     uint64_t oldest;   /* all requests below are done */

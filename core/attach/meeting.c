@@ -165,6 +165,23 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
     return status;
 }
 
+void gyre_attach_refusal_put(struct gyre_parcel *parcel, gyre_status status,
+                             const struct gyre_attach_refusal *refusal)
+{
+    gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
+    gyre_parcel_put_text(parcel, refusal->why);
+    gyre_parcel_put_u64(parcel, refusal->for_good);
+}
+
+struct gyre_attach_refusal gyre_attach_refusal_get(struct gyre_parcel *parcel)
+{
+    struct gyre_attach_refusal refusal = {.why = gyre_parcel_get_text(parcel)};
+    refusal.for_good = gyre_parcel_get_u32(parcel, 1) != 0;
+    if (!refusal.why || !refusal.why[0])
+        refusal.why = "the server gave no reason";
+    return refusal;
+}
+
 void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);

@@ -61,6 +61,16 @@ void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach
 /** INTERNAL for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
 gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out);
 
+/** What a client is told in place of an answer; the packet's status is never OK. */
+struct gyre_attach_refusal {
+    const char *why; /* valid as long as the packet is; never empty */
+    bool for_good;   /* no later attempt at this server ends otherwise: the kernel is lost, and stays so */
+};
+
+void gyre_attach_refusal_put(struct gyre_parcel *parcel, gyre_status status,
+                             const struct gyre_attach_refusal *refusal);
+struct gyre_attach_refusal gyre_attach_refusal_get(struct gyre_parcel *parcel);
+
 /* ---- the state of a kernel ---- */
 
 enum {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/attach/meeting.h"
+#include "core/attach/refusals.h"
 #include "core/runtime/runtime.h"
 
 struct gyre_server {
@@ -32,6 +33,7 @@ struct gyre_server {
     uint32_t turned_out; /* of those inside: hung up to make room, and not gone yet */
     struct gyre_session *first_silent, *last_silent; /* that have said nothing yet, by age */
     struct gyre_attach_user *users;                  /* who have connections (arrivals.c) */
+    struct gyre_refusals refusals;                   /* that were logged */
 
     pthread_mutex_t relay_lock; /* outside the one above */
     struct gyre_relay *relays;  /* relay.h */
@@ -49,6 +51,7 @@ struct gyre_session {
     struct gyre_session *arrived_before, *arrived_after; /* among the silent ones */
     bool silent, turned_out;
     bool counted;        /* in server->attached */
+    bool gone;           /* the kernel that it asked for is lost for good */
     gyre_kernel *kernel; /* visited */
     gyre_queue *queue;
     struct gyre_relay_ring *ring;      /* whose queue it is; NULL: it is the kernel's own */

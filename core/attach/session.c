@@ -8,6 +8,7 @@
  * stay.
  */
 #include "core/attach/arrivals.h"
+#include "core/attach/refusals.h"
 #include "core/attach/relay.h"
 
 #include <errno.h>
@@ -99,13 +100,14 @@ static const char *who_is(const struct gyre_session *session, char text[WHO_SIZE
     return text;
 }
 
+/* A client that tries again and again is told each time, and the log once. */
 static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
                    gyre_log_level level, const char *why)
 {
     char who[WHO_SIZE];
-    gyre_runtime_log(session->server->runtime, level, "%s was refused: %s", who_is(session, who), why);
-    gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
-    gyre_parcel_put_text(parcel, why);
+    if (gyre_refusals_are_new(session->server, who_is(session, who), why))
+        gyre_runtime_log(session->server->runtime, level, "%s was refused: %s", who, why);
+    gyre_attach_refusal_put(parcel, status, &(struct gyre_attach_refusal){why, session->gone});
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }
 
@@ -297,8 +299,8 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     note_meeting(session->server, status);
     if (status != GYRE_OK)
         return;
-    gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to kernel '%s'", who_is(session, who),
-                     session->kernel->name);
+    gyre_refusals_forget(session->server, who_is(session, who));
+    gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to kernel '%s'", who, session->kernel->name);
     const enum stay how = stay(session, parcel);
     part(session, parcel, how);
     log_end(session, how);

@@ -62,6 +62,10 @@ gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_a
     gyre_status status = gyre_session_visit(session, request->name);
     if (status != GYRE_OK)
         return status;
+    status = gyre_supervisor_check_gone(session->kernel);
+    session->gone = status != GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     if (request->desc.capacity > session->server->capacity_max)
         return gyre_error_set(
             GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",

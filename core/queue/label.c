@@ -19,6 +19,19 @@ const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size)
     return gyre_queue_label_of(queue->name, text, size);
 }
 
+const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SIZE])
+{
+    char said[GYRE_AWAY_SIZE - sizeof ", whose server refuses it: "] = "";
+    text[0] = '\0';
+    if (!__atomic_load_n(&queue->state.away, __ATOMIC_RELAXED))
+        return text;
+    if (queue->foreign.said)
+        queue->foreign.said(queue, said, sizeof said);
+    snprintf(text, GYRE_AWAY_SIZE, said[0] ? ", whose server refuses it: %s" : "%s",
+             said[0] ? said : ", whose server is gone: the next one is waited for");
+    return text;
+}
+
 gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
 {
     char label[GYRE_LABEL_SIZE];

@@ -8,7 +8,7 @@
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
 
-enum { GYRE_LABEL_SIZE = 96 };
+enum { GYRE_LABEL_SIZE = 96, GYRE_AWAY_SIZE = 448 };
 
 /** "queue 'orders'" or "the queue". */
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);
@@ -17,6 +17,10 @@ const char *gyre_queue_label_of(const char *name, char *text, size_t size);
 
 /** Why a device said that its kernel was lost, as " (...)" in `text`; "" when it did not say. */
 const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size);
+
+/** What a sentence about a queue that waits for its next server ends with, from the comma on: whether a server is there, and what it
+ * says. "" of every other queue. Returns `text`. */
+const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SIZE]);
 
 /** CLOSED, LOST or INVALID: why the queue takes no sends. */
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);

@@ -111,13 +111,24 @@ static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status stat
     return full_of_slots(queue, status);
 }
 
+/* A queue whose server is away gets no room before the next one. */
+static gyre_status tell_full_and_away(gyre_queue *queue, uint64_t bytes)
+{
+    char label[GYRE_LABEL_SIZE], away[GYRE_AWAY_SIZE];
+    const gyre_status status = tell_full(queue, bytes, GYRE_TIMEOUT);
+    gyre_queue_away_text(queue, away);
+    return away[0] ? gyre_error_set(status, "%s has no room%s", gyre_queue_label(queue, label, sizeof label),
+                                    away)
+                   : status;
+}
+
 /* The status and sentence for a sender that waited. For the end of a queue a sender gets another sentence than a
  * receiver. */
 static gyre_status sender_waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
 {
     if (status == GYRE_CLOSED)
         return gyre_queue_tell_closed(queue);
-    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(tell_full(queue, bytes, status), deadline_ns)
+    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(tell_full_and_away(queue, bytes), deadline_ns)
                                   : status;
 }
 

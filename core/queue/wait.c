@@ -38,13 +38,11 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
 
 static gyre_status give_up(const gyre_queue *queue, gyre_status status)
 {
-    char label[GYRE_LABEL_SIZE];
+    char label[GYRE_LABEL_SIZE], away[GYRE_AWAY_SIZE];
     gyre_queue_label(queue, label, sizeof label);
     if (status == GYRE_TIMEOUT)
         return gyre_error_set(status, "the deadline passed while waiting for %s%s", label,
-                              __atomic_load_n(&queue->state.away, __ATOMIC_RELAXED)
-                                  ? ", whose server is gone: the next one is waited for"
-                                  : "");
+                              gyre_queue_away_text(queue, away));
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
     if (status == GYRE_LOST || gyre_queue_gone(queue))

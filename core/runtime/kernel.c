@@ -18,6 +18,8 @@
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
+    if (state == GYRE_KERNEL_LOST) /* first: whoever sees the state sees the time */
+        __atomic_store_n(&kernel->losses.lost_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->kernel_state, state, __ATOMIC_RELEASE);
 }
 

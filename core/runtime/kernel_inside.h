@@ -79,12 +79,14 @@ struct gyre_kernel_watch {
     uint32_t stalls;                   /* times that it became so */
 };
 
-/** How often it was lost, and launched again for that (supervisor.c). Its thread's, but for `relaunches`. */
+/** How often it was lost, and launched again for that (supervisor.c). The supervisor's thread's, except where it says more. */
 struct gyre_kernel_losses {
     uint32_t relaunches; /* atomic */
     uint32_t count;      /* since `since_ns` */
     uint64_t since_ns;
-    bool given_up; /* lost too often: nobody launches it again but the application */
+    bool given_up;    /* atomic; lost too often: nobody launches it again but the application */
+    uint64_t lost_ns; /* atomic; when it was lost last */
+    char why[128];    /* what it was lost by, where its worker process died; under the kernel's lock */
 };
 
 /** Deaths of its worker process (recovery.c). The keeper's thread's; what others read is under the lock. */

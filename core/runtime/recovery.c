@@ -88,10 +88,11 @@ static void suspend(gyre_kernel *kernel)
 }
 
 /* Nobody brings it back any more. Returns how many requests are left unanswered. */
-static uint64_t end_revival(gyre_kernel *kernel)
+static uint64_t end_revival(gyre_kernel *kernel, const char *why)
 {
     uint64_t left = 0;
     pthread_mutex_lock(&kernel->lock);
+    snprintf(kernel->losses.why, sizeof kernel->losses.why, "%s", why);
     __atomic_store_n(&kernel->control->device.lost, 1, __ATOMIC_RELEASE);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         gyre_kernel_set_gate(queue, UINT64_MAX);
@@ -108,7 +109,7 @@ static uint64_t end_revival(gyre_kernel *kernel)
 
 static void give_up(gyre_kernel *kernel, const char *why)
 {
-    uint64_t left = end_revival(kernel);
+    uint64_t left = end_revival(kernel, why);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is lost with %llu unanswered requests: %s",
                      kernel->name, (unsigned long long)left, why);
     gyre_supervisor_notice(kernel->runtime);
@@ -439,7 +440,7 @@ static bool visit_again(struct gyre_recovery *recovery)
     bool found = visit(recovery);
     for (size_t i = 0; i < last.count; i++)
         if (last.kernels[i]->revival.runs && !is_among(last.kernels[i], recovery))
-            (void)end_revival(last.kernels[i]);
+            (void)end_revival(last.kernels[i], "it was released");
     leave_all(&last);
     return found;
 }

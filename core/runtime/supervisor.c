@@ -14,9 +14,12 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/queue/label.h"
 #include "core/runtime/runtime.h"
 
 #define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
+#define BY_HAND_NS                                                                                           \
+    UINT64_C(1000000000) /* an application launches a lost kernel again by itself within this time */
 
 enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
 
@@ -50,13 +53,14 @@ static bool count_loss(gyre_kernel *kernel)
         kernel->losses.count = 0;
     }
     kernel->losses.count++;
-    kernel->losses.given_up = kernel->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
-    if (kernel->losses.given_up)
+    const bool too_often = kernel->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    __atomic_store_n(&kernel->losses.given_up, too_often, __ATOMIC_RELAXED);
+    if (too_often)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_ERROR,
             "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
             kernel->name, kernel->losses.count);
-    return !kernel->losses.given_up;
+    return !too_often;
 }
 
 /* Whether `other` is to be launched again because `lost`, number `place` of the family, was lost. */
@@ -118,7 +122,8 @@ static bool look_at_all(gyre_runtime *runtime)
     for (size_t i = 0; able && i < family.count; i++) {
         gyre_kernel *kernel = family.kernels[i];
         bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
-        kernel->losses.given_up = kernel->losses.given_up && lost;
+        if (!lost)
+            __atomic_store_n(&kernel->losses.given_up, false, __ATOMIC_RELAXED);
         if (lost && !kernel->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE && count_loss(kernel))
             care_for(&family, i);
     }
@@ -127,6 +132,45 @@ static bool look_at_all(gyre_runtime *runtime)
     free(family.kernels);
     free(family.states);
     return able;
+}
+
+/* ---- a loss for good ---- */
+
+static bool is_gone(const gyre_kernel *kernel)
+{
+    if (gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST)
+        return false;
+    const uint64_t lost_ns = __atomic_load_n(&kernel->losses.lost_ns, __ATOMIC_RELAXED);
+    return (policy_of(kernel) == ON_LOSS_LEAVE ||
+            __atomic_load_n(&kernel->losses.given_up, __ATOMIC_RELAXED)) &&
+           gyre_clock_ns() - lost_ns >= BY_HAND_NS;
+}
+
+/* What would have kept it, as far as its configuration leaves something to be done. */
+static const char *remedy(const gyre_kernel *kernel)
+{
+    if (policy_of(kernel) != ON_LOSS_LEAVE)
+        return "on_loss launched it again, and gave it up (loss_limit)";
+    return kernel->checkpoints
+               ? "on_loss = one launches a kernel again, with its initial state"
+               : "checkpoints = true keeps its state when a worker process dies, and on_loss = one "
+                 "launches it again, with its initial state";
+}
+
+gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
+{
+    char why[sizeof kernel->losses.why], device[64];
+    if (!is_gone(kernel))
+        return GYRE_OK;
+    pthread_mutex_lock(&kernel->lock);
+    memcpy(why, kernel->losses.why, sizeof why);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_control_why_lost(kernel->control, device, sizeof device);
+    return gyre_error_set(GYRE_LOST,
+                          "kernel '%s' is lost for good%s%s%s: start its server again, then attach anew; in "
+                          "[kernel.%s] %s",
+                          kernel->name, why[0] ? ", because " : "", why, device, kernel->name,
+                          remedy(kernel));
 }
 
 /* ---- the thread ---- */

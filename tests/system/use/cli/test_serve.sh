@@ -219,6 +219,16 @@ stop_server TERM
 called="the end of an isolated server" code="$ended"
 exits 0
 
+# an actor whose worker process dies, and that nothing keeps: clients do not wait until their deadline
+start_server "$folder/divides.gyre.c" --set backend.cpu.isolation=process
+run call --attach divides --timeout $((60000 * patience)) 1 3 1
+exits 3
+says "kernel 'divides' is lost for good, because its worker process died"
+says "start its server again, then attach anew; in [kernel.divides] checkpoints = true keeps its state"
+stop_server TERM
+checks=$((checks + 1))
+[[ $(grep -c "was refused: kernel 'divides' is lost for good" "$folder/served") == 1 ]] || fail "$(cat "$folder/served")"
+
 # one that ends without a word is told apart, and one client is no clients
 start_server tests/system/use/cli/kernels/kinds.gyre.c:slow
 seq 1 300 | sed 's/.*/{"value":100}/' >"$folder/slowly"
