@@ -166,7 +166,7 @@ static void await_others(gyre_kernel *kernel)
 }
 
 /* AGAIN when the kernel was brought back meanwhile: what was read may be of the midst of that. */
-static gyre_status read_once(const struct reading *reading, uint64_t deadline_ns)
+static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
 {
     gyre_kernel *kernel = reading->kernel;
     await_others(kernel);
@@ -175,10 +175,11 @@ static gyre_status read_once(const struct reading *reading, uint64_t deadline_ns
     if (status != GYRE_OK)
         return status;
     const bool runs = gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE;
-    status = runs ? read_running(reading, deadline_ns) : read_still(reading);
+    status = runs ? read_running(reading, gyre_clock_ns() + limit_ns) : read_still(reading);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
-        return GYRE_AGAIN; /* until its keeper has seen it */
-    return status == GYRE_OK && kernel->generation != generation ? GYRE_AGAIN : status;
+        return GYRE_AGAIN;                                                  /* until its keeper has seen it */
+    const bool of_its_worker = status == GYRE_OK || status == GYRE_TIMEOUT; /* which may have died */
+    return of_its_worker && kernel->generation != generation ? GYRE_AGAIN : status;
 }
 
 static gyre_status read_until_copied(const struct reading *reading, uint64_t limit_ns)
@@ -188,7 +189,7 @@ static gyre_status read_until_copied(const struct reading *reading, uint64_t lim
     gyre_status status;
     pthread_mutex_lock(&kernel->lock);
     for (;;) {
-        status = read_once(reading, gyre_clock_ns() + limit_ns);
+        status = read_once(reading, limit_ns);
         if (status != GYRE_AGAIN || gyre_clock_ns() >= deadline)
             break;
         nap_without_lock(kernel, RETRY_NS);

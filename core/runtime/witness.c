@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/runtime/checkpoint.h"
 #include "core/queue/queue.h"
+#include "core/queue/state.h"
 #include "core/ring/message.h"
 #include "core/ring/ring.h"
 
@@ -70,12 +71,21 @@ static void compare(const gyre_kernel *kernel, const gyre_slot *before, const gy
         snprintf(what, size, "has another '%s' in its reply", field->name);
 }
 
+/*
+ * The slot holds the whole reply to request `index`. Once the request that has the slot next was sent, the worker that died
+ * may have begun to write there, although the old sequence still stands.
+ */
+static bool still_stands(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    return gyre_reply_ready(ring, index) && gyre_queue_next_index(queue) <= index + ring->capacity;
+}
+
 void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t index,
                           const gyre_view *again)
 {
     char what[160];
-    if (!kernel->checkpoints->reply || gyre_ring_of(queue)->bytes ||
-        !gyre_reply_ready(gyre_ring_of(queue), index))
+    if (!kernel->checkpoints->reply || gyre_ring_of(queue)->bytes || !still_stands(queue, index))
         return;
     compare(kernel, gyre_reply_slot(gyre_ring_of(queue), index), again, what, sizeof what);
     if (!what[0])
