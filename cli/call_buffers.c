@@ -5,6 +5,7 @@
  * one is, the names are checked, and the device's memory bounds it.
  */
 #include "cli/call_buffers.h"
+#include "cli/open.h"
 #include "cli/output_file.h"
 
 #include <errno.h>

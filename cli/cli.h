@@ -24,15 +24,12 @@
 #ifndef GYRE_CLI_CLI_H
 #define GYRE_CLI_CLI_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "gyre/gyre.h"
-
-struct gyre_config;
 
 /** What the command exits with. */
 enum cli_exit {
@@ -54,6 +51,8 @@ struct cli_command;
 
 /** One run of a command. */
 typedef struct cli_context {
+    const struct cli_command *const *commands; /* all that there are, ordered by name */
+    size_t command_count;
     const struct cli_command *command; /* NULL before it is known */
     char **arguments;                  /* not parsed yet */
     size_t argument_count;
@@ -76,17 +75,6 @@ typedef struct cli_command {
 #define COMMAND(name) extern const cli_command cli_command_##name;
 #include "cli_commands.inc"
 #undef COMMAND
-
-/** All commands, ordered by name. */
-extern const cli_command *const cli_commands[];
-extern const size_t cli_command_count;
-/** Or NULL. */
-const cli_command *cli_command_find(const char *name);
-/** Like "there is no command 'cal'; did you mean 'call'?" on stderr; returns CLI_USAGE. */
-int cli_unknown_command(const char *name);
-
-/** Runs `gyre ARGUMENT...` (without the program's name) and returns what it exits with. */
-int cli_main(char **arguments, size_t count);
 
 /* ---- options ---- */
 
@@ -129,48 +117,5 @@ int cli_fail_unless_ok(gyre_status status);
 int cli_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** As cli_error with CLI_USAGE, and where to read how it is done. */
 int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* ---- the library --------------------------------------------------------------------------------------- */
-
-/**
- * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".
- */
-gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
-/** The same for a program that serves for long: its log has time stamps. */
-gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out);
-/** What launches a kernel that an operand names: a file, or one whose source is configured. */
-gyre_launch_desc cli_launch(const cli_context *cli, const char *operand);
-/** The same configuration without a runtime. Owner of *out: the caller. */
-gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
-/** Its warnings to stderr, as cli_open writes them. */
-void cli_warn(const struct gyre_config *config);
-/**
- * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that was
- * asked for, by --backend or by the configuration, could not be opened, whatever the status calls that.
- */
-int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status);
-
-/* ---- output ---- */
-
-/** Text as JSON: bytes that are no UTF-8 become U+FFFD. NULL without memory, which cli_print_json tells. */
-json_t *cli_json_text(const char *text);
-/**
- * An object of as many pairs as there are letters: a key, and a value of its letter. s: text as of cli_json_text, or
- * NULL, which is null; o: another JSON value, whose reference is taken over; b: bool; i: int; I: json_int_t; f: double,
- * null where it is not finite. NULL without memory, which cli_print_json tells.
- */
-json_t *cli_json_object(const char *letters, ...);
-/** Prints one JSON document and takes over the reference; CLI_FAILED when it, or something in it, had no memory. */
-int cli_print_json(json_t *document);
-
-/** A table for people: aligned columns, two spaces apart, the same on a terminal and in a pipe. */
-typedef struct cli_table cli_table;
-
-/** `headers` end with NULL; a header that starts with '>' names a column that is aligned to the right. */
-cli_table *cli_table_create(const char *const *headers);
-/** As many cells as there are headers; they are copied. NULL prints as "-". */
-void cli_table_add(cli_table *table, const char *const *cells);
-/** Prints and frees. A table of NULL (no memory) is an error: returns the exit code. */
-int cli_table_print(cli_table *table);
 
 #endif

@@ -4,6 +4,9 @@
  * why not. `--why NAME` tells all that is known of one, down to its devices, which it opens for that.
  */
 #include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,6 +4,9 @@
  * A wrong reply makes the command fail, however good the figures are.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/report.h"
+#include "cli/bench/rounds.h"
+#include "cli/json.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -2,6 +2,9 @@
 /* gyre cache: what the cache of compiled kernels holds,
  * and how to empty it. Touches no plugin and no device. */
 #include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "cli/hush.h"
 #include "cli/input_file.h"
 #include "cli/message_json.h"
+#include "cli/open.h"
 #include "core/base/error.h"
 #include "core/runtime/tools.h"
 #include "gyre/attach.h"

@@ -5,12 +5,16 @@
  */
 #include "cli/cli.h"
 #include "cli/hush.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
 #include "core/runtime/tools.h"

@@ -5,6 +5,9 @@
  */
 #include "cli/cli.h"
 #include "cli/config_memory.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <stdlib.h>
 #include <string.h>

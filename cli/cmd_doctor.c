@@ -6,6 +6,9 @@
 
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 static const char HELP[] =
     "usage: gyre doctor [--clean] [--json]\n"

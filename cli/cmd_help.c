@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre help, and what the global options --help and --version print. */
 #include "cli/cli.h"
+#include "cli/command_find.h"
+#include "cli/json.h"
 
 #include "gyre/backend.h"
 #include "gyre/gyre.h"
@@ -34,23 +36,23 @@ static int print_version(const cli_context *cli)
     return CLI_OK;
 }
 
-static int print_overview_json(void)
+static int print_overview_json(const cli_context *cli)
 {
     json_t *commands = json_array();
-    for (size_t i = 0; i < cli_command_count; i++)
-        json_array_append_new(commands, cli_json_object("ss", "name", cli_commands[i]->name, "summary",
-                                                        cli_commands[i]->summary));
+    for (size_t i = 0; i < cli->command_count; i++)
+        json_array_append_new(commands, cli_json_object("ss", "name", cli->commands[i]->name, "summary",
+                                                        cli->commands[i]->summary));
     return cli_print_json(commands);
 }
 
 static int print_overview(const cli_context *cli)
 {
     if (cli->json)
-        return print_overview_json();
+        return print_overview_json(cli);
     fputs(HELP, stdout);
     fputs("\nCommands:\n", stdout);
-    for (size_t i = 0; i < cli_command_count; i++)
-        printf("  %-9s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    for (size_t i = 0; i < cli->command_count; i++)
+        printf("  %-9s %s\n", cli->commands[i]->name, cli->commands[i]->summary);
     return CLI_OK;
 }
 
@@ -67,9 +69,9 @@ static int run(cli_context *cli)
         return print_overview(cli);
     if (cli->operands.count > 1)
         return cli_usage_error(cli, "expected one command, found '%s' too", cli->operands.items[1]);
-    const cli_command *command = cli_command_find(cli->operands.items[0]);
+    const cli_command *command = cli_command_find(cli, cli->operands.items[0]);
     if (!command)
-        return cli_unknown_command(cli->operands.items[0]);
+        return cli_unknown_command(cli, cli->operands.items[0]);
     fputs(command->help, stdout);
     return CLI_OK;
 }

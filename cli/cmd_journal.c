@@ -2,6 +2,9 @@
 /* gyre journal: what journals hold, and what can be done with them while no program has them open. */
 #include "cli/cli.h"
 #include "cli/journal_view.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <dirent.h>
 #include <errno.h>

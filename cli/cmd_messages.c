@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre messages: the message types that a file declares, field by field. */
 #include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/table.h"
 #include "cli/type_list.h"
 
 #include <inttypes.h>

@@ -12,6 +12,7 @@
 #include "cli/call_buffers.h"
 #include "cli/call_ends.h"
 #include "cli/cli.h"
+#include "cli/open.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/runtime/tools.h"

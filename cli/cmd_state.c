@@ -2,6 +2,7 @@
 /* gyre state: what a served kernel keeps between messages, read from outside. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
+#include "cli/open.h"
 
 #include <string.h>
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What queues cost: the types come from a compiled file, the rest from the configuration. One thread. */
 #include "cli/config_memory.h"
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/pipeline/build.h"
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
 #include "core/plan/queue_plan.h"

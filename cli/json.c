@@ -3,6 +3,7 @@
  * The JSON documents of the commands. Other people's texts (file names, compilers, devices) may be no UTF-8, which
  * JSON cannot have: it becomes U+FFFD, so that nothing is left out for it.
  */
+#include "cli/json.h"
 #include "cli/cli.h"
 
 #include <errno.h>

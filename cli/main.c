@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 enum { STACK_NEEDED = 1 << 20, STACK_USUAL = 8 << 20 };
 

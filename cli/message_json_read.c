@@ -3,6 +3,7 @@
  * JSON to message bytes. Walks the layout and the parsed document side by side and keeps the path to where it
  * is for the one sentence of a refusal (message_json_scalars.c). Recursion is bounded by the layout, not by the text.
  */
+#include "cli/json.h"
 #include "cli/message_json_reader.h"
 
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "cli/json.h"
 #include "cli/message_json.h"
 
 enum { JSON_PATH_SIZE = 200 };

@@ -3,6 +3,7 @@
  * JSON to the parts of a message that hold no others: numbers, bytes, ids; and the one sentence of a refusal,
  * with the path to where it was. No state.
  */
+#include "cli/json.h"
 #include "cli/message_json_reader.h"
 
 #include <errno.h>

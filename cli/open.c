@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the library the way that the global options ask for. */
+#include "cli/open.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
 

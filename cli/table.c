@@ -2,6 +2,7 @@
 /*
  * Tables for people. Cells are kept until the widths are known; no memory is reported once, at the end.
  */
+#include "cli/table.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The types of a file, from the registry of a runtime that knows nothing else. */
 #include "cli/type_list.h"
+#include "cli/open.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
  * its settings, or with them in this process. Tells within what the median of the ratios lies, so that noise is not taken for a difference.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_against.h"
+#include "cli/bench/cases_messages.h"
 
 #include <stdlib.h>
 

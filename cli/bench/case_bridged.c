@@ -5,6 +5,12 @@
  * and two threads a ring, in place. Every word of every reply is checked. Nothing is allocated in the loops.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_layouts.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -4,6 +4,10 @@
  * and freed. What was uploaded is compared with what comes back.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_device.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 #include <string.h>

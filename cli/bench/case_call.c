@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One message at a time, and a burst at a time: what a caller waits. Nothing is allocated in the loops. */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_messages.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 

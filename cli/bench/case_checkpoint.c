@@ -5,6 +5,10 @@
  * the case's. Every reply is checked.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_kept.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/story.h"
 
 #include <pthread.h>
 #include <stdlib.h>

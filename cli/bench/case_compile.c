@@ -4,6 +4,11 @@
  * former: the C compiler called by hand with the same unit and options. Everything is in a temporary folder.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_lifecycle.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <limits.h>
 #include <stdio.h>

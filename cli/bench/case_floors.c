@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases that are a floor alone: what the machine does, told without any backend. */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_messages.h"
+#include "cli/bench/rounds.h"
 
 #include <stdio.h>
 

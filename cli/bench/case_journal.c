@@ -5,6 +5,11 @@
  * any request was handled twice or not at all. Everything is in a folder of the case's own, removed at the end.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_kept.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/story.h"
 
 #include <fcntl.h>
 #include <stdio.h>

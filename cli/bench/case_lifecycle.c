@@ -4,6 +4,11 @@
  * a launch counts only when the kernel works, a stop only when there was something to stop.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_lifecycle.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 

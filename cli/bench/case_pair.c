@@ -5,6 +5,11 @@
  * allocated in the loops.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_layouts.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,6 +5,11 @@
  * and the request that is sent then waits for the new worker.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_kept.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel costs that has nothing to do: the processor's time, and memory. */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_device.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
+#include "cli/json.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -5,6 +5,10 @@
  * Nothing is allocated in the loops.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_messages.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,6 +5,10 @@
  * caller. On a device with a clock of its own the first and the third are known to half their sum.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_device.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
  * cache; every result is checked. No backend takes part.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_layouts.h"
+#include "cli/bench/rounds.h"
 
 #include <stdio.h>
 #include <string.h>

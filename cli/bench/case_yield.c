@@ -5,6 +5,11 @@
  * Backends whose kernels never leave have none. One thread.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_lifecycle.h"
+#include "cli/bench/rounds.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
+#include "cli/bench/story.h"
 
 #include <stdlib.h>
 

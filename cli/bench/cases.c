@@ -4,6 +4,14 @@
  * has the others'.
  */
 #include "cli/bench/bench.h"
+#include "cli/bench/cases_against.h"
+#include "cli/bench/cases_device.h"
+#include "cli/bench/cases_kept.h"
+#include "cli/bench/cases_layouts.h"
+#include "cli/bench/cases_lifecycle.h"
+#include "cli/bench/cases_messages.h"
+#include "cli/bench/floor_rings.h"
+#include "cli/bench/floor_turns.h"
 
 /* kind, slots, window, burst, producers. Large messages get fewer slots, so that rings stay in the caches. */
 #define ONE(kind)                                                                                            \

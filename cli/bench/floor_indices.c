@@ -4,7 +4,9 @@
  * own, published once a burst and remembered by the reader until it has caught up. A reply uses the place of
  * its request, so the client's window is all the flow control there is and no head is needed.
  */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_rings.h"
+#include "cli/bench/floor_server.h"
+#include "cli/bench/shape.h"
 
 #include <string.h>
 

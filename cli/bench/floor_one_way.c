@@ -3,7 +3,9 @@
  * The slot ring without replies: the client fills slots that are free (sequence == index), the server checks
  * them and gives them back for the next lap (index + capacity).
  */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_rings.h"
+#include "cli/bench/floor_server.h"
+#include "cli/bench/shape.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The second thread of a floor, and memory for its rings. */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_server.h"
+#include "cli/bench/shape.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,9 @@
  * (acquire), and nothing else passes between the two threads. Requests and replies have the same index, so
  * the client's own count of what is under way is all the flow control there is.
  */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_rings.h"
+#include "cli/bench/floor_server.h"
+#include "cli/bench/shape.h"
 
 #include <pthread.h>
 #include <sched.h>

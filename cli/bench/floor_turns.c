@@ -3,7 +3,9 @@
  * Two threads that take turns on one cache line: spinning, which is the cost of a line's journey between two
  * cores, and sleeping, which is the cost of a futex.
  */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_turns.h"
+#include "cli/bench/floor_server.h"
+#include "cli/bench/shape.h"
 
 #include "gyre/waiting.h"
 

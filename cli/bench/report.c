@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as JSON and for people. */
+#include "cli/bench/report.h"
 #include "cli/bench/bench.h"
+#include "cli/bench/rounds.h"
+#include "cli/json.h"
+#include "cli/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,9 @@
  * this machine slows both sides of it; the row tells the median of the ratios, which is not the ratio of the
  * medians.
  */
+#include "cli/bench/rounds.h"
 #include "cli/bench/bench.h"
+#include "cli/bench/floor_turns.h"
 
 #include <string.h>
 

@@ -4,7 +4,11 @@
  * case would have here, and a queue attached to it. It ends with this process, also when this one is killed. Its
  * socket and what it says are in a folder of its own, removed in the end. Single-threaded.
  */
+#include "cli/bench/serving.h"
 #include "cli/bench/bench.h"
+#include "cli/bench/kernels.h"
+#include "cli/bench/runtime.h"
+#include "cli/bench/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/bench/bench.h"
+#include "cli/bench/rounds.h"
 
 struct backend_targets {
     const char *backend, *name;

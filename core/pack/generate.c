@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +17,6 @@ enum { POINTER_SIZE = 512, NAME_SIZE = 256 };
 
 static void emit_value(generator *g, gyre_pack_options options, const gyre_layout *layout,
                        const char *pointer);
-
-void gyre_pack_line(generator *g, const char *format, ...)
-{
-    va_list args;
-    fprintf(g->out, "%*s", 4 * g->indent, "");
-    va_start(args, format);
-    vfprintf(g->out, format, args);
-    va_end(args);
-    fputc('\n', g->out);
-}
 
 /* "in" and "get", or "out" and "put". */
 static const char *stream(const generator *g)

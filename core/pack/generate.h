@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What generate.c and generate_run.c share; nobody else includes it. */
+/* What the files share that write source; nobody else includes it. */
 #ifndef GYRE_CORE_PACK_GENERATE_H
 #define GYRE_CORE_PACK_GENERATE_H
 

@@ -5,7 +5,8 @@
  */
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/build.h"
+#include "core/pipeline/loading.h"
 #include "core/types/types.h"
 
 #include <stdio.h>

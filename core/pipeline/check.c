@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/base/process.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/check.h"
 #include "gyre/thread.h"
 #include "gyre/waiting.h"
 

@@ -8,7 +8,8 @@
  * names them, nor beside the kernel file, nor in an -I folder of the options are the system's or Gyre's. No state.
  */
 #include "core/base/files.h"
-#include "core/pipeline/run.h"
+#include "core/pipeline/handler.h"
+#include "core/pipeline/pipeline.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -5,7 +5,8 @@
  */
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/pipeline.h"
+#include "core/pipeline/source.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/pipeline/run.h"
+#include "core/pipeline/unit.h"
 #include "gyre/backend.h"
 #include "gyre/waiting.h"
 

@@ -4,54 +4,19 @@
  * share (the device, the cache) has its own. Each stage fills its line of the report, also when it fails.
  */
 #include "core/pipeline/pipeline.h"
+#include "core/pipeline/build.h"
+#include "core/pipeline/handler.h"
 #include "core/base/error.h"
 #include "core/base/file_write.h"
 #include "core/base/text.h"
 #include "core/pipeline/run.h"
+#include "core/pipeline/unit.h"
 #include "gyre/waiting.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *gyre_stage_word(enum gyre_stage stage)
-{
-    static const char *const words[] = {"discover", "check", "generate", "compile", "load", "verify"};
-    return (size_t)stage < GYRE_STAGE_COUNT ? words[stage] : "unknown";
-}
-
-const char *gyre_stage_state_word(enum gyre_stage_state state)
-{
-    static const char *const words[] = {"not reached", "done", "cached", "skipped", "failed"};
-    return (size_t)state < sizeof words / sizeof words[0] ? words[state] : "unknown";
-}
-
-/* ---- the report ---- */
-
-void gyre_run_tell(struct gyre_run *run, enum gyre_stage stage, enum gyre_stage_state state,
-                   const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(run->report.stages[stage].text, sizeof run->report.stages[stage].text, format, args);
-    va_end(args);
-    run->report.stages[stage].state = state;
-}
-
-gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_t start, gyre_status status)
-{
-    run->report.stages[stage].duration_ns = gyre_clock_ns() - start;
-    if (status == GYRE_OK)
-        return GYRE_OK;
-    gyre_run_tell(run, stage, GYRE_STAGE_FAILED, "%s", gyre_error_cause());
-    if (stage == GYRE_STAGE_COMPILE) /* the backend's frame names it as well */
-        return status;
-    return gyre_error_add(status, "%s", gyre_stage_word(stage));
-}
-
-/* ---- stages ---- */
 
 static gyre_status discover(struct gyre_run *run)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of the pipeline, shared by the two files that carry it out: pipeline.c (stages), kept.c
- * (artifacts). */
+/* One run of the pipeline: what it works with, and the lines of its report. */
 #ifndef GYRE_CORE_PIPELINE_RUN_H
 #define GYRE_CORE_PIPELINE_RUN_H
 
 #include "core/cache/cache.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/check.h"
+#include "core/pipeline/loading.h"
+#include "core/pipeline/settings.h"
+#include "core/pipeline/source.h"
+#include "core/pipeline/workspace.h"
 
 struct gyre_run {
     const struct gyre_pipeline_desc *desc;

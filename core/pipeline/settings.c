@@ -3,7 +3,8 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/config/config.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/settings.h"
+#include "core/pipeline/pipeline.h"
 
 #include <pthread.h>
 #include <stdio.h>

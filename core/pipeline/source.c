@@ -2,7 +2,9 @@
 /* Stage discover: what the user's text names, and its content. No state, no locks. */
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/pipeline/internal.h"
+#include "core/cache/artifact.h"
+#include "core/pipeline/pipeline.h"
+#include "core/pipeline/source.h"
 #include "gyre/lack.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * Stage generate. The user's text goes into the unit as it is, behind a #line that names the user's file, so
  * that what is compiled is what was read and hashed, and every message and debugger line is the user's own.
  */
-#include "core/pipeline/internal.h"
+#include "core/pipeline/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

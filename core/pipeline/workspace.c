@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The temporary folder of one compile. Private to one run, so no locks. */
 #include "core/base/error.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/workspace.h"
 #include "gyre/lack.h"
 
 #include <errno.h>

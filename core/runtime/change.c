@@ -4,6 +4,7 @@
  * state and replies are not those that clients were told. No state, no locks; before the queue of the journal is there.
  */
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 #include "core/runtime/change.h"
 
 /* What the setting `on_change` says, in the order of its words. */

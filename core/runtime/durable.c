@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/pipeline/build.h"
 #include "core/runtime/checkpoint.h"
 #include "core/plan/queue_plan.h"
 #include "core/runtime/upgrade.h"

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/pipeline/build.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/runtime/checkpoint.h"

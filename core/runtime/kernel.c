@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/pipeline/build.h"
 #include "core/runtime/durability.h"
 #include "core/plan/shape.h"
 #include "core/runtime/tools.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 
 /* ---- finding one ---- */
 

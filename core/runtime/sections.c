@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/pipeline/build.h"
 #include "core/runtime/runtime.h"
 
 /* worker1 and worker2 are two names, not one with a mistake in it. */

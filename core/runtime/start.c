@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/pipeline/build.h"
 #include "core/runtime/keeper.h"
 #include "core/runtime/runtime.h"
 

@@ -19,6 +19,7 @@
 #include "core/base/file_write.h"
 #include "core/base/files.h"
 #include "core/base/temporary.h"
+#include "core/pipeline/build.h"
 #include "gyre/lack.h"
 
 enum { NAMES_MAX = 256 };

@@ -3,10 +3,12 @@
  * An arena: allocations that live and die together, so that a half-built layout needs no clean-up of its own.
  * One thread at a time. Must not be used for memory that grows with traffic.
  */
-#include "core/types/internal.h"
+#include "core/types/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/error.h"
 
 typedef struct arena_block {
     struct arena_block *next;
@@ -49,4 +51,9 @@ char *gyre_arena_text(gyre_arena *arena, const char *text, size_t length)
     if (copy)
         memcpy(copy, text, length);
     return copy;
+}
+
+gyre_status gyre_types_out_of_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "out of memory while computing the layout of a message type");
 }

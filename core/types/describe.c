@@ -3,7 +3,7 @@
  * What a finished layout says of itself: the canonical text, whose hash two layouts are compared by, and a
  * gyre_type of its own. No state.
  */
-#include "core/types/internal.h"
+#include "core/types/describe.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Array lengths: integer expressions as the preprocessor leaves them behind, "25", "(4 + 1) * 2", "1u << 4".
  * A recursive descent over C's precedences, with a depth limit because the text may be anybody's.
  */
-#include "core/types/internal.h"
+#include "core/types/expression.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,11 @@
  * hash. Everything goes into the builder's arena, so a failure leaves nothing to undo. Must not trust a text,
  * a size or the shape of the type graph: all of it may come from a plugin.
  */
-#include "core/types/internal.h"
+#include "core/types/builder.h"
+#include "core/types/describe.h"
+#include "core/types/expression.h"
+#include "core/types/parts.h"
+#include "core/types/place.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,24 +47,12 @@ static const struct scalar_row {
     {GYRE_TAIL_BYTES, GYRE_SCALAR_U64, 8},
 };
 
-gyre_status gyre_types_out_of_memory(void)
-{
-    return gyre_error_set(GYRE_EXHAUSTED, "out of memory while computing the layout of a message type");
-}
-
 static const struct scalar_row *scalar_find(const char *name)
 {
     for (size_t i = 0; i < sizeof SCALARS / sizeof SCALARS[0]; i++)
         if (strcmp(SCALARS[i].name, name) == 0)
             return &SCALARS[i];
     return NULL;
-}
-
-gyre_status gyre_field_error(const gyre_field_place *place, const char *what)
-{
-    int length = (int)(place->text.end - place->text.at);
-    return gyre_error_set(GYRE_INVALID, "message type '%s', field %" PRIu32 " ('%.*s'): %s", place->type_name,
-                          place->number, length > 120 ? 120 : length, place->text.at, what);
 }
 
 /* ---- one field ---- */
@@ -106,6 +98,14 @@ static gyre_status dimensions_parse(const gyre_field_place *place, gyre_span res
     }
 }
 
+/* The layout of a type inside the one that `place` names. */
+static gyre_status inner_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                               const gyre_type *type, unsigned depth, gyre_layout **out)
+{
+    gyre_status status = gyre_layout_build(builder, type, depth + 1, out);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "in message type '%s'", place->type_name);
+}
+
 /* "f32 a[25]" into name, dimensions and, through the builder, its type. */
 static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_place *place,
                                const gyre_type *type, unsigned depth, gyre_field *field)
@@ -121,9 +121,9 @@ static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_pl
     if (status != GYRE_OK)
         return status;
     gyre_layout *layout = NULL;
-    status = gyre_layout_build(builder, type, depth + 1, &layout);
+    status = inner_build(builder, place, type, depth, &layout);
     if (status != GYRE_OK)
-        return gyre_error_add(status, "in message type '%s'", place->type_name);
+        return status;
     if (layout->size == 0)
         return gyre_field_error(place, "gyre_none cannot be a field");
     if (layout->tail > 0)
@@ -198,6 +198,28 @@ static uint32_t expanded_of(const gyre_layout_builder *builder, const gyre_layou
     return 1;
 }
 
+/* "f32 span[]", the last of a part's fields. */
+static gyre_status element_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                                 const gyre_type *type, unsigned depth, gyre_layout *layout)
+{
+    gyre_layout *element = NULL;
+    gyre_status status = gyre_element_check(place, type, layout);
+    if (status == GYRE_OK)
+        status = inner_build(builder, place, type, depth, &element);
+    return status == GYRE_OK ? gyre_element_take(place, element, layout) : status;
+}
+
+/* "order choice[]": one of the types that a message may be. */
+static gyre_status choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                                const gyre_type *type, unsigned depth, gyre_layout *layout)
+{
+    gyre_layout *choice = NULL;
+    gyre_status status = gyre_choice_check(place, type, layout);
+    if (status == GYRE_OK)
+        status = inner_build(builder, place, type, depth, &choice);
+    return status == GYRE_OK ? gyre_choice_take(builder->arena, place, choice, layout) : status;
+}
+
 static gyre_status fields_build(gyre_layout_builder *builder, layout_node *node, unsigned depth,
                                 gyre_field *fields)
 {
@@ -211,11 +233,11 @@ static gyre_status fields_build(gyre_layout_builder *builder, layout_node *node,
         gyre_span_skip_spaces(&place.text);
         at = end + 1;
         if (gyre_text_is_choice(place.text, &layout->shape)) {
-            status = gyre_choice_build(builder, &place, type->field_types[i], depth, layout);
+            status = choice_build(builder, &place, type->field_types[i], depth, layout);
             continue;
         }
         if (gyre_text_is_element(place.text, &layout->shape)) {
-            status = gyre_element_build(builder, &place, type->field_types[i], depth, layout);
+            status = element_build(builder, &place, type->field_types[i], depth, layout);
             if (status == GYRE_OK && i + 1 < count)
                 status = gyre_field_error(&place, "nothing may follow it");
             continue;
@@ -253,7 +275,7 @@ static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node,
     layout->size = (layout->size + layout->alignment - 1) / layout->alignment * layout->alignment;
     layout->least = layout->size;
     if (layout->choice_count > 0)
-        status = gyre_choices_end(builder, node->source, layout);
+        status = gyre_choices_end(builder->size_max, node->source, layout);
     else if (!layout->element)
         status = gyre_tail_take(layout);
     if (status == GYRE_OK && !strcmp(layout->name, "id128") && layout->size == 16 &&
@@ -388,4 +410,12 @@ const gyre_field *gyre_layout_field(const gyre_layout *layout, const char *name)
         if (strcmp(layout->fields[i].name, name) == 0)
             return &layout->fields[i];
     return NULL;
+}
+
+uint32_t gyre_layout_choice(const gyre_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        if (!strcmp(layout->choices[i]->name, name))
+            return i + 1;
+    return 0;
 }

@@ -3,7 +3,7 @@
  * The texts of types that are more than a list of fields: parts, tails, messages that may be one of several,
  * packets. Used by layout.c, into whose arena everything goes. Must not trust a text or a size.
  */
-#include "core/types/internal.h"
+#include "core/types/parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,21 +35,22 @@ bool gyre_text_is_element(gyre_span text, gyre_shape *shape)
     return text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0 && shape_of(word, shape);
 }
 
-gyre_status gyre_element_build(gyre_layout_builder *builder, const gyre_field_place *place,
-                               const gyre_type *type, unsigned depth, gyre_layout *layout)
+gyre_status gyre_element_check(const gyre_field_place *place, const gyre_type *type,
+                               const gyre_layout *layout)
 {
     gyre_span rest = place->text, word = gyre_span_word(&rest);
     const gyre_field *fields = layout->fields;
-    gyre_layout *element = NULL;
     bool is_part = place->number == 3 && layout->field_count == 3 && layout->size == 8 &&
                    !strcmp(fields[0].name, "offset") && fields[0].type->scalar == GYRE_SCALAR_U32 &&
                    !strcmp(fields[1].name, "count") && fields[1].type->scalar == GYRE_SCALAR_U32;
     if (!is_part || !type || !type->name || !gyre_span_is(word, type->name))
         return gyre_field_error(place,
                                 "expected a part as GYRE_SPAN declares it: offset, count and its element");
-    gyre_status status = gyre_layout_build(builder, type, depth + 1, &element);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    return GYRE_OK;
+}
+
+gyre_status gyre_element_take(const gyre_field_place *place, const gyre_layout *element, gyre_layout *layout)
+{
     if (element->size == 0 || element->tail > 0)
         return gyre_field_error(place, "items are scalars, parts, and messages that GYRE_MESSAGE declares");
     layout->element = element;
@@ -122,24 +123,34 @@ static bool begins_right(const gyre_layout *layout)
            (!strcmp(fields[1].name, "gyre_choice") && fields[1].type->scalar == GYRE_SCALAR_U32);
 }
 
-gyre_status gyre_choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
-                              const gyre_type *type, unsigned depth, gyre_layout *layout)
+/* Fields of the struct before its first choice. */
+static uint32_t fields_in_front(const gyre_layout *layout)
+{
+    return layout->shape == GYRE_SHAPE_CHOICE ? 2 : 1;
+}
+
+gyre_status gyre_choice_check(const gyre_field_place *place, const gyre_type *type, const gyre_layout *layout)
 {
     gyre_span rest = place->text, word = gyre_span_word(&rest);
-    gyre_layout *choice = NULL;
-    uint32_t front = layout->shape == GYRE_SHAPE_CHOICE ? 2 : 1;
+    const uint32_t front = fields_in_front(layout);
     if (place->number <= front || (front == 1 && place->number != 2) || !begins_right(layout) || !type ||
         !type->name || !gyre_span_is(word, type->name))
         return gyre_field_error(place, "expected the choices as GYRE_PROTOCOL declares them");
-    gyre_status status = gyre_layout_build(builder, type, depth + 1, &choice);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    return GYRE_OK;
+}
+
+gyre_status gyre_choice_take(gyre_arena *arena, const gyre_field_place *place, const gyre_layout *choice,
+                             gyre_layout *layout)
+{
     if (choice->choice_count > 0 || choice->element || (choice->has_parts && choice->tail == 0))
         return gyre_field_error(place, "it is no message that can be sent alone");
-    if (front == 1 && (status = read_room(place, place->text, layout)) != GYRE_OK)
-        return status;
+    if (fields_in_front(layout) == 1) {
+        gyre_status status = read_room(place, place->text, layout);
+        if (status != GYRE_OK)
+            return status;
+    }
     if (!layout->choices)
-        layout->choices = gyre_arena_alloc(builder->arena, layout->field_count * sizeof(gyre_layout *));
+        layout->choices = gyre_arena_alloc(arena, layout->field_count * sizeof(gyre_layout *));
     if (!layout->choices)
         return gyre_types_out_of_memory();
     layout->choices[layout->choice_count++] = choice;
@@ -163,7 +174,7 @@ static gyre_status refuse_packet(const gyre_layout *layout, uint64_t most)
                           layout->choices[0]->name, layout->room, layout->size, most);
 }
 
-gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *source, gyre_layout *layout)
+gyre_status gyre_choices_end(uint64_t size_max, const gyre_type *source, gyre_layout *layout)
 {
     uint64_t size = 8, front = layout->shape == GYRE_SHAPE_CHOICE ? GYRE_CHOICE_FRONT : GYRE_PACKET_FRONT;
     for (uint32_t i = 0; i < layout->choice_count; i++)
@@ -173,22 +184,14 @@ gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *sour
     if (layout->shape == GYRE_SHAPE_PACKET) { /* as many bytes as its wire form takes, which only it knows */
         layout->size = source->size;
         layout->alignment = 4;
-        if (layout->choice_count > 0 && layout->size > builder->size_max)
-            return refuse_packet(layout, builder->size_max);
+        if (layout->choice_count > 0 && layout->size > size_max)
+            return refuse_packet(layout, size_max);
     }
-    if (layout->size > builder->size_max || layout->size <= front || layout->size - front < layout->room ||
+    if (layout->size > size_max || layout->size <= front || layout->size - front < layout->room ||
         layout->size % 4 != 0)
-        return refuse_size(layout, layout->size, builder->size_max);
+        return refuse_size(layout, layout->size, size_max);
     layout->field_count = 0;
     layout->least = front;
     layout->tail = layout->size - front;
     return GYRE_OK;
-}
-
-uint32_t gyre_layout_choice(const gyre_layout *layout, const char *name)
-{
-    for (uint32_t i = 0; i < layout->choice_count; i++)
-        if (!strcmp(layout->choices[i]->name, name))
-            return i + 1;
-    return 0;
 }

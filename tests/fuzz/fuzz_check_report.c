@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pipeline/internal.h"
+#include "core/pipeline/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

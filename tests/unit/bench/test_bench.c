@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the benchmark measures with: quantiles, medians, and floors that check what they carry. */
-#include "cli/bench/floors.h"
+#include "cli/bench/floor_rings.h"
+#include "cli/bench/floor_turns.h"
 #include "unit/unit.h"
 
 START_TEST(quantiles_are_within_one_percent)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the command: options, exit codes, tables. */
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "unit/unit.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ typedef struct parsed {
 
 static parsed *parse(parsed *result, const char *const *arguments)
 {
-    *result = (parsed){.cli = {.command = cli_command_find("help"), .arguments = result->arguments}};
+    *result = (parsed){.cli = {.command = &cli_command_help, .arguments = result->arguments}};
     const cli_option options[] = {{"--flag", .flag = &result->flag},
                                   {"--text", .alias = "-t", .text = &result->text},
                                   {"--list", .list = &result->list},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilers that fail, hang and are not there; the cache in front of them; artifacts that need none. */
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 #include "gyre/waiting.h"
 #include "world.h"
 

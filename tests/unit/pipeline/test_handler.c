@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/pipeline/internal.h"
+#include "core/pipeline/handler.h"
+#include "core/pipeline/pipeline.h"
 #include "unit/unit.h"
 
 static char folder[64];

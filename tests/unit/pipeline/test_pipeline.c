@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel files that are wrong, each with its sentence; and what a build answers. */
 #include "core/base/error.h"
+#include "core/pipeline/build.h"
 #include "world.h"
 
 #include <stdlib.h>

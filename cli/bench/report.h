@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows as they are told. */
+#ifndef GYRE_CLI_BENCH_REPORT_H
+#define GYRE_CLI_BENCH_REPORT_H
+
+#include "cli/bench/bench.h"
+#include "cli/json.h"
+
+/** One row as JSON; NULL without memory. */
+json_t *bench_row_json(const bench_row *row);
+/** All rows for people, and a line for each missed target. */
+int bench_print_rows(const bench_row *rows, size_t count);
+
+#endif

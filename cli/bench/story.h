@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The error of a case, kept over its clean-up. */
+#ifndef GYRE_CLI_BENCH_STORY_H
+#define GYRE_CLI_BENCH_STORY_H
+
+#include "cli/bench/bench.h"
+
+/** A failure, kept while cleaning up, which may fail, or succeed, in its turn. */
+typedef struct bench_story {
+    gyre_status status;
+    char text[1024];
+} bench_story;
+void bench_story_take(bench_story *story, gyre_status status);
+/** Sets the error again, with the case's name before it, and returns its status. */
+gyre_status bench_story_tell(const bench_story *story, const bench_case *self);
+
+#endif

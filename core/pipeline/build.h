@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loaded kernel file: its module, and the kernels and migrations that it declares. */
+#ifndef GYRE_CORE_PIPELINE_BUILD_H
+#define GYRE_CORE_PIPELINE_BUILD_H
+
+#include "core/pipeline/pipeline.h"
+
+/** Unloads the module and gives the device back. No kernel of it runs any more. Accepts NULL. */
+void gyre_build_release(struct gyre_build *build);
+
+gyre_module *gyre_build_module(const struct gyre_build *build);
+const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build);
+
+/**
+ * Whether the build is a file compiled before, without some word of `options` (of a kernel, as in the
+ * description); these words are then in `lacking`. A source has what it was compiled with, and lacks nothing.
+ */
+bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size);
+
+/**
+ * What the handlers of the file were compiled from, as a hash: the text of the file and of its author's headers without
+ * comments and blanks, and the macros that options define. The same on every backend. 0: the file was compiled by a
+ * Gyre that did not note it.
+ */
+uint64_t gyre_build_handler(const struct gyre_build *build);
+
+/** Kernels of the file, in its order. Records live as long as the build. NULL past the last. */
+size_t gyre_build_count(const struct gyre_build *build);
+const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index);
+
+/**
+ * Migrations of the file (GYRE_MIGRATE), which are none of its kernels: each is an actor without state whose buffers are
+ * one value of the type that was, and one of the type that is. NULL past the last.
+ */
+const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, size_t index);
+bool gyre_record_is_migration(const gyre_kernel_record *record);
+
+/**
+ * The kernel of that name; NULL: the one that the source named, or the only one. NOT_FOUND with the names
+ * that there are (and the nearest), INVALID when there are several and none was named.
+ */
+gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
+                              const gyre_kernel_record **out);
+
+/** "lane", "block", "actor". */
+const char *gyre_form_word(gyre_form form);
+
+#endif

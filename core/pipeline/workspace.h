@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The folder that a compiler works in. */
+#ifndef GYRE_CORE_PIPELINE_WORKSPACE_H
+#define GYRE_CORE_PIPELINE_WORKSPACE_H
+
+#include <limits.h>
+
+#include "core/base/temporary.h"
+#include "gyre/status.h"
+
+/** A folder of its own for one run of a compiler. */
+struct gyre_workspace {
+    struct gyre_temporary folder;
+    char unit[PATH_MAX], image[PATH_MAX], dependencies[PATH_MAX];
+};
+
+gyre_status gyre_workspace_create(struct gyre_workspace *workspace);
+/** Writes the unit. */
+gyre_status gyre_workspace_write_unit(const struct gyre_workspace *workspace, const char *text);
+/** Removes the folder and all in it. Accepts one that was never created (zeroed). */
+void gyre_workspace_remove(struct gyre_workspace *workspace);
+
+#endif
