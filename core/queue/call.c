@@ -188,6 +188,7 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
 static gyre_status check_exchange(const gyre_queue *queue, const struct exchange *exchange)
 {
     const uint64_t size = exchange->reply_size;
+    char label[GYRE_LABEL_SIZE];
     if (!queue || (!exchange->request.bytes && !gyre_queue_takes_nothing(queue)) ||
         (!exchange->reply && size))
         return GYRE_ARGUMENTS(
@@ -197,9 +198,11 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
     const uint64_t longest =
         queue->forms.reply_growth.callers ? queue->forms.reply_growth.callers->size : queue->forms.reply_room;
     if (size < longest && (size == 0 || size != queue->forms.caller_reply_size))
-        return gyre_error_set(GYRE_INVALID,
-                              "this queue gives replies of up to %llu bytes, found room for %llu",
-                              (unsigned long long)longest, (unsigned long long)size);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "replies of %s have up to %llu bytes, and the caller's buffer %llu: pass a larger one",
+            gyre_queue_label(queue, label, sizeof label), (unsigned long long)longest,
+            (unsigned long long)size);
     return GYRE_OK;
 }
 

@@ -20,7 +20,7 @@ gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, 
         return gyre_error_set(
             GYRE_INVALID,
             "%s takes several types: send one with gyre_send_as(queue, GYRE_TYPE(type), &request, "
-            "sizeof request, NULL, deadline), which says what it is; request %zu is none",
+            "sizeof request, NULL, deadline), which says which type it is; request %zu is of none of them",
             gyre_queue_label(queue, label, sizeof label), number);
     return gyre_error_set(
         GYRE_INVALID,
@@ -41,12 +41,13 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
         return GYRE_OK;
     if (!queue->ring.request_least)
         return gyre_error_set(
-            GYRE_INVALID, "%s takes requests of %u bytes, found one of %zu: send the kernel's request type",
+            GYRE_INVALID,
+            "%s takes requests of %u bytes, found a request of %zu: send the kernel's request type",
             gyre_queue_label(queue, label, sizeof label), queue->ring.request_size, size);
     if (size < queue->ring.request_least || size > queue->ring.request_size)
         return gyre_error_set(
             GYRE_INVALID,
-            "%s takes requests of %u to %u bytes, found one of %zu: send the kernel's request type",
+            "%s takes requests of %u to %u bytes, found a request of %zu: send the kernel's request type",
             gyre_queue_label(queue, label, sizeof label), queue->ring.request_least, queue->ring.request_size,
             size);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
@@ -60,7 +61,8 @@ gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *
     gyre_queue_label(queue, label, sizeof label);
     const char *misfit = gyre_header_misfit(header, gyre_ring_of(queue)->slots.header_size);
     if (!misfit && header->deadline_ns && header->deadline_ns <= gyre_clock_ns())
-        return gyre_error_set(GYRE_TIMEOUT, "the message's own deadline passed before it was sent");
+        return gyre_error_set(GYRE_TIMEOUT,
+                              "the deadline in the message's header passed before the message was sent");
     if (!misfit)
         return GYRE_OK;
     if (!gyre_ring_of(queue)->slots.header_size)

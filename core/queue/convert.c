@@ -28,7 +28,7 @@ static gyre_status requests_pack(const gyre_queue *queue, const unsigned char *f
     char label[GYRE_LABEL_SIZE];
     if (size == 0 || size > most)
         return gyre_error_set(GYRE_INVALID,
-                              "%s takes messages of 1 to %zu bytes on the wire, found one of %zu",
+                              "%s takes messages of 1 to %zu bytes on the wire, found a message of %zu",
                               gyre_queue_label(queue, label, sizeof label), most, size);
     for (size_t i = 0; i < count; i++, to += queue->ring.request_size) {
         memcpy(to, &used, sizeof used);
@@ -108,8 +108,8 @@ gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message
     if (size < growth->callers->size)
         return gyre_error_set(
             GYRE_INVALID,
-            "the caller's buffer has %zu bytes, expected all of its type, which differs from "
-            "the kernel's: pass one of %llu",
+            "the caller's buffer has %zu bytes: its type differs from the kernel's, so pass room for all of "
+            "it, %llu bytes",
             size, (unsigned long long)growth->callers->size);
     void *copy = malloc((size_t)*length + 1); /* a server may still write to the message */
     if (!copy)

@@ -28,7 +28,7 @@ const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SI
     if (queue->foreign.said)
         queue->foreign.said(queue, said, sizeof said);
     snprintf(text, GYRE_AWAY_SIZE, said[0] ? ", whose server refuses it: %s" : "%s",
-             said[0] ? said : ", whose server is gone: the next one is waited for");
+             said[0] ? said : ", whose server is gone: it waits for the next server");
     return text;
 }
 

@@ -137,8 +137,8 @@ static gyre_status match_explain(const gyre_queue *queue, const struct sighting 
     if ((status == GYRE_TIMEOUT || status == GYRE_AGAIN) && seen->in_line &&
         gyre_queue_next_index(queue) - gyre_received(queue) >= queue->ring.capacity)
         return gyre_error_add(status,
-                              "the message waits in front of %s, whose places are taken: replies keep theirs "
-                              "until all before them were received",
+                              "the message waits in front of %s, whose places are taken: a reply keeps its "
+                              "place until all before it were received",
                               label);
     return status;
 }
@@ -150,7 +150,8 @@ static gyre_status match_wait(gyre_queue *queue, const struct wish *wish, const 
         return match_tell_none(queue, wish);
     const struct awaited it = match_awaited(queue, wish, seen);
     if (seen->peeking && deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet");
+        return gyre_error_set_text(
+            GYRE_AGAIN, "views of the queue are open: call gyre_release_views before another receive");
     if (deadline_ns == GYRE_NO_WAIT)
         return match_explain(queue, seen, gyre_queue_look(queue, it.condition, it.argument));
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);

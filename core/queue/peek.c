@@ -133,8 +133,9 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
         return gyre_error_set(GYRE_INVALID, "gyre_release_views needs a queue");
     gyre_consumer_take(queue);
     if (!queue->consumer.peeking || count > queue->consumer.peeked) {
-        status = gyre_error_set(GYRE_INVALID, "asked to release %zu view%s, which is more than were peeked",
-                                count, gyre_text_plural(count));
+        status =
+            gyre_error_set(GYRE_INVALID, "gyre_release_views was given %zu view%s, more than gyre_peek gave",
+                           count, gyre_text_plural(count));
     } else {
         uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
         for (; queue->ways.policy == GYRE_FULL_DROP_OLDEST && index != end; index++)

@@ -74,7 +74,8 @@ static gyre_status check_in_place(const gyre_queue *queue)
     if (queue->forms.request_growth.callers)
         return gyre_error_set(
             GYRE_INVALID,
-            "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
+            "a request that is built in place has the kernel's type, which differs from the caller's type '%s': "
+            "use gyre_send",
             queue->forms.request_growth.callers->name);
     if (queue->forms.caller_request_size > queue->ring.request_size)
         return gyre_error_set(GYRE_INVALID,

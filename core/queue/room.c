@@ -106,8 +106,10 @@ static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status stat
     if (!has_bytes(queue, bytes))
         return full_of_bytes(queue, status);
     if (has_slot(queue))
-        return gyre_error_set(status, "%s has room, and other senders wait for it: they come first",
-                              gyre_queue_label(queue, label, sizeof label));
+        return gyre_error_set(
+            status,
+            "%s keeps its free places for senders that wait for them: wait as well, or send again later",
+            gyre_queue_label(queue, label, sizeof label));
     return full_of_slots(queue, status);
 }
 

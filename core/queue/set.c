@@ -350,7 +350,7 @@ gyre_status gyre_queue_set_wait(gyre_queue_set *set, gyre_wish *wishes, size_t c
     pthread_mutex_unlock(&set->lock);
     free(copy.wishes.wishes);
     if (status == GYRE_AGAIN)
-        return gyre_error_set_text(status, "nothing that is awaited of the set's queues holds");
+        return gyre_error_set_text(status, "no queue of the set has what its wish waits for");
     if (status == GYRE_TIMEOUT)
         return gyre_error_set_text(status, "the deadline passed while waiting for a set of queues");
     return status;

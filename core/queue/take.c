@@ -120,12 +120,14 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         info = (gyre_outcomes_look(&queue->ring, index, index + 1), GYRE_OUTCOME_FAILED);
     uint32_t length = info == GYRE_OUTCOME_REPLY ? gyre_slot_length(slot) : 0;
     if (length > queue->ring.reply_size)
-        return gyre_error_set(GYRE_INTERNAL,
-                              "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
-                              (unsigned long long)index, length, queue->ring.reply_size);
+        return gyre_error_set(
+            GYRE_INTERNAL,
+            "reply %llu says that it has %u bytes in a slot for %u: the backend wrote a wrong length",
+            (unsigned long long)index, length, queue->ring.reply_size);
     const unsigned char *bytes = gyre_reply_payload(queue->ring.bytes, slot, length);
     if (!bytes)
-        return gyre_error_set(GYRE_INTERNAL, "reply %llu lies nowhere: the backend wrote nonsense",
+        return gyre_error_set(GYRE_INTERNAL,
+                              "reply %llu lies outside of its ring of bytes: the backend wrote a wrong place",
                               (unsigned long long)index);
     if (queue->forms.packets)
         bytes = gyre_packet_bytes(bytes, &length);

@@ -47,7 +47,7 @@ static gyre_status give_up(const gyre_queue *queue, gyre_status status)
         return gyre_queue_tell_refused(queue);
     if (status == GYRE_LOST || gyre_queue_gone(queue))
         return gyre_queue_tell_lost(queue);
-    return gyre_error_set(status, "%s is closed and nothing is under way", label);
+    return gyre_error_set(status, "%s is closed, and no request is under way", label);
 }
 
 struct waiter {
@@ -133,5 +133,6 @@ gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, ui
     gyre_status status = waiter_look(&waiter);
     if (status == GYRE_CLOSED || status == GYRE_LOST)
         return give_up(queue, status);
-    return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
+    return gyre_error_set_text(GYRE_AGAIN,
+                               "no completion has come yet; receive again later, or with a deadline");
 }

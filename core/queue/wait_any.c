@@ -124,7 +124,7 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
     case GYRE_LOST:
         return gyre_error_set(status, "the device behind the %u rings died", group->count);
     case GYRE_CLOSED:
-        return gyre_error_set(status, "all %u rings are closed and nothing is under way", group->count);
+        return gyre_error_set(status, "all %u rings are closed, and no request is under way", group->count);
     default:
         return status;
     }

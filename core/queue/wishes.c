@@ -243,7 +243,7 @@ gyre_status gyre_wait_any(gyre_wish *wishes, size_t count, size_t *ready, uint64
     for (size_t i = 0; ready && i < count; i++)
         *ready += wishes[i].ready != 0;
     if (status == GYRE_AGAIN)
-        return gyre_error_set_text(status, "nothing that is awaited of the queues holds");
+        return gyre_error_set_text(status, "no queue has what its wish waits for");
     if (status == GYRE_TIMEOUT)
         return gyre_error_set(status, "the deadline passed while waiting for one of %zu queues", count);
     return status;

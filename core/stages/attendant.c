@@ -103,7 +103,7 @@ gyre_status gyre_attendant_create(gyre_queue *queue, const gyre_duty duties[GYRE
         .number = GYRE_STAGE_ATTENDANT, .close = attendant_close, .destroy = attendant_destroy};
     struct gyre_queue_attendant *attendant = calloc(1, sizeof *attendant);
     if (!attendant)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the thread of a queue with deadlines or levels");
     attendant->queue = queue;
     for (size_t i = 0; i < GYRE_DUTIES_MAX; i++)
         attendant->duties[i] = duties[i];

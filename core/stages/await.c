@@ -37,7 +37,9 @@ static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowled
     char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
     if ((unsigned)level < GYRE_ACCEPTED || (unsigned)level > GYRE_DURABLE)
-        return gyre_error_set(GYRE_INVALID, "there is no acknowledgement %d", (int)level);
+        return gyre_error_set(GYRE_INVALID,
+                              "there is no acknowledgement %d: pass one of GYRE_ACCEPTED to GYRE_DURABLE",
+                              (int)level);
     if (index >= gyre_queue_next_number(queue))
         return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
                               (unsigned long long)index);
@@ -80,8 +82,10 @@ gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement l
         status = gyre_queue_look(queue, conditions[level], index);
         return status != GYRE_AGAIN
                    ? status
-                   : gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
-                                    gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
+                   : gyre_error_set(
+                         GYRE_AGAIN,
+                         "%s: request %llu has not come as far as the acknowledgement that was asked for",
+                         gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
     }
     gyre_queue_stay(queue, deadline_ns, &inside);
     status = gyre_queue_wait(queue, conditions[level], index, bell_of(queue, level), deadline_ns);

@@ -164,7 +164,7 @@ static gyre_status letters_await(struct gyre_queue_letters *letters, uint64_t de
     const struct timespec until = gyre_clock_timespec(deadline_ns);
     int error = 0;
     if (!letters->first && deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "no dead letter is there");
+        return gyre_error_set_text(GYRE_AGAIN, "the queue has no dead letter now");
     while (!letters->first && !letters->closed && error == 0)
         error = deadline_ns == GYRE_FOREVER
                     ? pthread_cond_wait(&letters->arrived, &letters->lock)
@@ -172,8 +172,9 @@ static gyre_status letters_await(struct gyre_queue_letters *letters, uint64_t de
     if (letters->first)
         return GYRE_OK;
     if (letters->closed)
-        return gyre_error_set_text(GYRE_CLOSED, "the queue is being closed");
-    gyre_error_set_text(GYRE_TIMEOUT, "the deadline passed without a dead letter");
+        return gyre_error_set_text(GYRE_CLOSED,
+                                   "the queue is being closed, so no dead letter comes any more");
+    gyre_error_set_text(GYRE_TIMEOUT, "the deadline passed before the queue had a dead letter");
     return gyre_error_add_overdue(GYRE_TIMEOUT, deadline_ns);
 }
 

@@ -14,7 +14,10 @@ gyre_status gyre_rooms_init(struct gyre_rooms *rooms, uint64_t size)
     const uint64_t count = size / GYRE_ROOM_UNIT;
     *rooms = (struct gyre_rooms){.count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX};
     rooms->taken = calloc(rooms->count, sizeof *rooms->taken);
-    return rooms->taken ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for %u rooms", rooms->count);
+    return rooms->taken
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory to keep account of %u units of span memory",
+                                rooms->count);
 }
 
 void gyre_rooms_finish(struct gyre_rooms *rooms)

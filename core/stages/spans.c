@@ -132,8 +132,8 @@ static gyre_status no_room(struct moving *moving, uint64_t size)
     gyre_queue_label(moving->queue, label, sizeof label);
     if (size > whole)
         return gyre_error_set(GYRE_INVALID,
-                              "a span of %llu bytes is larger than all that %s has for spans (%llu): set "
-                              "span_memory in its section",
+                              "a span of %llu bytes is larger than the span memory of %s (%llu bytes): set a "
+                              "larger span_memory in its section",
                               (unsigned long long)size, label, (unsigned long long)whole);
     return gyre_error_set(moving->deadline_ns == GYRE_NO_WAIT ? GYRE_AGAIN : GYRE_TIMEOUT,
                           "%s has no room for a span of %llu bytes: receive replies, or set a larger "

@@ -238,7 +238,7 @@ static void ask_without_a_word(gyre_queue *queue, uint64_t first, uint64_t step)
     take_numbers(queue, first);
     require(gyre_send_batch(queue, nothing, 1, 0, &sent, soon()) == GYRE_OK && sent == 0);
     require(gyre_send(queue, two, sizeof two, NULL, soon()) == GYRE_INVALID);
-    require_sentence("takes requests of 0 bytes, found one of 2");
+    require_sentence("takes requests of 0 bytes, found a request of 2");
     require(gyre_call(queue, two, sizeof two, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
 }
 

@@ -193,7 +193,7 @@ static void terminating_lets_those_who_wait_return(struct conformance *test)
         pthread_join(waiting[i].thread, NULL);
         require(waiting[i].status == GYRE_CLOSED);
     }
-    require(strstr(waiting[0].sentence, "is closed and nothing is under way"));
+    require(strstr(waiting[0].sentence, "is closed, and no request is under way"));
     require(strstr(waiting[1].sentence,
                    "is closed: its kernel was terminated; relaunch the kernel to send again"));
 }

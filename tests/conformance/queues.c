@@ -316,7 +316,7 @@ static void an_event_loop_learns_of_the_end(struct conformance *test)
     require(reply.w[0] == 21);
     require(readable(descriptor, 20000) == 1);
     require(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_CLOSED);
-    require_sentence("is closed and nothing is under way");
+    require_sentence("is closed, and no request is under way");
     require(gyre_peek(queue, &view, 1, &found, GYRE_NO_WAIT) == GYRE_CLOSED);
     must(gyre_kernel_relaunch(kernel));
     require(readable(descriptor, 0) == 0);

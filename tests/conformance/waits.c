@@ -173,7 +173,7 @@ static uint64_t take_what_is_ready(gyre_queue_set *set)
             taken++;
         }
     }
-    require_sentence("nothing that is awaited of the set's queues holds");
+    require_sentence("no queue of the set has what its wish waits for");
     return taken;
 }
 

@@ -241,7 +241,7 @@ static void a_request_that_no_checkpoint_will_cover_is_told(void)
     send_one(queue, CRASH_NOT, 0, 0);
     receive_one(queue, &model, 0);
     require(gyre_await(queue, 0, GYRE_CHECKPOINTED, GYRE_NO_WAIT) == GYRE_AGAIN);
-    require(strstr(gyre_error_text(), "request 0 has not come so far") != NULL);
+    require(strstr(gyre_error_text(), "request 0 has not come as far as") != NULL);
     must(gyre_kernel_terminate(kernel, soon(), NULL));
     require(gyre_await(queue, 0, GYRE_CHECKPOINTED, soon()) == GYRE_CLOSED);
     require(gyre_await(queue, 0, GYRE_CHECKPOINTED, GYRE_NO_WAIT) == GYRE_CLOSED);

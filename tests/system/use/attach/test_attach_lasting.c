@@ -176,7 +176,7 @@ static void calls_without_a_server_get_their_deadline(void)
         ;                              /* what died is not seen at once */
     for (uint64_t i = 0; i < 400; i++) /* more than there are places: who gave up keeps none for ever */
         require(call_until(queue, i, gyre_in_ms(i < 10 ? 50 : 5)) == GYRE_TIMEOUT);
-    require(strstr(gyre_error_text(), "whose server is gone: the next one is waited for") ||
+    require(strstr(gyre_error_text(), "whose server is gone: it waits for the next server") ||
             strstr(gyre_error_text(), "is full"));
     server = start_server(serve_plain);
     require(call_until(queue, 3, lasting()) == GYRE_OK);
