@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/dispatch/dispatch.h"
-#include "core/pipeline/pipeline.h"
+#include "core/pipeline/build.h"
 #include "core/registry/registry.h"
 #include "handler.h"
 
