@@ -47,7 +47,7 @@
 #define GYRE_CHECKED_INDICES 0
 #endif
 #if GYRE_CHECKED_INDICES && !defined(GYRE_CHECK)
-/* what is not the handler's own is not checked, so compilers may not mix it in */
+/* only the handler's own code is checked, so compilers may not inline these functions into it */
 #define GYRE_UNCHECKED_ __attribute__((__no_sanitize_address__, __unused__))
 #define GYRE_INLINE_    static inline GYRE_UNCHECKED_
 #define GYRE_LATE_      static inline GYRE_UNCHECKED_
@@ -96,7 +96,7 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
     static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
         LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};                                                      \
     GYRE_BUFFERS_SEEN_(name_, LIST_)
-/* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
+/* The buffers of a migration (forms.h): GYRE_BUFFERS of the state before and the state after. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
         GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
@@ -123,16 +123,16 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
 /* ---- messages of other programs ---- */
 
 /*
- * The ring of a foreign queue can be written by another program at any time. What a request says is copied once, and
- * the copy is checked, handled and sealed; a reply is built beside the ring. The compiler must take the copy for what
- * it is: without the barrier, or a volatile load, it may load from the ring again where the copy is meant.
+ * The ring of a foreign queue can be written by another program at any time. A request is copied once, and the copy is
+ * checked, handled and sealed; a reply is built beside the ring. Without the barrier, or a volatile load, the compiler
+ * may load from the ring again where the copy is meant.
  */
 #define GYRE_TAKEN_(copy_) __asm__ volatile("" : : "r"(copy_) : "memory")
 
 /*
- * What shares a line with its header, in the widest pieces that handlers are compiled to. A processor hands a store to
- * a later load only if the load is not wider; otherwise the load waits until the store, and the reply before it, have reached the
- * cache, which halves a stream.
+ * A payload that shares a line with its header, in the widest pieces that handlers are compiled to. A processor hands a
+ * store to a later load only if the load is not wider; otherwise the load waits until the store, and the reply before
+ * it, have reached the cache, which halves a stream.
  */
 typedef gyre_u64 gyre_wide_ __attribute__((vector_size(32), aligned(16), may_alias));
 typedef gyre_u64 gyre_last_ __attribute__((vector_size(16), aligned(16), may_alias));
@@ -146,7 +146,7 @@ typedef union gyre_small_ {
     unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
 } gyre_small_;
 
-/* Bytes of an earlier and longer request, perhaps of another client, are not left behind this one. */
+/* Clears the bytes that an earlier and longer request, perhaps another client's, left behind this one. */
 static __attribute__((noinline, unused)) const void *gyre_take_large_(gyre_cpu_stage *stage,
                                                                       const gyre_slot *in, gyre_u32 length)
 {
@@ -158,7 +158,7 @@ static __attribute__((noinline, unused)) const void *gyre_take_large_(gyre_cpu_s
     return stage->request;
 }
 
-/* The request's copy; of one that is too long as much as its type has, for it is refused. */
+/* The request's copy. A request that is too long is copied up to the size of its type, because it is refused anyway. */
 GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_slot *in, gyre_u32 length,
                                             const gyre_cpu_sizes *sizes, gyre_small_ *small)
 {
@@ -170,7 +170,7 @@ GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_sl
     return small->bytes;
 }
 
-/* Where the reply is built. Of one with a tail, what is in it becomes zero when it is made (gyre_zero_). */
+/* Where the reply is built. Items in the tail of a reply become zero when they are made (gyre_zero_). */
 GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, const gyre_cpu_sizes *sizes,
                                      gyre_u32 foreign, gyre_small_ *small)
 {
@@ -185,7 +185,8 @@ GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, co
     return reply;
 }
 
-/* A first word that is no length makes the reply as long as its type, where bytes of other clients may be. */
+/* When the first word is no length, the reply is as long as its type; its tail, where other clients' bytes may be, is
+ * cleared. */
 static __attribute__((noinline, unused)) void gyre_give_large_(const gyre_cpu_run *run, gyre_slot *out,
                                                                const gyre_cpu_sizes *sizes,
                                                                unsigned char *reply, gyre_u32 length)
@@ -248,9 +249,9 @@ GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre
 }
 
 /*
- * Completes request `index` in `out`, all but the sequence. A small reply is built beside the ring and copied in
- * one go: the client polls the line it goes to, and would steal it between two stores of the handler. `header`: of
- * the request, where kernels see one. `foreign`: the run's, or the constant 0.
+ * Completes request `index` in `out`, except for the sequence. A small reply is built beside the ring and copied in one
+ * go, because the client polls its line and would take the line away between two stores of the handler. `header`: the
+ * request's, where kernels see one. `foreign`: the run's, or the constant 0.
  */
 GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_slot *in, gyre_slot *out,
                                  const unsigned char *header, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
@@ -312,7 +313,8 @@ GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 starte
     __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
 }
 
-/* The header of request `index`, for seals and handlers; of another program's request its copy. */
+/* The header of request `index`, for seals and handlers: a copy if another program can write the header, else the
+ * header itself. */
 GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyre_u64 index, gyre_u32 foreign,
                                                     gyre_header *copy)
 {
@@ -324,7 +326,8 @@ GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyr
     return (const unsigned char *)copy;
 }
 
-/* `foreign`: the run's, or the constant 0, which leaves of the loop what the program's own messages need. */
+/* `foreign`: the run's, or the constant 0, with which the compiler keeps only the parts of the loop that the program's
+ * own messages need. */
 GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
                                    gyre_cpu_handle handle)
 {
@@ -461,7 +464,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 #include "gyre/dialect/forms.h"
 
-#ifdef GYRE_CHECK /* what the check stage knows by: such a file has queries */
+#ifdef GYRE_CHECK /* tells the check stage that the file has queries */
 #define GYRE_QUERY_MARK_(request_) enum { gyre_query_of_##request_ = 1 };
 #else
 #define GYRE_QUERY_MARK_(request_)                                                                           \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that are compiled with GYRE_CHECKED_INDICES = 1 (backend.cpu.checked): what a handler is about to read or write is
- * looked at before, and an index out of range fails the message. Included by c11.h.
+ * Kernels that are compiled with GYRE_CHECKED_INDICES = 1 (backend.cpu.checked): each address is checked before a
+ * handler reads or writes there, and an index out of range fails the message. Included by c11.h.
  *
  * The compiler calls two kinds of functions, which are defined here instead of a sanitizer's runtime:
  *
  *   __ubsan_handle_out_of_bounds   an index is outside of an array whose size the compiler knows
  *   __asan_load4_noabort, ...      memory is about to be read or written: it must lie in a range of this call
  *
- * A handler that is refused is left by longjmp. Each lane has a call of its own, on its own stack.
+ * A refused access leaves its handler by longjmp. Each lane has a gyre_call_ of its own, on its own stack.
  */
 #ifndef GYRE_DIALECT_C11_CHECKED_H
 #define GYRE_DIALECT_C11_CHECKED_H
@@ -17,13 +17,13 @@
 
 enum { GYRE_RANGES_ = 48, GYRE_RANGE_REPLY_ = 0, GYRE_RANGE_NAME_ = 48 };
 
-/* What a handler may touch. */
+/* A range of memory that a handler may touch. */
 typedef struct gyre_range_ {
     const gyre_u8 *from, *end;
-    gyre_u64 item;       /* size of what its index counts */
+    gyre_u64 item;       /* size of the items that an index counts */
     const char *name;    /* NULL: not the handler's to index */
-    gyre_u32 length;     /* of the name */
-    const gyre_u8 *copy; /* NULL, or where the items were copied to: the range is that of the copy */
+    gyre_u32 length;     /* the name's length */
+    const gyre_u8 *copy; /* NULL, or where the items were copied to: then the range is the copy's */
 } gyre_range_;
 
 /* One call of a handler by one lane. */
@@ -34,14 +34,14 @@ typedef struct gyre_call_ {
     const gyre_u8 *frame; /* the handler's stack ends there */
     gyre_u32 reply_least, reply_size;
     int grows;   /* the reply has a tail: its range ends where the tail does */
-    int lenient; /* there are more ranges than are kept */
+    int lenient; /* there are more ranges than there is room for */
     gyre_u32 count, latest;
     gyre_range_ ranges[GYRE_RANGES_];
     gyre_range_
         made; /* the last part of the reply that is written through a pointer: behind it the reply ends */
 } gyre_call_;
 
-/* NULL between handlers: what serves the ring is not checked. */
+/* The call that runs in this thread; NULL between handlers, because the code that serves the ring is not checked. */
 static _Thread_local gyre_call_ *gyre_call_now_;
 
 /* The file's own constants; the linker tells where they lie. */
@@ -170,7 +170,7 @@ __attribute__((__noinline__)) GYRE_UNCHECKED_ static void gyre_access_(const voi
 {
     gyre_call_ *call = gyre_call_now_;
     const gyre_u8 *const at = (const gyre_u8 *)address;
-    /* what is the handler's own first: of that there is most */
+    /* the handler's own stack first: most accesses are there */
     if (!call || !size || (at >= (const gyre_u8 *)__builtin_frame_address(0) && at < call->frame) ||
         gyre_range_has_(call, &call->ranges[call->latest], at, size) || (at >= __ehdr_start && at < _end))
         return;
@@ -284,7 +284,7 @@ GYRE_UNCHECKED_ void __ubsan_handle_out_of_bounds(void *data, void *value)
 
 /* ---- calling handlers ---- */
 
-/* A lane that waits gives its thread away; what is checked is then another lane's. */
+/* A waiting lane gives its thread to another lane, and checks then belong to that lane's call. */
 #define GYRE_WAIT_(gyre, place) gyre_wait_checked_((gyre), (place))
 GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *place)
 {

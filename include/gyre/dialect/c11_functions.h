@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What handlers call, as C11: the functions that kernel.h lists. Included by c11.h, the other half of the
- * dialect.
+ * The functions of kernel.h for handlers, as C11. Included by c11.h, the other half of the dialect.
  *
  * Functions are macros where they need the place of the call, or any integer type behind the pointer.
  */
@@ -20,7 +19,7 @@ GYRE_INLINE_ gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, const cha
     return GYRE_FAILED;
 }
 
-/* The handler's own failure; what it may not say is a failure that says so. */
+/* The handler's own failure. A code that a handler may not use becomes a failure that says so. */
 GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
 {
     if (code < 0)
@@ -28,7 +27,7 @@ GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char
     return gyre_fail_(gyre, code, text);
 }
 
-/* What a handler returns that is none of its results is a failure, not a silent "no reply". */
+/* A returned value that is none of a handler's results is a failure, not a silent "no reply". */
 GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
@@ -203,7 +202,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
         return value;                                                                                        \
     }
 
-/* Integers wrap, as in the other dialects; of a number and a NaN, minimum and maximum are the number. */
+/* Integers wrap, as in the other dialects. The minimum and the maximum of a number and a NaN are the number. */
 #define GYRE_SUM_(a, b)       ((a) + (b))
 #define GYRE_SUM_I32_(a, b)   ((gyre_u32)(a) + (gyre_u32)(b))
 #define GYRE_SUM_I64_(a, b)   ((gyre_u64)(a) + (gyre_u64)(b))
@@ -260,8 +259,7 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #else
 
-/* Relaxed throughout: handlers order nothing by them;
- * what orders is the barrier, and the end of the message. */
+/* Relaxed throughout, because handlers order nothing by them: only the barrier and the end of the message order. */
 #define GYRE_ATOMIC_LOOP_(name_, type_, combine_)                                                            \
     GYRE_ATOMIC_INLINE_ gyre_##type_ name_##type_##_(gyre_##type_ *pointer, gyre_##type_ value)              \
     {                                                                                                        \

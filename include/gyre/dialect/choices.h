@@ -60,8 +60,8 @@
     GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre), GYRE_CHOICE_LEAVE_)
 #define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
 
-/* The body of the kernel's own handler. `case_`: of the form;
- * `writes_`: whether this lane writes the reply. */
+/* The body of the kernel's own handler. `case_`: the form's macro for one type; `writes_`: whether this lane writes the
+ * reply. */
 #define GYRE_CHOICE_BODY_(LIST_, case_, scratch_, writes_)                                                   \
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \

@@ -70,7 +70,7 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
     const void *request = gyre_bridged_request_(bridge, in, length);
     gyre_place place = {0, 0, 0};
-    /* of a request that its sender took back the bytes are another's by now */
+    /* if its sender took the request back, its bytes belong to another request by now */
     const gyre_u32 said = length > sizes->request ? 0 : *(const gyre_u32 *)request;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
         if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */

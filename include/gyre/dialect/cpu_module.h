@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel file compiled for the CPU and the CPU backend tell each other. Included by dialect/c11.h (so
+ * The interface between the CPU backend and a kernel file that was compiled for the CPU. Included by dialect/c11.h (so
  * by every kernel compiled as C11), by backends/cpu, and by other backends that load such files.
  *
  * Stability: none between versions; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache
@@ -16,19 +16,19 @@
 
 struct gyre_context;
 
-/** What a handler that was compiled with checks was about to do. */
+/** The access that a handler compiled with checks was about to make. */
 typedef struct gyre_cpu_fault {
     const char *file; /* NULL: `at` tells where */
     const void *at;   /* an instruction of the handler */
-    const char *name; /* of what is indexed; NULL: the source at file, line and column tells it */
-    const char *type; /* of an array without a name, as its compiler writes it */
+    const char *name; /* the indexed thing's; NULL: the source at file, line and column has it */
+    const char *type; /* an unnamed array's, as its compiler writes it */
     gyre_u32 line, column;
     gyre_i64 index;
-    gyre_u64 count; /* of its items */
+    gyre_u64 count; /* how many items it has */
     gyre_i32 code;  /* GYRE_FAILURE_* */
 } gyre_cpu_fault;
 
-/** What the backend does for a running handler. */
+/** The backend's functions for a running handler. */
 typedef struct gyre_cpu_services {
     /** Returns when all lanes of the block arrived; `place` (file:line) tells divergent barriers apart. */
     void (*barrier)(struct gyre_context *context, const char *place);
@@ -36,7 +36,7 @@ typedef struct gyre_cpu_services {
     gyre_u64 *(*cells)(struct gyre_context *context);
     void (*log)(struct gyre_context *context, const char *text, gyre_i64 value);
     gyre_u64 (*time_ns)(void);
-    /** Fails the message with a sentence of the fault. For files compiled with GYRE_CHECKED_INDICES alone. */
+    /** Fails the message with a sentence about the fault. Only files compiled with GYRE_CHECKED_INDICES call it. */
     void (*index_out_of_range)(struct gyre_context *context, const gyre_cpu_fault *fault);
 } gyre_cpu_services;
 
@@ -49,9 +49,9 @@ typedef struct gyre_context {
     const gyre_cpu_services *services;
     void *owner;                        /* the backend's */
     const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
-    const unsigned char *header;        /* of the message at hand; NULL: it has none */
+    const unsigned char *header;        /* the current message's; NULL: it has none */
     gyre_u32 header_size;
-    gyre_u32 foreign; /* not 0: the reply goes to another program, so what the handler leaves out is zero */
+    gyre_u32 foreign; /* not 0: the reply goes to another program, so bytes not written are zero */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -64,7 +64,7 @@ typedef struct gyre_binding {
 typedef int (*gyre_cpu_handle)(const void *request, void *reply, void *state, void *scratch,
                                const gyre_binding *buffers, gyre_context *context);
 
-/** Of a kernel's messages: the size of their types, and of a message with nothing in its tail. */
+/** The sizes of a kernel's types of messages, and of messages with an empty tail. */
 typedef struct gyre_cpu_sizes {
     gyre_u32 request, request_least, reply, reply_least;
 } gyre_cpu_sizes;
@@ -99,9 +99,9 @@ typedef struct gyre_cpu_run {
     const gyre_binding *buffers;
     gyre_context *context;
     gyre_u64 failed;               /* incremented for each failed message */
-    gyre_stamp *stamps;            /* of slot 0; NULL: messages are not timed */
-    const unsigned char *headers;  /* of slot 0; NULL: messages have none */
-    const gyre_u32 *request_seals; /* of slot 0; NULL: messages have no checksums */
+    gyre_stamp *stamps;            /* slot 0's; NULL: messages are not timed */
+    const unsigned char *headers;  /* slot 0's; NULL: messages have none */
+    const gyre_u32 *request_seals; /* slot 0's; NULL: messages have no checksums */
     gyre_u32 *reply_seals;
     gyre_u32 header_size;
     gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */

@@ -33,19 +33,19 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 #define GYRE_PART_ GYRE_HELPER
 #endif
 
-/* In a part, what only one warp does: who calls a part saves registers for it in all threads, so it has few
- * of its own. */
+/* For a function in a part that only one warp calls. It stands apart, because all threads of a caller save the
+ * registers that a part uses, so a part should use few. */
 #ifdef GYRE_CUDA_PARTS
 #define GYRE_APART_ static __device__ __noinline__
 #else
 #define GYRE_APART_ GYRE_HELPER
 #endif
-/* At the start of a part, of its parameters: accesses through that pointer need not find out where it points.
- * (Of a pointer that was loaded NVRTC 13.0 concludes too much: it takes away the accesses.) */
+/* At the start of a part, for its parameters: accesses through such a pointer need not find out where it points. (Not
+ * for pointers that were loaded: NVRTC 13.0 then takes away the accesses.) */
 #define GYRE_IN_SHARED_(pointer) __builtin_assume(__isShared(pointer))
 
-/* Headers lie in the host's memory, where they change: they are read past the caches. Of another program's queue they
- * are read from their copy (gyre_header_take_). */
+/* Headers lie in the host's memory, where they change, so they are read past the caches. In another program's queue
+ * handlers read a copy of the header (gyre_header_take_). */
 GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 {
     gyre_u64 value;

@@ -4,13 +4,13 @@
  * worker and back. A part (cuda_resident.h), so each function runs once a run of messages; each is apart, so
  * that other queues pay for none of it. Included by cuda_move.h.
  *
- * Slots are lines: they come and go as lines. What a message has besides lies in the host's rings of bytes
- * and is moved by its length, in chunks of 16 bytes that neighbouring threads move together.
+ * Slots are lines: they come and go as lines. The bytes of longer messages lie in the host's rings of bytes and are
+ * moved by their length, in chunks of 16 bytes that neighbouring threads move together.
  */
 #ifndef GYRE_DIALECT_CUDA_BRIDGE_H
 #define GYRE_DIALECT_CUDA_BRIDGE_H
 
-#define GYRE_BRIDGE_LANES 32 /* that move one message together, at least */
+#define GYRE_BRIDGE_LANES 32 /* lanes that move one message together, at least */
 #ifndef GYRE_BRIDGE_APART
 #define GYRE_BRIDGE_APART 8 /* messages that each warp has under way to it */
 #endif
@@ -23,8 +23,8 @@
 #define GYRE_BRIDGE_AHEAD 2048 /* with so many known and not taken, nobody looks ahead */
 #endif
 
-/* What a slot's header says: its length, and 0 when the message lies in the slot. `most` is the stage's room.
- */
+/* The bytes that a message takes in the ring of bytes, by its slot's header; 0 when the message lies in the slot.
+ * `most` is the stage's room. */
 GYRE_HELPER gyre_u32 gyre_bridge_size_(gyre_chunk header, gyre_u32 most)
 {
     const gyre_u32 length = (gyre_u32)header.y;
@@ -105,7 +105,7 @@ struct gyre_bridge_group_ {
     gyre_u32 lane, lanes, group, groups;
 };
 
-/* Of a worker of `threads` threads with `count` messages: a few large ones get all of them. */
+/* How a worker of `threads` threads shares them out to `count` messages: few large messages get all threads. */
 GYRE_HELPER gyre_bridge_group_ gyre_bridge_group_of_(gyre_u32 threads, gyre_u32 count)
 {
     const gyre_u32 thread = gyre_thread_of_(threads), share = threads / (count ? count : 1);
@@ -171,7 +171,8 @@ GYRE_HELPER void gyre_bridge_copy_(gyre_chunk *to, const gyre_chunk *from, gyre_
     }
 }
 
-/* What a message is loaded from is in its cell, where its own bytes go: so the group meets in between. */
+/* The place of a message's bytes stands in its cell, where its bytes go, so the group meets between reading the place
+ * and storing the bytes. */
 GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
 {
@@ -323,11 +324,11 @@ GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *wo
         return;
     worker->long_replies = all > 0;
     worker->position = worker->spare || !all ? 0 : atomicAdd(&cursor->head, (gyre_u64)all);
-    __threadfence(); /* what is settled is allotted */
+    __threadfence(); /* settled replies are allotted before they count */
     atomicAdd(&cursor->settled, (gyre_u64)worker->count);
 }
 
-/* Allots the run's replies, and stores those that are longer than a slot. */
+/* Allots room to the run's replies, and stores replies that are longer than a slot. */
 GYRE_APART_ void gyre_bridge_payloads_(const gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
 {
     GYRE_IN_SHARED_(view);

@@ -48,8 +48,8 @@ GYRE_HELPER void gyre_relay_row_(const gyre_cuda_arguments &arguments, gyre_bloc
     atomicOr(&view->live, 1ull << entry);
 }
 
-/* The latest order, and what belongs to it, from the host into the relay, once all have read what stood there
- * of the order `before`, 0: of none. Block 0's threads. */
+/* Copies the latest order and its rows from the host into the relay, once all blocks have read the relay's rows of the
+ * order `before` (0: there is none). By all threads of block 0. */
 GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u64 before)
 {
     gyre_u32 rows = 0;
@@ -79,7 +79,7 @@ GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_vi
                  : "memory");
 }
 
-/* What block 0 says. One thread of another block. */
+/* Waits for block 0's next order in the relay. By one thread of another block. */
 GYRE_HELPER void gyre_listen_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     gyre_u64 order;
@@ -146,8 +146,8 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
 }
 
 /*
- * Which queues are this block's: with as many queues as blocks or more, every so-many-th alone; with more
- * blocks than queues, one, together with the other blocks of its team. By one thread.
+ * Finds this block's queues. With at least as many queues as blocks, the block has every n-th queue for itself (n: the
+ * number of blocks). With fewer queues, it shares one queue with the other blocks of its team. By one thread.
  */
 GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {

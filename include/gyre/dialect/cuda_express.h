@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Express lines (gyre_express_line in ring_layout.h). A look that waits for a lone request takes them in: where they are
- * there, the request is, after one journey across the bus; and its reply goes the same way, without a fence. A part
+ * Express lines (gyre_express_line in ring_layout.h). A look for a lone request reads them: if all lines are there, the
+ * request is there after one journey across the bus, and its reply goes the same way, without a fence. A part
  * (cuda_resident.h). Included by cuda_lone.h.
  *
  * Four neighbouring lanes move a line together, by one instruction, so it crosses the bus as one read or write, and its
- * sequence comes with words that are as new (docs/backends/cuda.md). A lane's quarter has two words of eight bytes; of a
- * line's first one, the first is the sequence. Counted on through all lines without their sequences, words are those of
+ * sequence comes with words that are as new (docs/backends/cuda.md). A lane's quarter has two words of eight bytes; the
+ * first word of a line's first quarter is the sequence. The words of all lines, without the sequences, are the words of
  * a slot behind its sequence.
  */
 #ifndef GYRE_DIALECT_CUDA_EXPRESS_H
 #define GYRE_DIALECT_CUDA_EXPRESS_H
 
-/* Quarters of each lane, all under way together: of 32 lanes they take in the largest request. */
+/* Quarters of each lane, all under way together: those of 32 lanes hold the largest request. */
 #define GYRE_EXPRESS_LOADS_ 5
-#define GYRE_EXPRESS_BYTES_ 56 /* of a message, in a line */
+#define GYRE_EXPRESS_BYTES_ 56 /* bytes of a message in a line */
 
 /* ---- requests ---- */
 
 /** A lane's quarters of a request's lines. */
 struct gyre_express_ {
-    const gyre_chunk *at; /* where its first one lies */
-    gyre_u32 quarters;    /* that the kernel's largest request has, of all lanes */
+    const gyre_chunk *at; /* where its first quarter lies */
+    gyre_u32 quarters;    /* quarters of the kernel's largest request, for all lanes */
     gyre_chunk mine[GYRE_EXPRESS_LOADS_];
 };
 
@@ -85,7 +85,7 @@ GYRE_HELPER gyre_u64 gyre_shared_word_load_(gyre_u32 address)
     return word;
 }
 
-/* The request into its cell, as it lies in its slot. By a warp. */
+/* Stores the request into its cell, as it lies in its slot. By a warp. */
 GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *cells,
                                      const gyre_express_ *express)
 {
@@ -93,7 +93,7 @@ GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *ce
     const gyre_u32 lane = threadIdx.x & 31, part = lane % 4;
     const gyre_u32 cell = gyre_shared_address_(cells), end = cell + 16 * view->stage.request_chunks;
     const gyre_u32 first =
-        cell + 8 + lane / 4 * GYRE_EXPRESS_BYTES_ + 16 * part; /* of a quarter's second word */
+        cell + 8 + lane / 4 * GYRE_EXPRESS_BYTES_ + 16 * part; /* a quarter's second word */
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++) {
         const gyre_u32 at = first + i * 8 * GYRE_EXPRESS_BYTES_;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What handlers call, as CUDA C++: the functions that kernel.h lists and device.h has not. Included by
- * cuda.h. The math functions are the compiler's own.
+ * The functions of kernel.h for handlers that device.h does not have, as CUDA C++. Included by cuda.h. The math
+ * functions are the compiler's own.
  */
 #ifndef GYRE_DIALECT_CUDA_FUNCTIONS_H
 #define GYRE_DIALECT_CUDA_FUNCTIONS_H
@@ -24,10 +24,10 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 /* ---- buffers ---- */
 
 /*
- * Before a message of a kernel with bound buffers: its handler sees what the host put into them before it sent
- * the message, as of those that messages name. The first one of `buffers` is at their start. The value decides
- * on a rest of no length, so that it has a use: of an acquire whose value nobody uses ptxas (13.0) drops the
- * load, and leaves the order to forget the cache under a predicate that nothing sets.
+ * To be called before a message of a kernel with bound buffers: its handler then sees the bytes that the host put into
+ * them before it sent the message, as for buffers that messages name. The first buffer stands at the start of
+ * `buffers`. The loaded value decides on a rest of no length, so that it has a use: ptxas (13.0) drops the load of an
+ * acquire whose value is not used, and leaves the order to forget the cache under a predicate that nothing sets.
  */
 GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
 {
@@ -144,7 +144,7 @@ GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
     return 0;
 }
 
-/* As gyre_meet_, with one answer for all lanes: what follows needs them all. */
+/* As gyre_meet_, with one answer for all lanes, because the code behind it needs them all. */
 GYRE_HELPER int gyre_meet_alike_(gyre_context *gyre, gyre_u32 place)
 {
     volatile gyre_block_shared *shared = gyre->shared;
@@ -164,7 +164,7 @@ GYRE_HELPER void gyre_wait_for_returns_(gyre_context *gyre)
 {
     volatile gyre_block_shared *shared = gyre->shared;
     gyre_u32 met = gyre->barrier_turn;
-    if (met == 0) { /* the least there is: one of those that come back together says it for all */
+    if (met == 0) { /* no barrier was met: one lane of those that return together notes it for all */
         if ((threadIdx.x & 31) == (gyre_u32)__ffs((int)__activemask()) - 1)
             atomicMin(&gyre->shared->first_return, 0u);
     } else {

@@ -141,8 +141,8 @@ GYRE_HELPER void gyre_look_up_(const gyre_cuda_arguments &arguments, gyre_block_
 }
 
 /*
- * A polling warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The
- * two warps share each queue's position; who advances it owns the run.
+ * A polling warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The two warps
+ * share each queue's position; the warp that advances it owns the run.
  */
 template <class K>
 GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
@@ -205,7 +205,7 @@ GYRE_HELPER gyre_u32 gyre_swizzle_(gyre_u32 slot, gyre_u32 part)
 GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyre_u32 slots)
 {
 #pragma unroll
-    for (int other = 16; other >= 4; other /= 2) { /* of four neighbours only the first looks at a sequence */
+    for (int other = 16; other >= 4; other /= 2) { /* only the first of four neighbours looks at a sequence */
         const gyre_u32 theirs = __shfl_xor_sync(0xffffffffu, missing, other);
         missing = theirs < missing ? theirs : missing;
     }

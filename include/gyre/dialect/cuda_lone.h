@@ -4,10 +4,11 @@
  * instructions as can be, because each new line of instructions costs. A part (cuda_resident.h); by the first
  * warp of a worker. Included by cuda_turn.h.
  *
- * For a block's only queue, whose messages lie in slots; those that come by express lines need no fetching, and may
- * be answered so (cuda_express.h). Who sees a backlog, or another order, goes the long way (cuda_seek.h, cuda_move.h),
- * with the same words: claims, pollers, posts. Where blocks share the queue, they go the long way first, and this one
- * is for who looks across the bus and found nothing there, or expects to (worker->kept_phase).
+ * For a block's only queue, whose messages lie in slots. Messages that come by express lines need no fetching, and may
+ * be answered the same way (cuda_express.h). A worker that sees a backlog, or another order, goes the long way
+ * (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts. Where blocks share the queue, workers go the
+ * long way first. Then this way is for a worker that looks across the bus and found nothing there, or expects nothing
+ * (worker->kept_phase).
  */
 #ifndef GYRE_DIALECT_CUDA_LONE_H
 #define GYRE_DIALECT_CUDA_LONE_H
@@ -68,7 +69,8 @@ GYRE_HELPER void gyre_fetch_lone_(const gyre_block_view *view, gyre_worker *work
     gyre_bulk_copy_(worker, worker->cells, gyre_request_at_(&view->served[0], worker->first), size);
 }
 
-/* What copies go to was used before, as threads do. By lane 0, long before it starts one. */
+/* Orders bulk copies behind the threads' earlier use of the memory that they go to. By lane 0, long before it starts a
+ * copy. */
 GYRE_HELPER void gyre_lone_begin_()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -90,8 +92,8 @@ GYRE_HELPER gyre_u32 gyre_lone_asks_(gyre_block_view *view)
     return now - before > GYRE_CUDA_LOOK_CLOCKS && atomicCAS(&view->asked, before, now) == before;
 }
 
-/* The request becomes this worker's, when nobody took it meanwhile. `express`: how it came so, 0: it is to be fetched.
- * By lane 0. */
+/* Takes the request for this worker, unless another took it meanwhile. `express`: how it came by express lines; 0: it
+ * has to be fetched. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                      gyre_seeker_ *seeker, gyre_u32 express)
 {
@@ -111,7 +113,8 @@ GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker,
     return 1;
 }
 
-/* What was seen: 1 when a request was taken. Two are a backlog, which becomes known. By lane 0. */
+/* Acts on a look: returns 1 when a request was taken. Two requests are a backlog, which other workers are told of. By
+ * lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                      gyre_seeker_ *seeker, gyre_u32 there, gyre_u32 express)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a resident CUDA kernel and its backend tell each other. One text for host C and CUDA C++ (NVRTC);
- * kernel authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_cuda_arguments)`.
+ * The interface between a resident CUDA kernel and its backend. One text for host C and CUDA C++ (NVRTC); kernel
+ * authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_cuda_arguments)`.
  *
  * Block 0 watches one word of mapped host memory, `orders->order`, not the core's control word: the
  * backend bumps it whenever the core changed the control region, and also when it wants all kernels of the
@@ -16,7 +16,7 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_CUDA_LANES_MAX 512 /* of lane kernels: registers for many loads in flight */
+#define GYRE_CUDA_LANES_MAX 512 /* for lane kernels: leaves registers for many loads in flight */
 #define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
 /* Messages of an actor that are fetched together: so many, and more of small ones, while they take little time
  * and these bytes of shared memory. */
@@ -59,8 +59,9 @@
 #endif
 #define GYRE_CUDA_CHUNKS(size) ((GYRE_SLOT_HEADER_SIZE + (size) + 15) / 16)
 /*
- * What a message takes in the stage, in chunks: request and reply side by side, so that the compiler sees how
- * far apart they are and loads ahead of stores. Odd: threads that walk one each meet fewer banks twice.
+ * The chunks that a message takes in the stage: request and reply side by side, so that the compiler sees how far apart
+ * they are and loads ahead of stores. The number is odd, so that threads that each walk one message meet fewer banks
+ * twice.
  */
 #define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
     ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
@@ -77,23 +78,23 @@ typedef struct gyre_cuda_orders {
 } gyre_cuda_orders;
 
 /**
- * How workers share a queue. Whoever raises `next` with a compare-and-swap owns what lies between its old and
- * its new value, and may raise it up to `ready` or to what it saw itself. In shared memory while one block
- * serves the queue, else in device memory.
+ * How workers share a queue. A worker that raises `next` with a compare-and-swap owns the requests between its old and
+ * its new value, and may raise it up to `ready` or to the end of the requests that it saw itself. In shared memory
+ * while one block serves the queue, else in device memory.
  */
 typedef struct gyre_cuda_claims {
     gyre_u64 next;       /* first index that nobody took */
-    gyre_u64 ready;      /* what lies below it was seen to be there; may be less than `next` */
+    gyre_u64 ready;      /* requests below it were seen to be there; may be less than `next` */
     gyre_u32 pollers[2]; /* 1: somebody looks across the bus, in this phase */
-    gyre_u64 limit;      /* where replies are stored back to back: those to what lies below it have room */
+    gyre_u64 limit;      /* with replies back to back: replies to requests below it have room */
 } gyre_cuda_claims;
 
 /** Where the device is in one queue; one line of device memory an entry of the queue table. */
 typedef struct gyre_cuda_cursor {
-    gyre_u64 serial; /* of the table entry that the rest belongs to */
+    gyre_u64 serial; /* the table entry's that the rest belongs to */
     gyre_cuda_claims claims;
-    /* where replies are stored back to back: what is allotted, the replies to how many requests (counted as
-     * these are numbered), and what is free again */
+    /* for replies stored back to back: where the next reply is allotted, how many replies are settled (counted as
+     * requests are numbered), and the position below which bytes are free again */
     gyre_u64 head, settled, tail;
 } gyre_cuda_cursor;
 
@@ -105,8 +106,8 @@ typedef struct gyre_cuda_relayed {
 } gyre_cuda_relayed;
 
 /**
- * What block 0 read of the host, for all blocks: in device memory. When 132 blocks read one line of the host,
- * they wait for each other, a microsecond each.
+ * The words that block 0 read from the host, in device memory for all blocks. When 132 blocks read one line of the
+ * host, they wait for each other, a microsecond each.
  */
 typedef struct gyre_cuda_relay {
     gyre_u64 order; /* stored last; never less than before */
@@ -119,8 +120,8 @@ typedef struct gyre_cuda_relay {
 #define GYRE_CUDA_TURNS 16 /* workers of a block, or warps that poll, at most */
 
 /**
- * What the workers of a block are at, for the host to copy: a line of device memory for each block. Of each
- * worker, a number that its run before had not; 0: it has none.
+ * The runs of a block's workers, for the host to copy: a line of device memory for each block. For each worker a number
+ * that differs from its run before; 0: it has no run.
  */
 typedef struct gyre_cuda_turns {
     gyre_u32 of[GYRE_CUDA_TURNS];
@@ -135,7 +136,7 @@ typedef struct gyre_cuda_arguments {
      * that the relay holds of it */
     gyre_u64 *arrived;
     gyre_cuda_turns *turns; /* one for each block */
-    gyre_u64 order;         /* of this launch: what is older is of an earlier one */
+    gyre_u64 order;         /* this launch's; older orders are an earlier launch's */
     gyre_u8 *stage;         /* GYRE_CUDA_STAGE_SIZE for each block */
     void *state;
     gyre_device_log *log;

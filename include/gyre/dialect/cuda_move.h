@@ -18,8 +18,8 @@
 #define GYRE_STAGE_LOADS_ 8 /* 16-byte loads in flight of each thread */
 #endif
 
-/* Of workers of `threads` threads: which one this thread belongs to, and which of its threads this is. A
- * worker is the block, or a power of two. */
+/* The number of this thread's worker, and the thread's number in it, if workers have `threads` threads. A worker is the
+ * block, or a power of two of threads. */
 GYRE_HELPER gyre_u32 gyre_worker_of_(gyre_u32 threads)
 {
     return threads == blockDim.x ? 0 : threadIdx.x >> (__ffs((int)threads) - 1);
@@ -30,7 +30,7 @@ GYRE_HELPER gyre_u32 gyre_thread_of_(gyre_u32 threads)
     return threads == blockDim.x ? threadIdx.x : threadIdx.x & (threads - 1);
 }
 
-/* The threads of a worker, of which each has `threads`; afterwards each of its warps is together. */
+/* The `threads` threads of a worker meet; afterwards the lanes of each warp are together. */
 GYRE_HELPER void gyre_worker_meets_(gyre_u32 threads)
 {
     if (threads == blockDim.x)
@@ -56,7 +56,7 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
 /* ---- shared memory ---- */
 
 /*
- * By its own addresses, where a pointer to it was loaded: what the compiler makes of such a pointer are generic
+ * Shared memory by its own addresses, for pointers that were loaded: the compiler turns such a pointer into generic
  * accesses, each with a branch around it, and a warp issues one instruction after the other.
  */
 GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
@@ -87,11 +87,11 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 /* ---- bulk copies ---- */
 
 /*
- * Devices that have them copy a message by one instruction of one thread, in larger reads than threads make
- * and with more of them under way. The copies are another "proxy" than the threads' own accesses: a fence
- * orders them after the earlier use of the shared memory that they go to. What they read, no thread of the
- * device ever writes; they are started once the look that found the messages has returned. (A fence for all
- * memory waits for everything that is under way, a microsecond.)
+ * Devices that have them copy a message by one instruction of one thread, in larger reads than threads make and with
+ * more of them under way. The copies are another "proxy" than the threads' own accesses: a fence orders them after the
+ * earlier use of the shared memory that they go to. No thread of the device ever writes the memory that they read; they
+ * are started once the look that found the messages has returned. (A fence for all memory waits for everything that is
+ * under way, a microsecond.)
  */
 #ifndef GYRE_MOVE_BULK
 #define GYRE_MOVE_BULK 1
@@ -140,7 +140,7 @@ GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, cons
                  : "memory");
 }
 
-/* Of a slot of requests, as queues have them whose messages are not larger than the kernel's. */
+/* The chunks of a request slot in a queue whose messages are not larger than the kernel's. */
 GYRE_HELPER gyre_u32 gyre_slot_chunks_(const gyre_block_view *view)
 {
     return view->stage.request_chunks > 4 ? view->stage.request_chunks : 4;
@@ -210,7 +210,7 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     const gyre_u32 place = gyre_shared_address_(gyre_dense_place_(view, worker));
     const gyre_u32 cells = gyre_shared_address_(worker->cells);
     const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
-    const gyre_u32 left = gyre_slot_chunks_(view) - each; /* of each slot */
+    const gyre_u32 left = gyre_slot_chunks_(view) - each; /* unused chunks of each slot */
     const gyre_u32 reciprocal = view->stage.request_reciprocal, all = worker->count * each;
     gyre_u32 chunk = gyre_thread_of_(threads);
 #pragma unroll 1
@@ -352,8 +352,8 @@ GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_w
         gyre_chunk_store_(gyre_reply_at_(queue, first + slot), replies[slot * cell]);
 }
 
-/* What a worker does next whose payloads are out; else a bit for each worker whose headers it is to deliver.
- * By lane 0. */
+/* The next step of a worker whose payloads are out: DONE, WAIT, or a bit for each worker whose headers it has to
+ * deliver. By lane 0. */
 #define GYRE_POST_DONE_ 0u
 #define GYRE_POST_WAIT_ 0x80000000u
 GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_u32 *posted)
@@ -362,12 +362,12 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
         return GYRE_POST_DONE_;
     if (atomicCAS(&view->posting, 0u, 1u) == 0) {
         const gyre_u32 batch = (*posted ? 0 : mine) | atomicExch(&view->posted, 0u);
-        gyre_fence_block_(); /* with the one before `posted`: what these workers did is seen */
+        gyre_fence_block_(); /* pairs with the fence before `posted`: this worker sees those workers' stores */
         if (batch)
             return batch;
         atomicExch(&view->posting, 0u); /* another took them along, just before */
     } else if (!*posted) {
-        gyre_fence_block_(); /* whoever takes them along sees them */
+        gyre_fence_block_(); /* a worker that takes them along sees them */
         atomicOr(&view->posted, mine);
         *posted = 1;
     }
@@ -460,12 +460,12 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_
 
 /* ---- how much at once ---- */
 
-#define GYRE_BLOCK_CLOCKS_ 40000u /* what a block's run is to take at most */
+#define GYRE_BLOCK_CLOCKS_ 40000u /* the most that a block's run should take */
 
 /*
- * Where messages are handled one after the other: so many at once that neither the first reply nor another
- * order waits for long. By one thread, when `count` messages were handled. Of such as fill the time no fewer
- * are taken than fit, because finding and fetching a run costs as much however short it is.
+ * Adapts the window where messages are handled one after the other, so that neither the first reply nor another order
+ * waits for long. By one thread, after `count` messages were handled. The window is never smaller than fits the time,
+ * because finding and fetching a run costs the same however short it is.
  */
 GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
 {

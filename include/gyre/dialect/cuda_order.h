@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a block does from order to order: it puts away what belonged to the queues that it served, obeys
- * (cuda_control.h), and lays out its stage for those that it is to serve. A part (cuda_resident.h): nothing here runs
- * once a message, and what it works out no kernel's own text has to. Included by cuda_resident.h.
+ * The work of a block between two orders: it puts away the words of the queues that it served, obeys the order
+ * (cuda_control.h), and lays out its stage for the queues that it serves next. A part (cuda_resident.h): nothing here
+ * runs once a message, and kernels' own texts need not work out the same. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_ORDER_H
 #define GYRE_DIALECT_CUDA_ORDER_H
@@ -10,9 +10,9 @@
 /* ---- the stage ---- */
 
 /*
- * Threads of a worker. Blocks that share a queue of messages stored back to back take many at once, each block
- * as one worker: what small takes cost is the time from claim to claim, which is a journey to the device's
- * memory and back whatever their number.
+ * Threads of a worker. Blocks that share a queue of messages stored back to back take many messages at once, each block
+ * as one worker. Small takes would cost the time from claim to claim, a journey to the device's memory and back
+ * whatever the number of messages.
  */
 #ifndef GYRE_BRIDGE_WORKER_SIZE
 #define GYRE_BRIDGE_WORKER_SIZE 256

@@ -3,12 +3,12 @@
  * Queues whose messages are stored back to back (gyre_bridge in ring_layout.h): where their bytes lie, and
  * room for their replies. A part (cuda_resident.h): once a run. Included by cuda_seek.h.
  *
- * All workers of a queue share its one track. Requests are claimed up to a limit alone, below which even the
- * largest replies have room, so that delivering never waits. What is claimed and not settled may need that
- * much; who delivers replies allots what they need, and only then counts them as settled. So a limit that was
- * right once stays right, and is only ever raised: no claim touches more words than in other queues. What
- * else there is to know of such a queue is in its row of the relay, whence it is loaded once a run: the
- * block's view has no room for it.
+ * All workers of a queue share its one track. Workers claim requests only up to a limit below which even the largest
+ * replies have room, so that delivering never waits. A request that is claimed and not settled may need that much. A
+ * worker that delivers replies allots the bytes that they need, and only then counts them as settled. So a limit that
+ * was right once stays right, and is only ever raised: a claim touches no more words than in other queues. Everything
+ * else about such a queue is in its row of the relay and is loaded from there once a run, because the block's view has
+ * no room for it.
  */
 #ifndef GYRE_DIALECT_CUDA_PROMISE_H
 #define GYRE_DIALECT_CUDA_PROMISE_H
@@ -24,13 +24,13 @@ GYRE_HELPER const gyre_control_queue *gyre_bridge_row_(const gyre_block_view *vi
     return &view->relay->rows[queue->entry].row;
 }
 
-/* What lies `offset` bytes behind the start of the queue's region, the offset being a word of the row. */
+/* The address `*offset` bytes behind the start of the queue's region; `offset` points to a word of the row. */
 GYRE_HELPER gyre_u8 *gyre_bridge_place_(const gyre_control_queue *row, const gyre_u64 *offset)
 {
     return (gyre_u8 *)gyre_near_load_(&row->address) + gyre_near_load_(offset);
 }
 
-/* What the host says of a track that this kernel has not seen before. By one thread. */
+/* Reads the host's head and tail of a track that this kernel has not seen before. By one thread. */
 GYRE_HELPER void gyre_open_track_(const gyre_control_queue *row, const gyre_u8 *region,
                                   gyre_cuda_cursor *cursor)
 {
@@ -50,9 +50,9 @@ GYRE_HELPER gyre_u64 gyre_bridge_largest_(const gyre_block_view *view)
 }
 
 /*
- * The first index whose reply may find no room. The requests that are settled are counted before the head is
- * read, and whoever allots raises it before it counts: so replies are taken for more than they need, never
- * for less. By one thread.
+ * The first index whose reply may find no room. This thread counts the settled requests before it reads the head, and a
+ * worker that allots raises the head before it counts. So replies are taken for more bytes than they need, never for
+ * fewer. By one thread.
  */
 GYRE_HELPER gyre_u64 gyre_bridge_limit_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
 {
@@ -65,7 +65,7 @@ GYRE_HELPER gyre_u64 gyre_bridge_limit_(const gyre_block_view *view, gyre_u32 wh
     return settled + (used < size ? (size - used) / gyre_bridge_largest_(view) : 0);
 }
 
-/* The host's word of what is free again. */
+/* The host's word for the position below which bytes are free again. */
 GYRE_HELPER const gyre_u64 *gyre_bridge_tail_(const gyre_block_view *view, gyre_u32 which)
 {
     const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[which]);
@@ -77,14 +77,14 @@ GYRE_HELPER const gyre_u64 *gyre_bridge_tail_(const gyre_block_view *view, gyre_
 /* Makes known that the host gave back all below `tail`, which this thread loaded. */
 GYRE_HELPER gyre_u64 gyre_bridge_free_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
 {
-    gyre_fence_system_(); /* what lies below it was read before it was stored */
+    gyre_fence_system_(); /* the host read the bytes below it before it stored it */
     atomicMax(&view->cursors[view->served[which].entry].tail, tail);
     const gyre_u64 limit = gyre_bridge_limit_(view, which, tail);
     atomicMax(&view->served[which].claims->limit, limit);
     return limit;
 }
 
-/* What is said beside how many requests may be taken: the one reply goes to the spare place. */
+/* A bit beside the number of requests that may be taken: the one reply goes to the spare place. */
 #define GYRE_PROMISE_SPARE_ 0x80000000u
 
 /*
@@ -117,7 +117,7 @@ GYRE_APART_ gyre_u32 gyre_bridge_promise_(gyre_block_view *view, gyre_u32 which,
 }
 
 #ifndef GYRE_BRIDGE_ROWS
-#define GYRE_BRIDGE_ROWS 16 /* of 32 slots, that a look far ahead takes in */
+#define GYRE_BRIDGE_ROWS 16 /* rows of 32 slots that a look far ahead reads */
 #endif
 
 /* One look across the bus from index `next` on: how many requests are there. By a warp of 32. */

@@ -16,7 +16,7 @@
 
 /* ---- memory across the bus ---- */
 
-/** A quarter of a line: what one thread moves at once. */
+/** A quarter of a line, which one thread moves at once. */
 struct alignas(16) gyre_chunk {
     gyre_u64 x, y;
 };
@@ -133,10 +133,10 @@ struct gyre_served {
     gyre_cuda_claims *claims; /* own, or the cursor's */
     const gyre_u8 *requests;
     gyre_u8 *replies;
-    gyre_u64 *drop_before;  /* of the host, 0 while nothing was ever dropped is the common value */
+    gyre_u64 *drop_before;  /* the host's; usually 0, because nothing was ever dropped */
     gyre_stamp *stamps;     /* NULL: messages are not timed */
     const gyre_u8 *headers; /* NULL: messages have none */
-    gyre_u64 dropping;      /* what it was when this block looked, at clock `looked` */
+    gyre_u64 dropping;      /* *drop_before when this block looked, at clock `looked` */
     gyre_u64 looked;
     gyre_u64 mask;
     const gyre_express_line *express;   /* lines of requests (cuda_express.h); NULL: there are none */
@@ -144,20 +144,20 @@ struct gyre_served {
     gyre_u64 lone_at;                   /* the clock when a request that came alone was taken last */
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
-    gyre_u16 entry; /* of the table */
-    gyre_u16 kind;  /* GYRE_BRIDGED_ bits: which messages are stored back to back (cuda_bridge.h) */
+    gyre_u16 entry; /* the number of its entry in the table */
+    gyre_u16 kind;  /* GYRE_BRIDGED_ bits: requests, replies are stored back to back (cuda_bridge.h) */
 };
 
 #define GYRE_BRIDGED_REQUESTS_ 1u
 #define GYRE_BRIDGED_REPLIES_  2u
 #define GYRE_KIND_SEALED_      4u  /* messages have checksums */
-#define GYRE_KIND_FOREIGN_     8u  /* GYRE_FOREIGN_RING: headers are copied, as all else is anyway */
+#define GYRE_KIND_FOREIGN_     8u  /* GYRE_FOREIGN_RING: headers are copied, as the rest always is */
 #define GYRE_KIND_ZEROED_      16u /* replies begin zeroed */
 
 /** How workers keep the messages that they work on: the stage. Sizes in chunks. */
 struct gyre_stage_place {
-    gyre_u32 threads;                      /* of each worker */
-    gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
+    gyre_u32 threads;                      /* threads of each worker */
+    gyre_u32 request_chunks, reply_chunks; /* chunks of each message, its header included */
     gyre_u32 cell;                         /* from message to message; the reply follows the request */
     gyre_u32 window;                       /* messages that a worker takes at once */
     gyre_u32 request_reciprocal;           /* for gyre_message_of_ */
@@ -169,11 +169,11 @@ struct gyre_stage_place {
     gyre_u64 started;   /* the clock when the block's run was there */
 };
 
-/** What parts have to know of a kernel. Sizes in chunks. */
+/** The properties of a kernel that parts need. Sizes in chunks. */
 struct gyre_shape {
     gyre_u32 is; /* GYRE_SHAPE_ bits */
     gyre_u32 request_chunks, reply_chunks, scratch_chunks;
-    gyre_u32 state_bytes; /* of a state that is in shared memory while queues are served; else 0 */
+    gyre_u32 state_bytes; /* size of a state that is in shared memory while queues are served; else 0 */
 };
 #define GYRE_SHAPE_SHARED_  1u /* messages are staged in shared memory */
 #define GYRE_SHAPE_DENSE_   2u
@@ -182,14 +182,14 @@ struct gyre_shape {
 #define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
 #define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
-/** What a worker, a group of warps or the block, has to do: `count` requests from index `first` on. */
+/** The run of a worker, which is a group of warps or the block: `count` requests from index `first` on. */
 struct gyre_worker {
     gyre_chunk *cells; /* its part of the stage */
     gyre_u64 first, drop_before;
     gyre_u32 count;
     gyre_u32 which;   /* of served[] */
     gyre_u32 wide;    /* there may be a backlog: look far ahead */
-    gyre_u32 parity;  /* of `barrier` */
+    gyre_u32 parity;  /* the phase of `barrier` */
     gyre_u64 barrier; /* counts bytes that arrive in the stage */
     /* where replies are stored back to back: the position of the first one; whether some are longer than
      * their slots; whether the one reply goes to the spare place */
@@ -201,7 +201,7 @@ struct gyre_worker {
     gyre_u32 kept_phase;
 };
 
-/** What the threads of a block share; one a block, in shared memory. */
+/** The words that the threads of a block share; one a block, in shared memory. */
 struct gyre_block_view {
     gyre_u64 order, command, drop_before;
     gyre_cuda_cursor *cursors;
@@ -211,19 +211,19 @@ struct gyre_block_view {
     gyre_u64 asked;             /* the clock when it last looked for an order, busy or resting */
     gyre_u64 handled, failed;
     gyre_u32 queue_count; /* of served[] */
-    gyre_u32 team_size;   /* blocks that share each of them; 1: this one alone */
+    gyre_u32 team_size;   /* blocks that share each queue; 1: this block alone */
     gyre_u32 team_leader; /* this block looks for requests of a shared queue */
-    gyre_u32 first_bad;   /* of a window: the first slot that is not there */
+    gyre_u32 first_bad;   /* the first slot of a window that is not there */
     gyre_u32 rows_ahead;  /* rows that are there behind a window */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
     gyre_u32 telling;     /* one thread tells the host the counts */
-    gyre_u64 told;        /* `handled` as the host was told it */
+    gyre_u64 told;        /* the value of `handled` that the host was told */
     gyre_u32 posted;      /* a bit a worker: its replies wait for a fence */
-    gyre_u32 finished;    /* ... and are with the host */
+    gyre_u32 finished;    /* a bit a worker: its replies are with the host */
     gyre_u32 posting;     /* a worker makes the fence */
     gyre_shape shape;
     gyre_u32 staged;  /* queues are served through the stage */
-    void *near_state; /* of shape.state_bytes */
+    void *near_state; /* the state of shape.state_bytes */
     gyre_stage_place stage;
     gyre_worker workers[GYRE_CUDA_WORKERS_MAX];
     gyre_served served[GYRE_QUEUES_MAX];
@@ -231,7 +231,7 @@ struct gyre_block_view {
 #define GYRE_GO_ORDER         0xffffffffu
 #define GYRE_LONE_FETCHED_    1u    /* its copy into the cell was started */
 #define GYRE_LONE_HERE_       2u    /* it came by express, and is in its cell */
-#define GYRE_LONE_AWAITED_    3u    /* ... and its reply goes by express */
+#define GYRE_LONE_AWAITED_    3u    /* as HERE, and its reply goes by express */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* between two looks of a busy block at the host's words */
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
@@ -425,8 +425,8 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     }                                                                                                        \
     gyre_bind_##buffers_(&bound_to_, gyre_its_bound_);
 
-/* What the templates know of a kernel: its sizes, and its handler behind one signature. Its names here hide no
- * type of a message, whatever that is called. */
+/* A kernel's traits for the templates: its sizes, and its handler behind one signature. The names here hide no type of
+ * a message, whatever that is called. */
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     struct gyre_traits_of_##name_ {                                                                            \
         enum {                                                                                                 \
@@ -465,8 +465,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
             request_ gyre_its_in_;                                                                             \
             reply_ gyre_its_out_;                                                                              \
             memcpy(&gyre_its_in_, gyre_its_chunks_, sizeof gyre_its_in_);                                      \
-            memset(&gyre_its_out_, 0,                                                                          \
-                   sizeof gyre_its_out_); /* what is left out, and padding, goes out too */                    \
+            memset(&gyre_its_out_, 0, sizeof gyre_its_out_); /* unwritten bytes and padding go out too */      \
             const int gyre_its_result_there_ =                                                                 \
                 gyre_its_handle_(&gyre_its_in_, &gyre_its_out_, gyre_its_state_there_, 0,                      \
                                  gyre_its_bound_there_, gyre_its_context_);                                    \

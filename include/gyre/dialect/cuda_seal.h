@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checksums of messages in CUDA kernels: of each request before its handler is called, of each reply before
- * its completion goes out. Only in kernels that are compiled with GYRE_SEALED = 1. Included by
- * cuda_resident.h.
+ * Checksums of messages in CUDA kernels: each request's before its handler is called, each reply's before its
+ * completion goes out. Only in kernels that are compiled with GYRE_SEALED = 1. Included by cuda_resident.h.
  *
- * Checksums lie in the host's memory, behind the queue's headers. A reply's is there before its sequence: who
- * stores it makes a fence of his own, as completions of one line go without.
+ * Checksums lie in the host's memory, behind the queue's headers. A reply's checksum is there before its sequence: the
+ * thread that stores it makes a fence of its own, because completions of one line go without a fence.
  */
 #ifndef GYRE_DIALECT_CUDA_SEAL_H
 #define GYRE_DIALECT_CUDA_SEAL_H

@@ -13,37 +13,37 @@
 
 #define GYRE_SEEK_STAGGER 900 /* clocks: half a poll */
 #define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue takes in */
-/* Rows of 32 slots: what a look takes in where there was a backlog. Messages of a line or two are handled so
- * quickly that a look has to find more of them; where slots are larger, a longer look is later there. Blocks that
- * share a queue handle more in the same time, of what one look at a time finds. */
+/* Rows of 32 slots that a look reads where there was a backlog. Messages of a line or two are handled so quickly that a
+ * look has to find more of them; with larger slots a longer look returns later. Blocks that share a queue handle more
+ * messages in the same time, which one look at a time finds for them. */
 #define GYRE_SEEK_ROWS       8
 #define GYRE_SEEK_ROWS_LARGE 4
-#define GYRE_SEEK_LARGE      128 /* bytes of a slot: what is larger */
+#define GYRE_SEEK_LARGE      128 /* slots of more bytes are large */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 4 /* looks: what workers that share a queue want to know ahead */
+#define GYRE_SEEK_AHEAD 4 /* looks' worth of requests that workers sharing a queue want to know ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
 #define GYRE_SEEK_QUIET           2  /* looks that found nothing, and messages may be coming alone */
 /* Between two looks of a resting block for another order. */
 #define GYRE_SEEK_ASK_HOST_CLOCKS  10000
 #define GYRE_SEEK_ASK_RELAY_CLOCKS 2000
-#define GYRE_SEEK_REST_NS          100 /* of workers that others look for */
-#define GYRE_SEEK_TEAM_NS          8   /* ... and as much again for each block that watches the same words */
+#define GYRE_SEEK_REST_NS          100 /* the rest of a worker while others look for it */
+#define GYRE_SEEK_TEAM_NS          8   /* added for each block that watches the same words */
 
 /** A search; lane 0's. */
 struct gyre_seeker_ {
-    gyre_u64 first; /* where to look, or what was taken */
-    gyre_u32 count; /* what was taken, 0: nothing yet */
-    gyre_u32 which; /* of the block's queues */
+    gyre_u64 first; /* where to look, or the first request taken */
+    gyre_u32 count; /* requests taken; 0: none yet */
+    gyre_u32 which; /* the number of the block's queue */
     gyre_u32 polls;
     gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
     gyre_u32 wide;  /* there may be a backlog: look far ahead */
     gyre_u32 empty; /* its last looks that found nothing */
     gyre_u32 spare; /* the one reply goes to the spare place (cuda_promise.h) */
-    gyre_u64 limit; /* where replies are stored back to back: those to what lies below it have room */
+    gyre_u64 limit; /* with replies back to back: replies to requests below it have room */
 };
 
-/* What lane 0 decides; more bits tell how. */
+/* Lane 0's decision; more bits tell how to carry it out. */
 #define GYRE_SEEK_LEAVE_  0u /* another order, or it is quiet */
 #define GYRE_SEEK_DONE_   1u
 #define GYRE_SEEK_REST_   2u
@@ -67,12 +67,12 @@ GYRE_HELPER void gyre_tell_counts_(const gyre_cuda_arguments &arguments, gyre_bl
         return;
     const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
     gyre_count_served_(arguments, view);
-    atomicExch(&view->told, handled); /* what is counted meanwhile is told the next time */
+    atomicExch(&view->told, handled); /* messages counted meanwhile are told the next time */
     gyre_fence_block_();
     atomicExch(&view->telling, 0u);
 }
 
-/* Looks for another order, when nobody did for so many clocks. */
+/* Looks for another order, if no worker did for so many clocks. */
 GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 {
     const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
@@ -83,8 +83,8 @@ GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 }
 
 /*
- * What a busy worker has to know of the host, now and then: another order, requests to drop. Not with each
- * run: reads of one line across the bus queue up behind each other, a microsecond each, whoever asks.
+ * Now and then a busy worker reads the host's words: for another order, and for requests to drop. It does not with each
+ * run, because reads of one line across the bus queue up behind each other, a microsecond each, from whatever worker.
  */
 GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
 {
@@ -167,14 +167,14 @@ GYRE_HELPER gyre_u32 gyre_express_wanted_(const gyre_block_view *view)
            (gyre_u64)clock64() - *(const volatile gyre_u64 *)&queue->lone_at < GYRE_EXPRESS_CLOCKS;
 }
 
-/* Whether blocks share the queue, and who looked for requests is to wait for one that comes alone. */
+/* Whether blocks share the queue, and the worker that looked for requests should wait for a lone one. */
 GYRE_HELPER gyre_u32 gyre_is_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
 {
     return view->team_size > 1 && seeker->empty >= GYRE_SEEK_QUIET && gyre_lone_may_(view);
 }
 
-/* The same of who is about to look: others took lone ones a moment ago, so there is no need to see first that nothing is
- * there. */
+/* The same for a worker that is about to look: others took lone requests a moment ago, so it need not first see that
+ * nothing is there. */
 GYRE_HELPER gyre_u32 gyre_stays_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
 {
     return view->team_size > 1 && !seeker->wide && gyre_lone_may_(view) && gyre_express_wanted_(view);
@@ -277,7 +277,7 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
     }
 }
 
-/* What was found becomes known, and some of it this worker's. By lane 0. */
+/* Makes the found requests known, and takes some of them for this worker. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_u32 found)
 {
     gyre_cuda_claims *claims = view->served[seeker->which].claims;
@@ -296,7 +296,7 @@ GYRE_HELPER void gyre_seek_rest_(const gyre_cuda_arguments &arguments, gyre_bloc
 {
     gyre_tell_counts_(arguments, view);
     gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS + GYRE_SEEK_TEAM_NS * view->team_size);
-    if (!seeker->phase && view->team_size > 1) /* those who poll may be another block's */
+    if (!seeker->phase && view->team_size > 1) /* the polling workers may be another block's */
         gyre_ask_(view, blockIdx.x == 0 ? GYRE_SEEK_ASK_HOST_CLOCKS : GYRE_SEEK_ASK_RELAY_CLOCKS);
 }
 
@@ -321,7 +321,7 @@ GYRE_HELPER void gyre_seek_(const gyre_cuda_arguments &arguments, gyre_block_vie
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
     gyre_seeker_ seeker = {0};
     gyre_u32 step = GYRE_SEEK_REST_;
-    if (lane == 0) { /* which writes these words at the end; volatile, so that no other lane reads ahead */
+    if (lane == 0) { /* lane 0 writes these words at the end; volatile, so that no other lane reads ahead */
         seeker.which = *(volatile gyre_u32 *)&worker->which;
         seeker.wide = *(volatile gyre_u32 *)&worker->wide;
         gyre_look_up_now_(view, &view->served[seeker.which]);

@@ -11,10 +11,10 @@
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
-#define GYRE_ACTOR_CLOCKS    200000 /* 100 us: what of a run is not handled by then is left for the next */
+#define GYRE_ACTOR_CLOCKS    200000 /* 100 us: the next run has messages not handled by then */
 #define GYRE_ACTOR_NEAR_MOST 1024   /* bytes of a state that is in shared memory while messages are served */
 
-/** What follows from a kernel's types; sizes in chunks. */
+/** Constants that follow from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
     enum {
         request_chunks = GYRE_CUDA_CHUNKS(K::gyre_its_request_size_),
@@ -57,7 +57,7 @@ template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
     return GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used);
 }
 
-/* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
+/* The payload behind a slot's header in the stage, with its alignment told to the handler's compiler. */
 GYRE_HELPER void *gyre_payload_(const gyre_slot *slot)
 {
     return __builtin_assume_aligned((void *)(slot + 1), sizeof(gyre_chunk));
@@ -89,8 +89,8 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
     return failed;
 }
 
-/* One message by all threads. Returns, in thread 0, whether it failed. What the handler leaves few registers
- * for is read anew behind it. */
+/* Handles one message by all threads. Returns, in thread 0, whether it failed. Values are read anew behind the handler,
+ * which leaves few registers for them. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const gyre_worker *worker,
                                         void *state, void *scratch, const void *buffers, gyre_context *gyre)
@@ -135,10 +135,10 @@ GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, 
 }
 
 /*
- * An actor's messages, one after the other, by one thread. After GYRE_ACTOR_CLOCKS it leaves the rest of the
- * run for the next one, so that neither replies nor another order wait for more than one message that takes
- * long: nobody else takes from its queues. What the run is, is read once: each reply may have changed it, as
- * the compiler sees it. Returns how many failed.
+ * Handles an actor's messages, one after the other, by one thread. After GYRE_ACTOR_CLOCKS it leaves the rest of the
+ * run for the next run, so that replies and another order wait for at most one message that takes long. It may, because
+ * nobody else takes from its queues. The worker's words are read once, because for the compiler each reply may have
+ * changed them. Returns how many messages failed.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells, void *state,
@@ -203,7 +203,7 @@ template <class K> GYRE_HELPER void *gyre_near_state_()
     return 0;
 }
 
-/* What the lanes of a block kernel share; else NULL. */
+/* The words that the lanes of a block kernel share; NULL for other kernels. */
 template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 {
     if constexpr (K::gyre_its_kernel_form_ == 2) {

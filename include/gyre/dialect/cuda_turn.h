@@ -25,7 +25,7 @@ GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_bloc
     if ((threadIdx.x & 31) == 0 && worker->count)
         gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
-        return; /* what there is to fetch is told by the slots */
+        return; /* the slots, which are not there yet, say what to fetch */
     gyre_fetch_start_(view, worker);
     if (worker->count)
         gyre_look_ahead_(view, worker);

@@ -18,16 +18,16 @@
 #define GYRE_HEADED 0
 #endif
 
-/** What the lanes of a block share. */
+/** The words that the lanes of a block share. */
 typedef struct gyre_block_shared {
     gyre_u64 cells[1024]; /* one a lane, for block functions */
-    gyre_u32 place[2];    /* of lane 0's last barriers */
+    gyre_u32 place[2];    /* the places of lane 0's last barriers */
     gyre_u32 first_failed;
     gyre_u32 returned;                  /* lanes whose handler has returned */
     gyre_u32 first_return, last_return; /* after how many barriers: least and most */
     gyre_u32 parted;                    /* the last barrier that lanes met at different places */
 #if defined(GYRE_DIALECT_CUDA) && GYRE_HEADED
-    gyre_u64 header[8]; /* of the message at hand, where another program can write it */
+    gyre_u64 header[8]; /* a copy of the current message's, if another program can write it */
 #endif
 } gyre_block_shared;
 
@@ -41,7 +41,7 @@ typedef struct gyre_block_shared {
 #define GYRE_SEALED 0
 #endif
 
-/** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
+/** One lane's view of its launch, which handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
     gyre_u32 in_block;     /* a block kernel: barriers work */
@@ -50,7 +50,7 @@ typedef struct gyre_context {
     gyre_u32 failed;
     gyre_u64 time_ns;
 #ifdef GYRE_DIALECT_OPENCL
-    gyre_u64 ticks, tick_rate; /* of gyre_time_ns: opencl_functions.h */
+    gyre_u64 ticks, tick_rate; /* for gyre_time_ns: opencl_functions.h */
 #endif
     GYRE_LITERAL_ const char *fail_text;
     GYRE_GLOBAL gyre_device_log *log;
@@ -61,18 +61,18 @@ typedef struct gyre_context {
     gyre_u64 stamp_mask;
 #endif
 #if GYRE_SEALED && defined(GYRE_DIALECT_CUDA)
-    gyre_u32 *seals; /* of the queue that is served: of requests, then of replies; NULL: none */
+    gyre_u32 *seals; /* the served queue's: for requests, then for replies; NULL: none */
     gyre_u64 seal_mask;
 #endif
 #if GYRE_HEADED
-    const GYRE_GLOBAL gyre_u8 *header; /* of the message at hand; NULL: it has none */
+    const GYRE_GLOBAL gyre_u8 *header; /* the current message's; NULL: it has none */
     gyre_u32 header_size;
     const GYRE_GLOBAL gyre_u8 *headers; /* of the queue that is served; NULL: none */
     gyre_u64 header_mask;
 #ifdef GYRE_DIALECT_CUDA
     const gyre_u64
-        *header_taken; /* its copy, where another program can write it; NULL: it is read where it lies */
-    gyre_u32 foreign;  /* of the queue that is served: there is to be one */
+        *header_taken; /* a copy of the header, if another program can write it; NULL: it is read in place */
+    gyre_u32 foreign;  /* not 0: headers of the served queue are copied */
 #endif
 #endif
 } gyre_context;
@@ -90,7 +90,7 @@ GYRE_HELPER gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, GYRE_LITER
     return GYRE_FAILED;
 }
 
-/* The handler's own failure; what it may not say is a failure that says so. */
+/* The handler's own failure. A code that a handler may not use becomes a failure that says so. */
 GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
 {
     if (code < 0)
@@ -98,7 +98,7 @@ GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERA
     return gyre_fail_(gyre, code, text);
 }
 
-/* What a handler returns that is none of its results is a failure, not a silent "no reply". */
+/* A returned value that is none of a handler's results is a failure, not a silent "no reply". */
 GYRE_HELPER gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
@@ -168,7 +168,7 @@ GYRE_HELPER gyre_u64 gyre_rotl_u64(gyre_u64 x, gyre_u32 n)
     return x << (n & 63) | x >> ((0 - n) & 63);
 }
 
-/* Of a number and a NaN, minimum and maximum are the number. */
+/* The minimum and the maximum of a number and a NaN are the number. */
 #define GYRE_SUM_(a, b)       ((a) + (b))
 #define GYRE_SUM_I32_(a, b)   ((gyre_i32)((gyre_u32)(a) + (gyre_u32)(b)))
 #define GYRE_SUM_I64_(a, b)   ((gyre_i64)((gyre_u64)(a) + (gyre_u64)(b)))
@@ -225,7 +225,7 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
     GYRE_HELPER void gyre_bind_##name_(name_ *gyre_its_buffers_, const gyre_bound *gyre_its_bound_){         \
         LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)} GYRE_BUFFERS_SEEN_(name_, LIST_)
 
-/* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
+/* The buffers of a migration (forms.h): GYRE_BUFFERS of the state before and the state after. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
         GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
@@ -342,8 +342,8 @@ GYRE_HELPER void gyre_block_begin_(gyre_context *gyre)
 }
 
 /*
- * Which lane speaks for a failed message: the lowest that failed of its own accord, else the lowest that
- * missed a barrier. The order of these numbers says so.
+ * A lane's rank among the lanes that failed; the lane with the lowest rank speaks for a failed message. That is the
+ * lowest lane that failed of its own accord, else the lowest that missed a barrier.
  */
 GYRE_HELPER gyre_u32 gyre_failure_rank_(const gyre_context *gyre)
 {

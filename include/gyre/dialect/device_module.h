@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel file compiled for a GPU or an OpenCL device and its backend tell each other, whichever of the two it is:
- * the log, the records. One text for host C, CUDA C++ and OpenCL C; kernel authors never need it. cuda_module.h and
- * opencl_module.h have the rest.
+ * The interface between a backend and a kernel file compiled for a GPU or an OpenCL device, as far as it is the same
+ * for both: the log, the records. One text for host C, CUDA C++ and OpenCL C; kernel authors never need it.
+ * cuda_module.h and opencl_module.h have the rest.
  *
  * Stability: private to the pair; both sides compare GYRE_DEVICE_MODULE_VERSION.
  */

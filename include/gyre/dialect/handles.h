@@ -25,7 +25,7 @@ GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(gyre_u64 address);
 /* Elements are aligned to the largest power of two that divides their size, and to no more than this. */
 #define GYRE_HANDLE_ALIGNMENT_ 16
 
-/* What is wrong with a handle; NULL when nothing is. */
+/* The fault of a handle, as a sentence; NULL: it has none. */
 GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *
 gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 element_size)
 {
@@ -42,7 +42,8 @@ gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 elemen
     return 0;
 }
 
-/* *address: of what the handle names, when nothing is wrong. `table`: NULL where there is none. */
+/* The fault of a handle, found in the table. *address: where the named bytes lie, if there is no fault. `table`: NULL
+ * where there is none. */
 GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *gyre_handle_find_(const GYRE_TABLE_ gyre_control_handle *table,
                                                                  gyre_handle asked, gyre_u64 element_size,
                                                                  gyre_u64 *address)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What handlers see of a message's header: one text for all dialects, included where gyre_context is known.
- * A field is 0 where the queue has no header, or one that ends before the field. The dialect defines before
- * it
+ * Reading a message's header in handlers: one text for all dialects, included where gyre_context is known. A field is 0
+ * where the queue has no header, or a header that ends before the field. The dialect defines before it
  *
  *   GYRE_HEADER_INLINE_                    how functions are declared
  *   GYRE_HEADER_LOAD_(gyre, type, offset)  a field of the header of the message at hand; not called without

@@ -26,15 +26,16 @@
 #define GYRE_EPOCH_SHARED_(shared_)                                                                          \
     __local gyre_block_shared shared_##memory_;                                                              \
     __local gyre_block_shared *shared_ = &shared_##memory_
-/* The load keeps a scratch that the handler does not use: PoCL 6 ends the process over one that is optimized away. */
+/* The load keeps a scratch that the handler does not use, because PoCL 6 ends the process over a scratch that is
+ * optimized away. */
 #define GYRE_EPOCH_SCRATCH_(type_, scratch_)                                                                 \
     __local type_ scratch_##memory_;                                                                         \
     __local type_ *scratch_ = &scratch_##memory_;                                                            \
     (void)*(const volatile __local char *)scratch_
 
 /*
- * What is told of a message that failed while no lane says why: before a barrier that not all lanes meet, which
- * is undefined here, a platform may lose what a lane said.
+ * The text of a failed message for which no lane says why: before a barrier that not all lanes meet, which is undefined
+ * here, a platform may lose a lane's stores.
  */
 #define GYRE_EPOCH_PARTED_TEXT_ "no lane tells why: did some miss a barrier?"
 
@@ -91,8 +92,8 @@ GYRE_HELPER __global gyre_slot *gyre_epochs_out_(const gyre_epoch *epoch, __glob
 }
 
 /*
- * Whether the host wants something else: what is not begun stays. Direct, this also waits for a request whose
- * batch is being published; pairs with the client's release of the sequence.
+ * Whether the host called the epoch off: messages that were not begun then stay in the queue. When direct, this also
+ * waits for a request whose batch is being published; pairs with the client's release of the sequence.
  */
 GYRE_HELPER int gyre_epochs_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control,
                                         const __global gyre_slot *in, gyre_u32 i)
@@ -112,8 +113,8 @@ enum gyre_slot_state_ {
 };
 
 /*
- * What is to be done with message i, which may have a `wrong` length. `writes` is 1 for the one lane that may
- * write the reply slot.
+ * Decides how message i, which may have a `wrong` length, goes on. `writes` is 1 for the one lane that may write the
+ * reply slot.
  */
 GYRE_HELPER int gyre_epochs_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
                                   int wrong, __global gyre_slot *out, int writes)
@@ -140,7 +141,7 @@ GYRE_HELPER int gyre_epochs_open_(const gyre_epoch *epoch, gyre_u32 i, const __g
 
 /* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
 #define GYRE_EPOCH_ASKED_(request_, epoch_, region, in_)                                                     \
-    const gyre_u32 gyre_its_length_ = (in_)->length; /* once: who sent it may write it still */              \
+    const gyre_u32 gyre_its_length_ = (in_)->length; /* once: its sender may still write it */               \
     const __global request_ *gyre_its_asked_ =                                                               \
         GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, gyre_its_length_);                                \
     const int gyre_its_wrong_ = GYRE_LENGTH_WRONG_(gyre_its_length_, gyre_least_##request_,                  \
@@ -198,7 +199,8 @@ GYRE_HELPER void gyre_epochs_count_(__global gyre_device_log *log, gyre_u32 fail
         gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
 }
 
-/* An epoch that was called off had completed it. What else is complete is handled once more (checkpoints). */
+/* Whether an epoch that was called off had completed message i. Other complete messages are handled once more
+ * (checkpoints). */
 GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What handlers call, as OpenCL C: time and bits. Included by opencl.h.
+ * Functions for handlers, as OpenCL C: time and bits. Included by opencl.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_FUNCTIONS_H
 #define GYRE_DIALECT_OPENCL_FUNCTIONS_H
 
 /*
- * OpenCL C has no clock. What devices have instead: NVIDIA's timer in nanoseconds, and the counter of a
- * processor, which `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`.
- * Elsewhere the time stands still within a batch.
+ * OpenCL C has no clock. NVIDIA's devices have a timer in nanoseconds instead, and processors a counter, which
+ * `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`. Elsewhere the time stands still
+ * within a batch.
  */
 #if defined(__x86_64__) && !defined(__NV_CL_C_VERSION)
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an OpenCL C file tells the host what it declares: the host cannot read constants of a program, so one
- * kernel at the end of the unit, `gyre_describe`, copies out everything. Each declaration defines an overload
- * of gyre_item_ for a number of its own; the kernel calls all numbers, and one that nobody defined ends in
- * the overload for `void *`, which does nothing.
+ * How an OpenCL C file tells the host what it declares: the host cannot read constants of a program, so one kernel at
+ * the end of the unit, `gyre_describe`, copies out everything. Each declaration defines an overload of gyre_item_ for a
+ * number of its own; the kernel calls all numbers, and a number without a declaration ends in the overload for `void
+ * *`, which does nothing.
  *
  * Included by message.h, before any declaration.
  */

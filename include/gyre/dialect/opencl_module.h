@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel file compiled as OpenCL C and the OpenCL backend tell each other: the arguments of an epoch
- * and the items that describe kernels and messages. One text for host C and OpenCL C; kernel authors never
- * need it.
+ * The interface between the OpenCL backend and a kernel file compiled as OpenCL C: the arguments of an epoch and the
+ * items that describe kernels and messages. One text for host C and OpenCL C; kernel authors never need it.
  *
  * The entry of kernel NAME is `gyre_epoch_NAME`, with the parameters
  *
@@ -53,25 +52,25 @@ typedef struct gyre_epoch {
     gyre_u32 request_stride, reply_stride;
     gyre_u32 spacing, span,
         step;             /* lane l handles l * spacing, then every step-th up to l * spacing + span */
-    gyre_u32 block_count; /* of the launch; an epoch may run fewer, from first_block on */
+    gyre_u32 block_count; /* the launch's; an epoch may run fewer, from first_block on */
     gyre_u32 first_block;
-    gyre_u32 lane_count; /* of a block of the launch; one of lanes that do not meet may run fewer */
+    gyre_u32 lane_count; /* of the launch's blocks; an epoch whose lanes do not meet may run fewer */
     gyre_u32 header_size;
-    /* Direct: of the queue; block b has track b. Else a request's place says where it lies in `requests`, and
-     * the reply to message i is built at reply_offset + i * reply_stride of `replies`. */
+    /* Direct: the queue's bridge, in which block b has track b. Else a request's place says where it lies in
+     * `requests`, and the reply to message i is built at reply_offset + i * reply_stride of `replies`. */
     gyre_bridge bridge;
     gyre_u32 spare;  /* direct: the reply to the one message goes to the spare place */
     gyre_u32 fenced; /* not direct: a reply is in memory before its mark is */
 } gyre_epoch;
 
-/** In the spare words of gyre_device_log: what an epoch adds up. */
+/** Sums of an epoch, in the spare words of gyre_device_log. */
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
 #define GYRE_STAY_LEFT_WORD    1 /* blocks of a kernel that stays (opencl_stay.h) that have left */
 
 /** Where a block of a kernel that stays is in a queue;
  * GYRE_QUEUES_MAX of them a block, zeroed by the host. */
 typedef struct gyre_stay_cursor {
-    gyre_u64 address, serial; /* of the control region's table */
+    gyre_u64 address, serial; /* its entry's in the control region's table */
     gyre_u64 next, end;       /* with one block everything from `next` on, else the claimed window */
 } gyre_stay_cursor;
 
@@ -92,11 +91,11 @@ typedef struct gyre_stay_cursor {
 typedef struct gyre_item {
     gyre_u32 name_size; /* 0: there are no more items */
     gyre_u32 size;
-    gyre_u64 layout[2]; /* of a message: its sizeof and alignment */
+    gyre_u64 layout[2]; /* a message's sizeof and alignment */
     char name[104];     /* gyre_text_NAME, gyre_layout_NAME, gyre_buffers_text_NAME, gyre_kernel_NAME */
 } gyre_item;
 
-/** What stands before the first item. */
+/** The head of the list, before the first item. */
 typedef struct gyre_item_list {
     gyre_u32 version;
     gyre_u32 count; /* items that the file declares; beyond GYRE_ITEMS_MAX they are not written */

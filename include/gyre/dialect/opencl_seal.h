@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checksums of messages in OpenCL kernels: of each request before its handler is called, of each reply before
- * it is settled. Only in kernels that are compiled with GYRE_SEALED = 1. Included by opencl_epoch.h.
+ * Checksums of messages in OpenCL kernels: each request's before its handler is called, each reply's before it is
+ * settled. Only in kernels that are compiled with GYRE_SEALED = 1. Included by opencl_epoch.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_SEAL_H
 #define GYRE_DIALECT_OPENCL_SEAL_H

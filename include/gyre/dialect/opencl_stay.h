@@ -13,18 +13,19 @@
 #define GYRE_STAY_BATCH_ 256u /* messages of one queue before the next queue has its turn */
 #define GYRE_STAY_CLAIM_ 64u  /* messages that a block takes at once where several share a queue */
 
-/** What a block goes through its queues with. */
+/** A block's state while it goes through its queues. */
 typedef struct gyre_stay_ {
     __global gyre_control_region *control;
     __global gyre_control_block *line;
-    __global gyre_stay_cursor *cursors; /* of this block */
+    __global gyre_stay_cursor *cursors; /* this block's */
     gyre_u64 command;
     gyre_u32 queue_count, blocks;
-    /* of the queue that is being served */
+    /* the queue that is being served */
     __global gyre_u8 *region;
     __global gyre_stay_cursor *cursor;
     gyre_epoch at; /* the message at hand, as an epoch of one */
-    /* of a queue of another program (GYRE_FOREIGN_RING): where its messages are copied to, and the one at hand there */
+    /* for a queue of another program (GYRE_FOREIGN_RING): where its messages are copied to, and the current message
+     * there */
     __global gyre_u8 *stage;
     gyre_epoch taken;
     gyre_u32 foreign; /* GYRE_FOREIGN_* of the queue */
@@ -183,8 +184,8 @@ GYRE_HELPER void gyre_stay_zero_(__global gyre_u8 *bytes, gyre_u32 size)
 }
 
 /*
- * What another program's request says is copied once, and the copy is looked at from then on: an epoch of one in the
- * block's stage, whose reply begins zeroed. Of one that is too long nothing is copied, for it is refused.
+ * Copies another program's request once; from then on only the copy is looked at: an epoch of one in the block's stage,
+ * whose reply begins zeroed. A payload that is too long is not copied, because its request is refused.
  */
 GYRE_HELPER void gyre_stay_take_(gyre_stay_ *stay, gyre_u32 asked, gyre_u32 given)
 {
@@ -217,7 +218,7 @@ GYRE_HELPER void gyre_stay_take_(gyre_stay_ *stay, gyre_u32 asked, gyre_u32 give
     stay->taken.reply_seals_offset = GYRE_STAY_SEALS_AT(asked) + sizeof(gyre_u32);
 }
 
-/* Out of the stage, all but the sequence. One that was answered before stays as it is. */
+/* Copies the reply out of the stage, except for its sequence. A reply that was there before stays as it is. */
 GYRE_HELPER void gyre_stay_give_(const gyre_stay_ *stay, gyre_u32 asked)
 {
     const gyre_u64 place = stay->at.first & stay->at.mask;
@@ -234,7 +235,7 @@ GYRE_HELPER void gyre_stay_give_(const gyre_stay_ *stay, gyre_u32 asked)
             *(const __global gyre_u32 *)(stay->stage + stay->taken.reply_seals_offset);
 }
 
-/* A reply in place that is passed on to other programs; one that was answered before stays. */
+/* Zeroes a reply in place that is passed on to other programs, unless the request was answered before. */
 GYRE_HELPER void gyre_stay_zero_reply_(const gyre_stay_ *stay)
 {
     const __global gyre_slot *in = gyre_stay_in_(stay, stay->at.first);
@@ -245,7 +246,7 @@ GYRE_HELPER void gyre_stay_zero_reply_(const gyre_stay_ *stay)
         gyre_stay_zero_((__global gyre_u8 *)(out + 1), stay->at.reply_stride - (gyre_u32)sizeof(gyre_slot));
 }
 
-/* Of this block's line, which it alone writes. */
+/* Counts in this block's line, which it alone writes. */
 GYRE_HELPER void gyre_stay_count_(gyre_stay_ *stay, gyre_u64 handled, gyre_u64 failed)
 {
     GYRE_STAY_STORE_(&stay->line->handled, stay->line->handled + handled);

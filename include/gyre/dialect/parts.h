@@ -19,8 +19,8 @@
  *                                                         the reply, when the buffer does not hold them
  *     gyre_has(part)                                      whether an optional field is there
  *     void gyre_cut(gyre, T, reply, part, count)          shortens a part of the reply to `count` items, and
- *                                                         drops all that was made behind it; of a part in a
- *                                                         buffer its name becomes shorter. An empty part is
+ *                                                         drops all that was made behind it; if the part is
+ *                                                         in a buffer, its name becomes shorter. An empty part is
  *                                                         nowhere, so nothing is behind it. Fails the
  *                                                         message, and changes nothing, when the part has
  *                                                         fewer items or is not in the reply
@@ -32,8 +32,8 @@
  * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,
  * and its handler never runs. So gyre_items needs no check of its own, and gyre_get only that of the index.
  *
- * A part may be far (parts.h): its items lie in a device buffer, whose name, bounds and address are checked
- * as gyre_open would; one that is wrong there is GYRE_FAILURE_BUFFER. Handlers see no difference.
+ * A part may be far (parts.h): its items lie in a device buffer, whose name, bounds and address are checked as by
+ * gyre_open; a fault there is GYRE_FAILURE_BUFFER. Handlers see no difference.
  *
  * A reply's part is far when gyre_new_in made it: the receiver reads it with gyre_fetch (gyre.h).
  *
@@ -50,8 +50,8 @@
 #define GYRE_LATE_ GYRE_HELPER /* a function that costs a compiler little where nobody calls it */
 #endif
 
-/* GYRE_FOREIGN_(gyre): of the dialect; whether the reply goes to another program. What it holds then begins zeroed,
- * so that no bytes of this one, or of other clients' messages, travel. */
+/* The dialect defines GYRE_FOREIGN_(gyre): whether the reply goes to another program. The items of such a reply begin
+ * zeroed, so that no bytes of this program, or of other clients' messages, travel. */
 GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
     if (!GYRE_FOREIGN_(gyre))
@@ -62,11 +62,11 @@ GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes,
 
 /* ---- checking ---- */
 
-/** What a message's parts may be in, and how many bytes of its tail no part was seen in yet. */
+/** The bounds in which a message's parts may lie, and how many bytes of its tail no part was seen in yet. */
 typedef struct gyre_bounds_ {
     gyre_u32 least, used, left;
-    gyre_i32 code;                                  /* of the failure, when something is wrong */
-    const GYRE_TABLE_ gyre_control_handle *handles; /* of far parts */
+    gyre_i32 code;                                  /* the failure's, when something is wrong */
+    const GYRE_TABLE_ gyre_control_handle *handles; /* for far parts */
 } gyre_bounds_;
 
 #ifndef GYRE_DIALECT_C
@@ -80,7 +80,7 @@ GYRE_LATE_ gyre_u32 gyre_item_alignment_(gyre_u32 size)
 #define GYRE_OUTSIDE_ "o"
 #define GYRE_OVERLAP_ "v"
 
-/* Of a far part. Nothing is written: who made the message knew the address, or the message fails. */
+/* Checks a far part. Nothing is written: the message's maker knew the address, or the message fails. */
 GYRE_LATE_ GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
                                                      gyre_u32 size, gyre_bounds_ *bounds)
 {
@@ -103,8 +103,8 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *
 }
 
 /*
- * What is wrong with a part; 0 when nothing is. Its field's name is added on the way back. That parts do not
- * overlap also bounds the time that checking takes.
+ * The fault of a part; 0: it has none. Callers add the field's name on the way back. Because parts must not overlap,
+ * the time that checking takes is bounded too.
  */
 GYRE_LATE_ GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
                                                       gyre_u32 size, gyre_u32 most, int may_be_far,
@@ -130,7 +130,7 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wr
     return wrong;
 }
 
-/* gyre_check_T(message, at, bounds): what is wrong with the T at byte `at`, or 0. */
+/* gyre_check_T(message, at, bounds): the fault of the T at byte `at`, or 0. */
 #define gyre_check_i8(message, at, bounds)          0
 #define gyre_check_i16(message, at, bounds)         0
 #define gyre_check_i32(message, at, bounds)         0
@@ -252,7 +252,7 @@ GYRE_PLAIN_(gyre_handle)
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
         (void)gyre_its_context_;                                                                             \
-        (void)gyre_its_request_; /* which one it is, is looked at where it goes to its handler */            \
+        (void)gyre_its_request_; /* its type is looked at where it goes to its handler */                    \
         return 1;                                                                                            \
     }                                                                                                        \
     GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *gyre_its_reply_)                                   \
@@ -371,7 +371,7 @@ GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, g
     gyre_new_in_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (handle_), (first_), (count_), \
                  sizeof(type_))
 
-/* The buffer is checked here: what the reply then says of it the receiver's side holds against its own table. */
+/* The buffer is checked here. The receiver's side compares the name in the reply with its own table again. */
 GYRE_LATE_ gyre_part gyre_new_in_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                   const GYRE_GLOBAL gyre_handle *handle, gyre_u64 first, gyre_u32 count,
                                   gyre_u32 item_size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts in handlers, in every dialect: a string is where a text's bytes are and how many there are. Included by kernel.h
- * behind parts.h.
+ * Texts in handlers, in every dialect: a string has the address of a text's bytes and their number. Included by
+ * kernel.h behind parts.h.
  *
  *     gyre_string gyre_string_of(message, part)           a text of a message, or any span of bytes
  *     gyre_string gyre_string_array(array)                an array of i8 or u8 in a message, state, or buffer: up to its first
@@ -139,8 +139,8 @@ GYRE_LATE_ gyre_part gyre_new_string_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *r
 #define gyre_new_string(gyre_, reply_, string_)                                                              \
     gyre_new_string_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (string_))
 
-/* Room for `count` bytes more behind a part: where they go is left in *at. What is in the part is the same afterwards,
- * unless it is the reply's end: a part elsewhere, a far one, or no room fails the message. */
+/* Makes room for `count` more bytes behind a part; *at says where they go. The part's own bytes stay the same. Only the
+ * last part of the reply can grow: another part, a far part, or no room fails the message. */
 GYRE_LATE_ gyre_part gyre_longer_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                   gyre_part part, gyre_u32 count, gyre_u32 *at)
 {

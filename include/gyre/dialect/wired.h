@@ -30,7 +30,8 @@
     ((form_) != 2 && sizeof(request_) + sizeof(reply_) <= GYRE_WIRED_SMALL_)
 #endif
 
-/* Before the handler: what it leaves out of its reply may be encoded. A CUDA lane's own memory is nobody's else to zero. */
+/* To be called before the handler, because bytes of the reply that it does not write may be encoded. In a CUDA lane's
+ * own memory nobody else zeroes them. */
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_WIRED_ZERO_(gyre, message_, size_) memset((message_), 0, (size_))
 #else
@@ -59,7 +60,7 @@ GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *m
 #define GYRE_WIRED_ROOM_(message_)                                                                           \
     (GYRE_WIRED_HEAD_ + GYRE_WIRE_MOST_##message_ + (GYRE_WIRE_MOST_##message_ ? 0 : 4))
 #define GYRE_WIRED_PLACE_(message_) GYRE_WIRED_EIGHTS_(GYRE_PACKET_FRONT + GYRE_WIRED_ROOM_(message_))
-/* Of a reply: with the decoded messages behind it, where they are not the lane's. */
+/* The room of a reply, with the decoded messages behind it unless the lane holds them in its own memory. */
 #define GYRE_WIRED_ALL_(form_, request_, reply_)                                                             \
     (GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                                           \
          ? GYRE_WIRED_ROOM_(reply_)                                                                          \
