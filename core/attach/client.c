@@ -197,6 +197,23 @@ static gyre_status choose_growth(struct gyre_attachment *attachment, const gyre_
     return status;
 }
 
+/* Where the caller's protocol or the kernel's extends the other one, the caller sends and receives its own types. */
+static gyre_status choose_sides(struct gyre_attachment *attachment, const char *kernel,
+                                const struct gyre_queue_options *options)
+{
+    struct gyre_kernel_types *own = NULL;
+    gyre_status status =
+        gyre_kernel_types_create(kernel, attachment->request, attachment->reply, &attachment->sides);
+    if (status == GYRE_OK)
+        status = gyre_kernel_types_create_grown(attachment->sides, &options->request_growth,
+                                                &options->reply_growth, &own);
+    if (!own)
+        return status;
+    gyre_kernel_types_destroy(attachment->sides);
+    attachment->sides = own;
+    return status;
+}
+
 static void keep_queue(struct gyre_attachment *attachment, gyre_queue *queue, int doorbell)
 {
     gyre_foreign_for(queue)->doorbell = doorbell;
@@ -216,9 +233,9 @@ static gyre_status adopt(struct gyre_attachment *attachment, const char *kernel,
     attachment->options = answer->options;
     answer->options.control = attachment->control;
     if (status == GYRE_OK)
-        status = gyre_kernel_types_create(kernel, attachment->request, attachment->reply, &attachment->sides);
-    if (status == GYRE_OK)
         status = choose_growth(attachment, desc, &answer->options);
+    if (status == GYRE_OK)
+        status = choose_sides(attachment, kernel, &answer->options);
     if (status == GYRE_OK)
         status = gyre_queue_create_at(&answer->options, descriptors[0], &queue);
     if (status != GYRE_OK) {

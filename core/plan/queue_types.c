@@ -31,6 +31,13 @@ static gyre_status take_growth(const gyre_type *kernels, gyre_layout **callers, 
     return GYRE_OK;
 }
 
+/* One has fields appended; of several types the kernel has each of the caller's, or a request might find no handler. */
+static bool either_extends(const gyre_layout *kernels, const gyre_layout *callers)
+{
+    return gyre_layout_extends(kernels, callers) ||
+           (gyre_layout_extends(callers, kernels) && callers->choice_count <= kernels->choice_count);
+}
+
 /* *size: that of the caller's type when one of the two has fields appended and they have no tails, else 0. */
 static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *type, uint32_t *size,
                                 struct gyre_queue_growth *growth)
@@ -40,7 +47,7 @@ static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *typ
     if (!type)
         return GYRE_OK;
     gyre_status status = gyre_layout_create(type, GYRE_MESSAGE_MAX, &callers);
-    if (status == GYRE_OK && (gyre_layout_extends(kernels, callers) || gyre_layout_extends(callers, kernels)))
+    if (status == GYRE_OK && either_extends(kernels, callers))
         status = take_growth(kernels->type, &callers, size, growth);
     else if (status == GYRE_OK)
         status = gyre_layout_compare(meant(kernels), "the kernel", callers, "the caller");

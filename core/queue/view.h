@@ -13,8 +13,9 @@
 
 struct gyre_queue_view {
     struct gyre_kernel *kernel;
-    struct gyre_kernel_types *types; /* of the kernel, maybe another program's; NULL: nobody asked */
-    gyre_queue *next;                /* the kernel's next queue */
+    struct gyre_kernel_types *types;     /* of the kernel, maybe another program's; NULL: nobody asked */
+    struct gyre_kernel_types *own_types; /* `types`, when they are this queue's alone; else NULL */
+    gyre_queue *next;                    /* the kernel's next queue */
     void *device_memory;
     struct gyre_buffer *span_memory; /* NULL: no spans in memory of the device */
     uint64_t device_address;         /* the region's address, for a device in this process */

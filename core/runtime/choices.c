@@ -24,7 +24,8 @@ struct side {
 struct gyre_kernel_types {
     char name[GYRE_NAME_MAX]; /* of the kernel */
     struct side request, reply;
-    uint32_t *names;  /* of the requests' types, as headers name them */
+    uint32_t *names;  /* of the kernel's request types, as headers name them */
+    uint32_t named;   /* so many */
     uint8_t *queries; /* of each: its handler changes nothing; NULL: none is so */
 };
 
@@ -40,6 +41,7 @@ static gyre_status make_side(const gyre_type *type, struct side *side)
 static gyre_status make_names(struct gyre_kernel_types *types)
 {
     const gyre_layout *layout = types->request.layout;
+    types->named = layout->choice_count;
     types->names = calloc((size_t)layout->choice_count + 1, sizeof *types->names);
     if (!types->names)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
@@ -81,6 +83,42 @@ gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *
     return GYRE_OK;
 }
 
+/* The caller's type where its messages are converted, else the kernel's. */
+static const gyre_type *type_of_side(const struct gyre_queue_growth *growth, const struct side *kernels)
+{
+    return growth->callers && growth->callers->shape == GYRE_SHAPE_CHOICE ? growth->callers->type
+                                                                          : kernels->layout->type;
+}
+
+static void *copy_of(const void *words, size_t size)
+{
+    void *copy = words ? malloc(size) : NULL;
+    return copy ? memcpy(copy, words, size) : NULL;
+}
+
+gyre_status gyre_kernel_types_create_grown(const struct gyre_kernel_types *kernels,
+                                           const struct gyre_queue_growth *request,
+                                           const struct gyre_queue_growth *reply,
+                                           struct gyre_kernel_types **out)
+{
+    const gyre_type *const requests = type_of_side(request, &kernels->request), *const replies = type_of_side(
+                                                                                    reply, &kernels->reply);
+    *out = NULL;
+    if (requests == kernels->request.layout->type && replies == kernels->reply.layout->type)
+        return GYRE_OK;
+    gyre_status status = gyre_kernel_types_create(kernels->name, requests, replies, out);
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_kernel_types *types = *out;
+    free(types->names);
+    types->named = kernels->named;
+    types->names = copy_of(kernels->names, ((size_t)kernels->named + 1) * sizeof *types->names);
+    types->queries = copy_of(kernels->queries, kernels->named);
+    return types->names && !types->queries == !kernels->queries
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
+}
+
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
 {
     const gyre_layout *layout = types->request.layout;
@@ -89,7 +127,7 @@ void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
         return;
     struct gyre_queue_choices *choices = gyre_choices_for(queue);
     choices->types = types->names;
-    choices->count = layout->choice_count;
+    choices->count = types->named;
     choices->queries = types->queries;
 }
 

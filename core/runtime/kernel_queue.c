@@ -120,6 +120,33 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     return status;
 }
 
+/* The queue as it was planned, with the types of its caller. Takes what `options` own, also after a failure. */
+static gyre_status create_typed(const gyre_kernel *kernel, struct gyre_queue_options *options,
+                                gyre_queue **out)
+{
+    struct gyre_kernel_types *own = NULL;
+    gyre_status status =
+        gyre_kernel_types_create_grown(kernel->types, &options->request_growth, &options->reply_growth, &own);
+    if (status == GYRE_OK)
+        status = gyre_queue_create(options, out);
+    if (status == GYRE_OK) {
+        gyre_kernel_types_name(own ? own : kernel->types, *out);
+        gyre_view_for(*out)->own_types = own;
+        return status;
+    }
+    gyre_kernel_types_destroy(own);
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
+static void destroy_typed(gyre_queue *queue)
+{
+    struct gyre_kernel_types *const own = gyre_view_of(queue)->own_types;
+    gyre_queue_destroy(queue);
+    gyre_kernel_types_destroy(own);
+}
+
 /* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
@@ -133,13 +160,14 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
         return status;
     options.trusted = lent && lent->trusted;
     status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
-    if (status == GYRE_OK)
-        status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&options.request_growth);
         gyre_queue_growth_finish(&options.reply_growth);
         return status;
     }
+    status = create_typed(kernel, &options, out);
+    if (status != GYRE_OK)
+        return status;
     const struct gyre_region *const memory_of = &gyre_ring_of(*out)->region;
     gyre_queue_memory_desc region = {.size = sizeof region,
                                      .address = memory_of->address,
@@ -147,12 +175,11 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
                                      .descriptor = memory_of->descriptor};
     status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
     if (status != GYRE_OK) {
-        gyre_queue_destroy(*out);
+        destroy_typed(*out);
         *out = NULL;
         return status;
     }
     gyre_view_for(*out)->kernel = kernel;
-    gyre_kernel_types_name(kernel->types, *out);
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
     if (lent)
@@ -178,7 +205,7 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
     gyre_keeper_queue_end(
         kernel, durable); /* first: what is left of the requests is in the journal, and not completed */
     gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
-    gyre_queue_destroy(queue);
+    destroy_typed(queue);
     gyre_keeper_queue_free(kernel, durable);
     gyre_span_memory_destroy(span_memory);
 }

@@ -188,6 +188,15 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 /** The types of a kernel, from its name and its records. Owner of *out, also after a failure: the caller. */
 gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
                                      struct gyre_kernel_types **out);
+/**
+ * The types of a queue whose caller has a protocol that one side extended: its messages are converted, so it sends and receives its
+ * own types, while headers and queries are the kernel's. *out NULL: they are the kernel's own. Owner of *out, also after a
+ * failure: the caller.
+ */
+gyre_status gyre_kernel_types_create_grown(const struct gyre_kernel_types *kernels,
+                                           const struct gyre_queue_growth *request,
+                                           const struct gyre_queue_growth *reply,
+                                           struct gyre_kernel_types **out);
 /** Accepts NULL. */
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types);
 /** Notes which types have handlers that change nothing; `queries` as in gyre_kernel_record. EXHAUSTED. */

@@ -56,18 +56,35 @@ static void describe_choice(char *text, const gyre_layout *layout, uint32_t i)
         snprintf(text, DESCRIPTION_SIZE, "no choice of number %" PRIu32, i + 1);
 }
 
-/* At least one of both is a choice. */
-static void find_different_choice(const gyre_layout *a, const gyre_layout *b, difference *found)
+/* Whether either is the other one, or has fields appended. */
+static bool fit(const gyre_layout *a, const gyre_layout *b)
+{
+    return strcmp(a->text, b->text) == 0 || gyre_layout_extends(a, b) || gyre_layout_extends(b, a);
+}
+
+/* The first number whose types are not the same; `grown`: types that grew count as the same. */
+static uint32_t first_other_choice(const gyre_layout *a, const gyre_layout *b, bool grown)
 {
     uint32_t i = 0;
     for (; i < a->choice_count && i < b->choice_count; i++) {
-        if (strcmp(a->choices[i]->name, b->choices[i]->name) != 0)
+        const gyre_layout *left = a->choices[i], *right = b->choices[i];
+        if (strcmp(left->name, right->name) != 0 ||
+            (grown ? !fit(left, right) : strcmp(left->text, right->text) != 0))
             break;
-        if (strcmp(a->choices[i]->text, b->choices[i]->text) != 0) {
-            snprintf(found->path, sizeof found->path, "%s.", a->choices[i]->name);
-            find_difference(a->choices[i], b->choices[i], found);
-            return;
-        }
+    }
+    return i;
+}
+
+/* At least one of both is a choice. A type that grew is told only when each one that differs did. */
+static void find_different_choice(const gyre_layout *a, const gyre_layout *b, difference *found)
+{
+    uint32_t i = first_other_choice(a, b, true);
+    if (i == a->choice_count && i == b->choice_count)
+        i = first_other_choice(a, b, false);
+    if (i < a->choice_count && i < b->choice_count && strcmp(a->choices[i]->name, b->choices[i]->name) == 0) {
+        snprintf(found->path, sizeof found->path, "%s.", a->choices[i]->name);
+        find_difference(a->choices[i], b->choices[i], found);
+        return;
     }
     describe_choice(found->a, a, i);
     describe_choice(found->b, b, i);
@@ -121,8 +138,23 @@ static bool grows_in_padding(const gyre_layout *longer, const gyre_layout *short
            longer->fields[shorter->field_count].offset < shorter->size;
 }
 
+/* Each type of the shorter list has its number in the longer one, where it is the same, or has fields appended. */
+static bool choices_extend(const gyre_layout *longer, const gyre_layout *shorter)
+{
+    bool extends = longer->shape == GYRE_SHAPE_CHOICE && shorter->shape == GYRE_SHAPE_CHOICE &&
+                   longer->choice_count >= shorter->choice_count && strcmp(longer->text, shorter->text) != 0;
+    for (uint32_t i = 0; extends && i < shorter->choice_count; i++) {
+        const gyre_layout *now = longer->choices[i], *before = shorter->choices[i];
+        extends = strcmp(now->name, before->name) == 0 &&
+                  (strcmp(now->text, before->text) == 0 || gyre_layout_extends(now, before));
+    }
+    return extends;
+}
+
 bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
 {
+    if (longer->choice_count || shorter->choice_count)
+        return choices_extend(longer, shorter);
     return has_more(longer, shorter) && !grows_in_padding(longer, shorter);
 }
 

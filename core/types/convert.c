@@ -107,8 +107,48 @@ gyre_status gyre_layout_carry(const gyre_layout *from, const void *message, cons
     return GYRE_OK;
 }
 
+/* A type of a protocol, as the same type of the other side's: how many bytes it has there. */
+static gyre_status convert_chosen(const gyre_layout *from, const unsigned char *message,
+                                  const gyre_layout *to, unsigned char *out, uint64_t *length)
+{
+    if (to->tail) {
+        const gyre_status status = gyre_layout_carry(from, message, to, out, NULL);
+        *length = gyre_layout_length(to, out);
+        return status;
+    }
+    const uint64_t known = from->size < to->size ? from->size : to->size;
+    memset(out + known, 0, to->size - known);
+    memcpy(out, message, known);
+    *length = to->size;
+    return GYRE_OK;
+}
+
+static gyre_status convert_choice(const gyre_layout *from, const unsigned char *message,
+                                  const gyre_layout *to, unsigned char *out)
+{
+    uint32_t used, number;
+    uint64_t length = 0;
+    memcpy(&number, message + sizeof used, sizeof number);
+    if (number == 0 || number > from->choice_count || number > to->choice_count)
+        return gyre_error_set(GYRE_INVALID,
+                              "a message of '%s' is its type of number %" PRIu32
+                              "%s%s%s, and '%s' of the other "
+                              "side has %" PRIu32 " types",
+                              from->name, number, number - 1 < from->choice_count ? ", '" : "",
+                              number - 1 < from->choice_count ? from->choices[number - 1]->name : "",
+                              number - 1 < from->choice_count ? "'" : "", to->name, to->choice_count);
+    const gyre_status status = convert_chosen(from->choices[number - 1], message + GYRE_CHOICE_FRONT,
+                                              to->choices[number - 1], out + GYRE_CHOICE_FRONT, &length);
+    used = (uint32_t)length + GYRE_CHOICE_FRONT;
+    memcpy(out, &used, sizeof used);
+    memcpy(out + sizeof used, &number, sizeof number);
+    return status;
+}
+
 gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
                                 void *out)
 {
+    if (from->shape == GYRE_SHAPE_CHOICE)
+        return convert_choice(from, message, to, out);
     return gyre_layout_carry(from, message, to, out, NULL);
 }

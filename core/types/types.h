@@ -112,14 +112,15 @@ gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const
 /**
  * Whether `longer` is `shorter` with fields appended. Without tails they lie behind the shorter type's last
  * byte, so that what each of them knows lies in the same place; with tails gyre_layout_convert leads from one
- * to the other, and the longer type's tail is at least as large.
+ * to the other, and the longer type's tail is at least as large. Of several types (GYRE_PROTOCOL) each one of `shorter` has
+ * its number and name in `longer`, and is the same or extended there; gyre_layout_convert leads from one to the other.
  */
 bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter);
 
 /**
  * Writes a message with a tail, which was checked, as one of another type, of which one extends the other:
  * fields that only `from` has are left out, those that only `to` has are zero. `out` has to->size bytes.
- * INVALID when the tail does not fit.
+ * INVALID when the tail does not fit, and for a message of a type that `to` does not have.
  */
 gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
                                 void *out);

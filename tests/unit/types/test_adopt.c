@@ -207,6 +207,29 @@ START_TEST(the_types_of_a_protocol_grow_each)
 }
 END_TEST
 
+/* Between programs, too: a message of a type that the other side has goes both ways. */
+START_TEST(messages_of_a_protocol_that_grew_are_converted)
+{
+    gyre_layout *before = layout_of(GYRE_TYPE(old_desk_request)), *now = layout_of(later_desk());
+    const old_state state = some_state();
+    old_desk_request message = {.gyre_used = 8 + sizeof state, .gyre_choice = 1};
+    unsigned char grown[4096], back[4096];
+    memset(grown, 0xff, sizeof grown);
+    ck_assert(gyre_layout_extends(now, before) && !gyre_layout_extends(before, now));
+    memcpy(&message.gyre_one, &state, sizeof state);
+    ck_assert(gyre_layout_convert(before, &message, now, grown) == GYRE_OK);
+    ck_assert_uint_eq(gyre_layout_length(now, grown), 8 + sizeof(appended_state));
+    ck_assert(((const appended_state *)(const void *)(grown + 8))->limit == 0);
+    ck_assert(gyre_layout_convert(now, grown, before, back) == GYRE_OK);
+    ck_assert(memcmp(back, &message, message.gyre_used) == 0);
+    message = (old_desk_request){.gyre_used = 8 + sizeof(old_point), .gyre_choice = 3};
+    ck_assert(gyre_layout_convert(now, &message, before, back) == GYRE_INVALID);
+    ck_assert_msg(strstr(gyre_error_text(), "type of number 3, 'old_point'"), "%s", gyre_error_text());
+    gyre_layout_destroy(before);
+    gyre_layout_destroy(now);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("adopt");
@@ -218,6 +241,7 @@ int main(void)
     tcase_add_test(tcase, a_tail_is_taken_along);
     tcase_add_test(tcase, a_broken_message_is_not_taken_over);
     tcase_add_test(tcase, the_types_of_a_protocol_grow_each);
+    tcase_add_test(tcase, messages_of_a_protocol_that_grew_are_converted);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
