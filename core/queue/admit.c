@@ -16,7 +16,7 @@ bool gyre_queue_converts(const gyre_queue *queue, size_t size)
            (size != 0 && size == queue->forms.caller_request_size);
 }
 
-/* The stages change the copies of *count requests. One that fails holds nothing; those before it let go. */
+/* The stages change the copies of *count requests. A stage that fails holds nothing; the stages before it let go. */
 static gyre_status stages_admit(gyre_queue *queue, void *copies, size_t *count, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
@@ -25,7 +25,7 @@ static gyre_status stages_admit(gyre_queue *queue, void *copies, size_t *count, 
     return status;
 }
 
-/* As gyre_queue_admit, of requests that are not in the ring as they are. */
+/* As gyre_queue_admit, for requests that look different in the ring. */
 static gyre_status requests_convert(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
                                     void **out)
 {

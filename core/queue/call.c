@@ -3,9 +3,9 @@
  * Calls: request and reply in one, from any number of threads, beside senders and receivers of the same
  * queue.
  *
- * The reply of index i is always in reply slot i, so a caller waits for its own slot and needs no table. Its
- * mark keeps receivers off the slot; when it took the reply, or gave up, whoever holds the consumer lock
- * steps over the slot in its turn (gyre_consumer_give).
+ * The reply of index i is always in reply slot i, so a caller waits for its own slot and needs no table. Its mark keeps
+ * receivers off the slot. When the caller took the reply, or gave up, a holder of the consumer lock steps over the slot
+ * in its turn (gyre_consumer_give).
  */
 #include <stdlib.h>
 
@@ -26,9 +26,9 @@
 #include "core/ring/express.h"
 
 /*
- * Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. With the lock
- * the mark is one more word that it protects. Without it the mark has to be seen by its holder, who looks
- * after giving it: hence the full barrier of gyre_mark_set between mark and second try.
+ * Leaves the slot to the thread that steps over it: this thread, unless another holds the lock. With the lock the mark
+ * is one more word that it protects. Without the lock its holder has to see the mark, and looks for marks after it gave
+ * the lock back: hence the full barrier of gyre_mark_set between the mark and the second try.
  */
 static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 {
@@ -244,7 +244,7 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
     return exchange_make(queue, &exchange, deadline_ns);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): what a caller can say of a call */
+/* NOLINTNEXTLINE(readability-function-size): a call has that many arguments */
 gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t request_size,
                            const gyre_header *header, void *reply, size_t reply_size,
                            gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)

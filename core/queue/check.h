@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a queue takes what a caller gives it. Each sets the error; no locks. */
+/* Checks of a caller's requests and headers. Each sets the error; no locks. */
 #ifndef GYRE_CORE_QUEUE_CHECK_H
 #define GYRE_CORE_QUEUE_CHECK_H
 
@@ -11,7 +11,7 @@ static inline bool gyre_queue_takes_nothing(const gyre_queue *queue)
     return queue->ring.request_size == 0;
 }
 
-/** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
+/** INVALID unless each of `count` requests, `size` bytes apart, is a message that the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
                                       size_t count);
 /** The same for one request with a tail, which is the caller's `number`th. */

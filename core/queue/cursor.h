@@ -8,7 +8,10 @@
 /** Waits until the cursor, which was `index`, is worth another look. AGAIN without a wait. */
 gyre_status gyre_cursor_wait(gyre_queue *queue, uint64_t index, uint64_t deadline_ns);
 
-/** What a receiver is told that found nothing, if an open peek is the reason; `status` is of the wait, which set the sentence. */
+/**
+ * The status for a receiver that found nothing. It sets the sentence if an open peek is the reason; else `status` and
+ * the sentence are the wait's.
+ */
 gyre_status gyre_cursor_tell_nothing(gyre_queue *queue, gyre_status status);
 
 #endif

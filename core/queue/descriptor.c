@@ -46,7 +46,7 @@ static void signal_ready(struct watch *watch)
     (void)written; /* an eventfd at 1 takes another write; nothing else can fail */
 }
 
-/* Also the ends of a queue are for receivers, who then get CLOSED or LOST. The sequence is read before the mark, as in
+/* The end of a queue is for receivers too: they then get CLOSED or LOST. The sequence is read before the mark, as in
  * receive.c. */
 static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
 {

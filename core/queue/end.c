@@ -19,7 +19,7 @@
 
 void gyre_queue_close_sends(gyre_queue *queue)
 {
-    /* under the lock: a send that saw "open" has published before anybody counts what is outstanding */
+    /* under the lock: a send that saw "open" has published before a thread counts the outstanding requests */
     gyre_producer_take(queue);
     __atomic_store_n(&queue->state.closed, 1, __ATOMIC_SEQ_CST);
     gyre_senders_call_all(queue);

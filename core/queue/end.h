@@ -5,7 +5,7 @@
 
 #include "core/queue/queue.h"
 
-/** Refuses sends from now on and wakes everybody who waits. */
+/** Refuses sends from now on and wakes all waiting threads. */
 void gyre_queue_close_sends(gyre_queue *queue);
 
 /** Accepts sends again after gyre_queue_close_sends. */

@@ -20,8 +20,8 @@ struct gyre_queue_foreign {
     int doorbell;      /* -1, or an eventfd: another program rings the kernel's doorbell for it */
     void (*detach)(gyre_queue *queue); /* closes a queue that no kernel of this program has; else NULL */
     void *attachment;                  /* for `detach` and `said` */
-    /* While state.away: what the server there says to this client, which it refuses; an empty text when no server is there.
-     * From any thread. NULL: nobody can say. */
+    /* While state.away: the sentence with which the server there refuses this client; an empty text when no server is
+     * there. From any thread. NULL: nobody can say. */
     void (*said)(const gyre_queue *queue, char *text, size_t size);
 };
 

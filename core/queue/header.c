@@ -37,7 +37,7 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* Words that ask for no bytes, but for a kernel that tells its times. */
+/* Words that take no bytes of a header, but ask for a kernel that tells its times. */
 static const char *const time_words[] = {"started", "finished"};
 
 uint32_t gyre_header_needed(const char *field)

@@ -18,8 +18,8 @@ const char *gyre_queue_label_of(const char *name, char *text, size_t size);
 /** Why a device said that its kernel was lost, as " (...)" in `text`; "" when it did not say. */
 const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size);
 
-/** What a sentence about a queue that waits for its next server ends with, from the comma on: whether a server is there, and what it
- * says. "" of every other queue. Returns `text`. */
+/** The end, from the comma on, of a sentence about a queue that waits for its next server: whether a server is there,
+ * and its sentence. "" for every other queue. Returns `text`. */
 const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SIZE]);
 
 /** CLOSED, LOST or INVALID: why the queue takes no sends. */

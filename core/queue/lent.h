@@ -3,10 +3,10 @@
  * A queue whose client is another program, which has the region, its own gyre_queue on it, and all the
  * credit.
  *
- * What this program knows of the client's indices it reads off the slots: request slots say what was sent,
- * reply slots what was answered. The client may write anything into either. So every number that comes out of
- * here is bounded (`sent` is between `received` and `received` + capacity), and a client that lies is wrong
- * about its own messages and nobody else's.
+ * This program reads the client's indices off the slots: request slots say which requests were sent, reply slots which
+ * were answered. The client may write anything into either. So every number that comes out of here is bounded (`sent`
+ * is between `received` and `received` + capacity), and a client that lies is wrong about its own messages and nobody
+ * else's.
  */
 #ifndef GYRE_CORE_QUEUE_LENT_H
 #define GYRE_CORE_QUEUE_LENT_H
@@ -28,9 +28,9 @@ void gyre_lent_destroy(gyre_queue *queue);
  * to date. Any thread. */
 void gyre_lent_look(struct gyre_lent *lent);
 
-/** Sends were closed: tells whoever speaks with the client. */
+/** Sends were closed: tells the thread that speaks with the client. */
 void gyre_lent_tell(gyre_queue *queue);
-/** The device has left for good, and what was unanswered is completed. */
+/** The device has left for good, and unanswered requests are completed. */
 void gyre_lent_end(gyre_queue *queue);
 
 /** The client's side: asks the program that serves to ring its kernel's doorbell. */

@@ -7,8 +7,8 @@
 
 /**
  * Makes a queue without stages, on a new ring (`descriptor` -1) or on a ring that another program made. INVALID for a
- * capacity that is no power of two or sizes out of range, and for a region that does not hold what the options say;
- * EXHAUSTED for want of memory.
+ * capacity that is no power of two or sizes out of range, and for a region that does not fit the options; EXHAUSTED for
+ * want of memory.
  */
 gyre_status gyre_queue_make(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
 
@@ -16,8 +16,8 @@ gyre_status gyre_queue_make(const struct gyre_queue_options *options, int descri
 void gyre_queue_own_growth(gyre_queue *queue, const struct gyre_queue_options *options);
 
 /**
- * Closes, completes what is unanswered, lets every thread that waits in a call on the queue return, frees.
- * The device has left. Accepts NULL.
+ * Closes the queue, completes unanswered requests, lets every thread that waits in a call on the queue return, and
+ * frees the queue. The device has left. Accepts NULL.
  */
 void gyre_queue_destroy(gyre_queue *queue);
 

@@ -77,7 +77,7 @@ static inline bool gyre_line_waits(const gyre_queue *queue)
     return queue->line && queue->line->waiting(queue);
 }
 
-/** What gyre.h calls the index of the message in this slot of the ring. */
+/** The index in the sense of gyre.h, maybe a ticket, of the message in this slot of the ring. */
 static inline uint64_t gyre_line_index(const gyre_queue *queue, uint64_t index)
 {
     return __builtin_expect(queue->line != NULL, 0) ? queue->line->ticket(queue, index) : index;

@@ -9,7 +9,7 @@
 gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                                    gyre_message_info *info, uint64_t deadline_ns);
 
-/** A condition (wait.h) of a queue whose receivers take what is there: some completion is. */
+/** A condition (wait.h) for a queue whose receivers take any completion: one is there. */
 int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument);
 
 #endif

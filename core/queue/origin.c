@@ -45,7 +45,7 @@ void gyre_origins_tell(gyre_queue *queue)
 {
     if (!origins_of(queue))
         return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between what changed and the look: pairs with the relay's */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between the change and the look: pairs with the relay's */
     if (__atomic_load_n(&queue->ring.shared->host.waiting, __ATOMIC_RELAXED))
         gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
 }

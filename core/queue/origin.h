@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of other programs in a queue that keeps what is sent: checkpoints and journals work by the sender
- * holding back where they are behind, and by memory that nobody else writes, neither of which can be asked of
- * another program. So its requests are relayed (core/attach/relay.h), and here is noted whose they are, for
- * the journal: the next life of the server knows to whom it owes a completion.
+ * Requests of other programs in a queue that keeps its requests. Checkpoints and journals need a sender that holds back
+ * while they are behind, and memory that nobody else writes. Another program cannot be relied on for either, so its
+ * requests are relayed (core/attach/relay.h). The origin of each is noted here for the journal, so that the next life
+ * of the server knows to which client it owes a completion.
  *
- * Also what the server tells such a client of its requests besides their completions: in the line of the ring
- * that belongs to the device, which the server is there.
+ * Also here: how far such a client's requests have come, which the server tells besides their completions. It writes
+ * that into the device's line of the client's ring, where the server is the device.
  */
 #ifndef GYRE_CORE_QUEUE_ORIGIN_H
 #define GYRE_CORE_QUEUE_ORIGIN_H
 
 #include "core/queue/queue.h"
 
-/** Whose a request is. Numbers of clients without a name are of one life of the server alone. */
+/** The client that sent a request. The number of a client without a name holds for one life of the server only. */
 struct gyre_origin {
-    uint64_t client, index; /* 0: this program's own; else the number that it has there */
+    uint64_t client, index; /* `client` 0: this program; `index`: the request's number at its client */
 };
 #define GYRE_ORIGIN_NAMED (UINT64_C(1) << 63)
 
 /** One a slot. */
 struct gyre_queue_origin {
-    uint64_t request; /* index + 1 of the request that it is of */
+    uint64_t request; /* index + 1 of the request with this origin */
     struct gyre_origin origin;
 };
 
 /** From now on requests of the queue may have origins. Any thread. EXHAUSTED. A queue that has them is left as it is. */
 gyre_status gyre_origins_create(gyre_queue *queue);
-/** By whoever sends request `index`, before it is there for others. */
+/** Called by the sender of request `index`, before the request is there for others. */
 void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origin);
-/** Of a request whose completion was not received. */
+/** The origin of a request whose completion was not received. */
 struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index);
 
 /** Something changed that a relay may wait for: rings the device's bell, at which it waits. */

@@ -70,7 +70,7 @@ uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests,
                                      : put_others(queue, requests, mark);
 }
 
-/* Notes what is noted of the next request, if there is room for it. */
+/* Lets the stages note the next request, if there is room for it. */
 static bool grant_one(gyre_queue *queue, const struct gyre_outgoing *request)
 {
     const uint64_t index = queue->producer.sent;

@@ -138,7 +138,7 @@ GYRE_INLINE uint64_t gyre_put_many(gyre_queue *queue, const void *requests, size
     else
         gyre_put_chunks(slots, index, end, requests, size, queue->ways.chunk, tails);
     __atomic_store_n(&queue->producer.sent, end,
-                     __ATOMIC_RELEASE); /* for those who count; the device never looks */
+                     __ATOMIC_RELEASE); /* for readers of statistics; the device never looks */
     gyre_producer_note_depth(queue, end);
     return granted;
 }

@@ -197,7 +197,8 @@ void gyre_queue_destroy(gyre_queue *queue)
 
 void gyre_queue_release(gyre_queue *queue)
 {
-    gyre_region_destroy(&queue->ring.region); /* first: gyre_queue_destroy completes what is in a region */
+    gyre_region_destroy(
+        &queue->ring.region); /* first: gyre_queue_destroy completes the requests in a region */
     gyre_queue_destroy(queue);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue: one client of a ring, and what stands behind gyre_queue in gyre.h. Backend-neutral.
+ * A queue: one client of a ring, and the object behind gyre_queue in gyre.h. Backend-neutral.
  *
  * Producers share `producer.lock`, consumers share `consumer.lock`; neither is held across a wait or while
  * user code runs (a reservation or a peek is a flag, not a lock). When a thread takes both, the consumer's
@@ -55,7 +55,7 @@ struct gyre_queue_ways {
     uint32_t spin_turns;
     bool many_threads, device_wakes, device_returns; /* as in struct gyre_queue_options */
     bool detour;                                     /* sends are posted one at a time (post.h) */
-    bool any_order;                                  /* receivers take whatever is there */
+    bool any_order;                                  /* receivers take any completion that is there */
     int light_waits;                                 /* for gyre_barrier_light among this side's waits */
     uint64_t chunk;            /* requests of a batch that are copied before they are published */
     uint32_t quick_reply_size; /* replies up to this size need no second look: `reply_size`, or 0 */
@@ -73,7 +73,7 @@ struct gyre_queue_forms {
     void (*settle)(const struct gyre_queue *queue, void *request, uint64_t length);
 };
 
-/** The side of those who send. */
+/** The senders' side. */
 struct gyre_queue_producer {
     _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
     uint8_t busy;           /* GYRE_CHECKED: a thread is inside without a lock */
@@ -81,7 +81,7 @@ struct gyre_queue_producer {
     uint64_t reserved;      /* slots granted by the open reservation */
     size_t reserved_size;   /* bytes of each */
     uint64_t sent;          /* next index to send; read by others with relaxed loads */
-    uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
+    uint64_t received_seen; /* a past value of consumer.received: there is at least that much room */
     uint64_t high_water, rejected, dropped, waits, duplicates;
     const gyre_header *given; /* headers of the requests being put; NULL: the queue fills headers in */
     uint64_t drop_before;     /* the value of `drop_before` in the region's host line */
@@ -94,7 +94,7 @@ struct gyre_queue_producer {
     struct gyre_storm storm;
 };
 
-/** The side of those who receive. */
+/** The receivers' side. */
 struct gyre_queue_consumer {
     _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
     uint8_t busy;      /* as the producer's */
@@ -105,7 +105,7 @@ struct gyre_queue_consumer {
     bool failures; /* some of the peeked views may be of failed requests */
 };
 
-/** Whether the queue takes messages, and who waits at it. */
+/** Whether the queue takes messages, and how many threads wait at it. */
 struct gyre_queue_state {
     _Alignas(GYRE_PAIR_SIZE) uint32_t closed;
     uint32_t abandoned;   /* closed for good, and a device that does not leave may still write replies */

@@ -69,7 +69,7 @@ static inline size_t replies_take_quick(const gyre_queue *queue, const struct ta
     return taken;
 }
 
-/* Moves the cursor over what a receiver took; `info` is of the first message. */
+/* Moves the cursor over the completions that a receiver took; `info`: for the first message. */
 static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropped, gyre_message_info *info)
 {
     const uint64_t first = queue->consumer.received;
@@ -80,9 +80,9 @@ static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropp
     gyre_replies_pass(queue, end, dropped);
 }
 
-/* Takes what is there, up to `count`; the lock is held. A failure ends the batch, and stands alone if it is
- * first. A message that its device dropped for a sender counts as dropped by whoever steps over it: that sender, or a
- * receiver that was quicker. */
+/* Takes the completions that are there, up to `count`; the lock is held. Without a place for completions a failure ends
+ * the batch, and stands alone if it is first. The thread that steps over a message which its device dropped for a
+ * sender counts it as dropped: that sender, or a receiver that was quicker. */
 static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, unsigned char *replies,
                                 size_t *received)
 {
@@ -112,8 +112,8 @@ static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, 
     return status;
 }
 
-/* A batch of a queue whose receivers take whatever is there: only the first one is waited for. Without a
- * place for completions each stands alone, since a failure that was taken is told by the status. */
+/* Receives a batch from a queue whose receivers take any completion that is there; waits only for the first one.
+ * Without a place for completions it takes one alone, because the status has to tell a failure that was taken. */
 __attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, const struct taking *taking,
                                                          size_t *received, uint64_t deadline_ns)
 {

@@ -25,8 +25,8 @@ static void headers_clear(const struct gyre_ring *ring, uint64_t first, uint64_t
 }
 
 /*
- * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
- * or another one is open.
+ * Opens a reservation of slots that lie together in memory, `size` bytes for each request; 0 when there is no room or
+ * another reservation is open.
  */
 static uint64_t try_reserve(gyre_queue *queue, struct gyre_sender *sender, size_t size, uint64_t wanted,
                             bool *is_closed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unanswered requests of a queue whose device died: see replay.h. No locks; a sender that is in the middle of
- * a send has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
+ * Unanswered requests of a queue whose device died: see resume.h. No locks; a sender that is in the middle of a send
+ * has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
  */
 #include "core/queue/resume.h"
 

@@ -29,8 +29,8 @@ void gyre_queue_mark_settled(gyre_queue *queue);
 /** Whether a handler ran for a request that is completed. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index);
 /**
- * No device: writes again what this side tells the device in the region's lines, over what a worker may have made of
- * it. Nothing for a queue whose client is another program.
+ * No device: writes this side's words in the region's lines again, because a worker may have overwritten them. Does
+ * nothing for a queue whose client is another program.
  */
 void gyre_queue_renew(gyre_queue *queue);
 /** Whether a worker overwrote the slot of a request that was sent: its sequence is no more the request's. */

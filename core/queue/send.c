@@ -48,7 +48,7 @@ __attribute__((noinline)) static gyre_status send_in_line(gyre_queue *queue, str
     return status;
 }
 
-/* Sends what there is room for, waiting while there is none; at least 1 when OK. */
+/* Sends as many requests as there is room for, and waits while there is none; at least 1 when OK. */
 GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
                                   uint64_t deadline_ns, bool tails)
 {

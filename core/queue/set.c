@@ -70,7 +70,7 @@ static gyre_status check_own(const gyre_queue_set *set, const char *call)
 
 static void set_change(gyre_queue_set *set)
 {
-    __atomic_fetch_add(&set->changed, 1, __ATOMIC_RELEASE); /* pairs with the acquire of who waits */
+    __atomic_fetch_add(&set->changed, 1, __ATOMIC_RELEASE); /* pairs with the acquire of waiting threads */
     gyre_futex_wake(&set->changed, INT_MAX);
 }
 

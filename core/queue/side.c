@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a consumer's section. Calls that ended before their turn are stepped over here, by whoever holds the lock.
+ * The end of a consumer's section. The holder of the lock steps here over calls that ended before their turn.
  *
  * Lock: the consumer's.
  */

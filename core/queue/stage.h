@@ -37,8 +37,8 @@ struct gyre_queue_stage {
     void (*recall)(gyre_queue *queue, void *requests, size_t first, size_t end);
     /* grant: producer. How many of the `wanted` indices from `index` on may be sent now. */
     uint64_t (*grant)(gyre_queue *queue, uint64_t index, uint64_t wanted);
-    /* held: any thread. Why the request of this index may not be granted now, as what follows the queue's label in a sentence; NULL:
-     * it may. */
+    /* held: any thread. Why the request of this index may not be granted now, as the words behind the queue's label in
+     * a sentence; NULL: it may. */
     const char *(*held)(const gyre_queue *queue, uint64_t index);
     /* sent: producer. Notes something of requests before they are published. */
     void (*sent)(gyre_queue *queue, const struct gyre_sending *sending);

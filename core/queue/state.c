@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See state.h. No locks; whoever looks at a moving queue gets an answer of that moment. */
+/* See state.h. No locks; the answer about a moving queue holds for that moment. */
 #include "core/queue/state.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a queue has come, whether it still takes messages, and who is inside a call. No locks. */
+/* How far a queue has come, whether it still takes messages, and how many threads are inside a call. No locks. */
 #ifndef GYRE_CORE_QUEUE_STATE_H
 #define GYRE_CORE_QUEUE_STATE_H
 
@@ -38,7 +38,7 @@ static inline bool gyre_queue_lost(const gyre_queue *queue)
            __atomic_load_n(&queue->ring.control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
-/** Of a closed queue: it is closed because the device, its worker or the program that served it died. */
+/** Whether a closed queue was closed because the device, its worker or the program that served it died. */
 static inline bool gyre_queue_gone(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE) ||

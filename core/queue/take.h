@@ -4,9 +4,9 @@
  * that drop the oldest message, and threads that step over a call that was given up:
  *
  *   seen     gyre_reply_see: stages look at it, and an outcome that no device may write becomes a failure
- *   failed   gyre_failures_show, gyre_failures_take: a failure says what it came of; one that is taken may leave a letter
+ *   failed   gyre_failures_show, gyre_failures_take: stages write the cause into a failure; a taken failure may leave a letter
  *   taken    gyre_replies_taken: stages note that a client has it
- *   told     gyre_reply_tell: what is known of the message besides its reply
+ *   told     gyre_reply_tell: the message's header and times go to the client
  *   passed   gyre_replies_pass: the cursor moves over it, and everything that it held is free again
  *
  * Under the consumer lock. A caller needs no lock for its own slot, except to pass it.

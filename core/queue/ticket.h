@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the slot of a message by its ticket, of queues with a line (line.h). */
+/* Finding the slot of a message by its ticket, in queues with a line (line.h). */
 #ifndef GYRE_CORE_QUEUE_TICKET_H
 #define GYRE_CORE_QUEUE_TICKET_H
 

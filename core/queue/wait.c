@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting at a queue, and how those sleep who do (strategy.h).
+ * Waiting at a queue, and how a waiting thread sleeps (strategy.h).
  *
  * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
  * path of the other side needs no fence: see waiting.h.

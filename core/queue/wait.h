@@ -8,7 +8,10 @@
 #include "core/queue/queue.h"
 #include "gyre/waiting.h"
 
-/** Whether a wait is over: 1 the awaited thing is there, 0 not yet, -1 it will never come (CLOSED). Called often; must be quick. */
+/**
+ * Whether a wait is over: 1: the awaited thing is there, 0: not yet, -1: it will never come (CLOSED). Called often;
+ * must be quick.
+ */
 typedef int (*gyre_wait_condition)(const gyre_queue *queue, uint64_t argument);
 
 enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
@@ -20,8 +23,8 @@ enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
 gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
                             enum gyre_wait_bell bell, uint64_t deadline_ns);
 
-/** For a caller that found nothing and does not wait: AGAIN, as no completion is there, or how a wait for the
- * condition would end by itself, CLOSED or LOST. */
+/** For a caller that found nothing and does not wait: AGAIN, because no completion is there, or CLOSED or LOST, if a
+ * wait for the condition would end so by itself. */
 gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument);
 
 /** A condition: the completion of index `argument` is there. */

@@ -26,7 +26,7 @@ enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
     return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
 }
 
-/* OK, AGAIN, CLOSED or LOST. *naps: no bell would tell of what is awaited. */
+/* OK, AGAIN, CLOSED or LOST. *naps: no bell would ring for one of the awaited events, so the wait has to nap. */
 static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
 {
     uint32_t closed = 0, lost = 0;
@@ -46,7 +46,7 @@ static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
     return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
 }
 
-/* Sleeps until a bell differs from `seen`, the deadline, or spuriously. */
+/* Sleeps until a bell differs from its `seen` value, until the deadline, or for less without a reason. */
 static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)

@@ -22,17 +22,17 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
 /** The same without waiting: OK, AGAIN, CLOSED or LOST; sets no sentence. */
 gyre_status gyre_queue_group_look(const struct gyre_queue_group *group);
 
-/** What a receiver would find. */
+/** The result of a receiver's look at a queue. */
 enum gyre_answer {
     GYRE_ANSWER_READY,  /* a completion for a receiver */
     GYRE_ANSWER_EMPTY,  /* one may come */
-    GYRE_ANSWER_HELD,   /* one is there, and somebody else's peek or call is before it */
+    GYRE_ANSWER_HELD,   /* one is there, and another thread's peek or call is before it */
     GYRE_ANSWER_CLOSED, /* none will come */
     GYRE_ANSWER_LOST    /* the device died */
 };
 enum gyre_answer gyre_queue_ask(const gyre_queue *queue);
 
-/** A receiver would find one now, if no other is quicker. */
+/** Whether a receiver would find a completion now, if no other receiver is quicker. */
 bool gyre_queue_has_completion(const gyre_queue *queue);
 
 #endif

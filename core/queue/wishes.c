@@ -124,7 +124,7 @@ static uint32_t read_bells(const struct gyre_wishes *all, struct bell *bells, ui
     return count;
 }
 
-/* Sleeps until a bell differs from what was seen, `until_ns`, or spuriously. */
+/* Sleeps until a bell differs from its `seen` value, until `until_ns`, or for less without a reason. */
 static void sleep_at(const struct bell *bells, uint32_t count, uint64_t until_ns)
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)

@@ -19,10 +19,13 @@ uint32_t gyre_wish_look(const gyre_queue *queue, uint32_t wants);
 /** INVALID unless it names a queue and something that can be awaited. */
 gyre_status gyre_wish_check(const gyre_wish *wish);
 
-/** Waits until something holds or the interrupt came: OK. Or AGAIN, TIMEOUT. The elements say what; sets no sentence. */
+/**
+ * Waits until a wish is fulfilled or the interrupt came: OK; else AGAIN or TIMEOUT. Each element's .ready says what is
+ * fulfilled; sets no sentence.
+ */
 gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns);
 
-/** Before and after a wait: none of the queues is freed meanwhile. */
+/** Before and after a wait: keep the queues from being freed meanwhile. */
 void gyre_wishes_stay(const struct gyre_wishes *all);
 void gyre_wishes_leave(const struct gyre_wishes *all);
 

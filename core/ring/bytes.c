@@ -120,7 +120,7 @@ const gyre_bridge *gyre_bytes_layout(const struct gyre_ring *ring)
 
 /* ---- replies ---- */
 
-/* A completion whose bytes lie in a track, and how many, as far as its slot makes sense. */
+/* Whether the bytes of a completion lie in a track, and how many they are; false also for a slot with wrong values. */
 static bool in_track(const struct gyre_ring *ring, const gyre_slot *slot, gyre_place *place, uint64_t *size)
 {
     const uint32_t length =

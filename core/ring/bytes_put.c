@@ -2,8 +2,8 @@
 /*
  * Sending into queues whose requests are stored back to back.
  *
- * Locks: producer.lock, except for gyre_bytes_has_room. `starts` and `head` are written under it and read
- * without by those who wait for room, hence relaxed atomics; the device never looks at either.
+ * Locks: producer.lock, except for gyre_bytes_has_room. `starts` and `head` are written under the lock, and threads
+ * that wait for room read them without it, hence relaxed atomics; the device never looks at either.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum { /* the part of a batch that is published at once, because a worker waits 
 static uint64_t oldest_request(const struct gyre_ring *ring, uint64_t next)
 {
     const struct gyre_ring_bytes *bytes = ring->bytes;
-    const uint64_t received = gyre_ring_received(ring); /* acquire: the device is done with what lies below */
+    const uint64_t received = gyre_ring_received(ring); /* acquire: the device is done with the bytes below */
     if (received >= next)
         return __atomic_load_n(&bytes->producer.head, __ATOMIC_RELAXED);
     return __atomic_load_n(&bytes->producer.starts[received & ring->mask], __ATOMIC_RELAXED);
@@ -63,7 +63,8 @@ void gyre_bytes_skip(const struct gyre_ring *ring, uint64_t index)
     __atomic_store_n(&bytes->producer.starts[index & ring->mask], bytes->producer.head, __ATOMIC_RELAXED);
 }
 
-/* The slot of a request but for its sequence; `length` bytes of it lie at `position`, or in the slot. */
+/* Fills in the slot of a request, except for its sequence; the request's `length` bytes lie at `position`, or in the
+ * slot. */
 static void slot_describe(const struct gyre_ring *ring, uint64_t index, uint32_t length, uint64_t position)
 {
     gyre_slot *slot = slot_of(ring, index);

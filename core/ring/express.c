@@ -2,10 +2,10 @@
 /*
  * Express lines. Locks: as express.h says of each function.
  *
- * To who reads it whole, a line is never half of one message and half of another: its words are stored before its
- * sequence, and a device that knows them reads and writes a line as one. The processor reads the sequence
- * first. Nobody writes lines that somebody may still read: the next request goes by express once all before it were
- * received, and only such a request is answered so.
+ * A reader of a whole line never sees half of one message and half of another: a line's words are stored before its
+ * sequence, and a device that knows express lines reads and writes a line as one. The processor reads the sequence
+ * first. Lines that the other side may still read are not written: the next request goes by express only once all
+ * before it were received, and only such a request is answered by express.
  */
 #include "core/ring/express.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where everything lies in a queue's region, and what it takes: decided here alone, for whoever makes a region, opens
- * one or asks beforehand. A device is told by gyre_queue_slots and gyre_bridge. No state.
+ * Where everything lies in a queue's region, and how much memory a queue takes. Decided here alone, for callers that
+ * make a region, open one, or ask beforehand. gyre_queue_slots and gyre_bridge tell a device. No state.
  */
 #include "core/ring/layout.h"
 
 #include "core/ring/bytes.h"
 
-/* A slot of a bridged direction holds what fits a line, and else says where the message is. */
+/* A slot of a bridged direction is a line: it holds a message that fits, and else says where the message lies. */
 static uint32_t stride_of(uint32_t payload, bool bridged)
 {
     return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where everything lies in a ring's region, and what a queue takes. Pure functions. */
+/* Where everything lies in a ring's region, and how much memory a queue takes. Pure functions. */
 #ifndef GYRE_CORE_RING_LAYOUT_H
 #define GYRE_CORE_RING_LAYOUT_H
 
@@ -8,13 +8,13 @@
 #include "gyre/ring_layout.h"
 
 /**
- * Where what the options ask for lies in the region, and the region's shape, whose size is in whole lines:
+ * Lays out the region for these options: the places of slots, and the region's shape with its size in whole lines.
  * gyre_bytes_plan appends to it.
  */
 void gyre_queue_lay_out(const struct gyre_queue_options *options, gyre_queue_shape *shape,
                         gyre_queue_slots *slots);
 
-/** What gyre_queue_create would take for these options. */
+/** The memory that gyre_queue_create would take for these options. */
 void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost);
 
 #endif

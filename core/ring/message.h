@@ -31,8 +31,8 @@ static inline bool gyre_reply_ready(const struct gyre_ring *ring, uint64_t index
 }
 
 /**
- * How long a slot says that its message is, and what came of it. Atomic, so that a compiler reads it only once: a
- * server or a worker process may write there at any time.
+ * The length and the outcome in a slot. Atomic, so that a compiler reads each only once, because a server or a worker
+ * process may write there at any time.
  */
 static inline uint32_t gyre_slot_length(const gyre_slot *slot)
 {
@@ -44,7 +44,10 @@ static inline uint32_t gyre_slot_info(const gyre_slot *slot)
     return __atomic_load_n(&slot->info, __ATOMIC_RELAXED);
 }
 
-/** Where a reply lies: in its slot, or where the slot says. NULL: the device wrote nonsense. `bytes` is the ring's. */
+/**
+ * Where a reply lies: in its slot, or at the place that the slot names. NULL: the device wrote a wrong place. `bytes`:
+ * the ring's.
+ */
 static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes, const gyre_slot *slot,
                                              uint32_t length)
 {

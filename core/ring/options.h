@@ -52,7 +52,7 @@ struct gyre_queue_options {
     uint32_t levels;              /* levels of priority; 1: messages go in the order of the sends */
     uint64_t age_ns;              /* after which a message rises a level */
     uint64_t window;              /* messages in the ring at once, of queues with levels */
-    bool any_order;               /* receivers take whatever is there */
+    bool any_order;               /* receivers take any completion that is there */
     bool sealed;                  /* messages have checksums */
     gyre_control_region *control; /* the kernel's; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memfd regions. The pages of a large region are allocated up front (fallocate): a page fault that finds no memory
- * would end the program in the middle of a send. Because the kernel would rather kill somebody than refuse, sizes
- * beyond what is available, or beyond a limit of file sizes (SIGXFSZ), are refused here.
+ * would end the program in the middle of a send. Because Linux would rather kill a process than refuse, sizes beyond
+ * the available memory, or beyond a limit of file sizes (SIGXFSZ), are refused here.
  *
  * A small region takes its pages when they are first used, as memory of malloc does: a thousand kernels that are idle
  * would otherwise hold the rings of a thousand that are busy.
@@ -147,8 +147,7 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         status = region_exhausted(name, size, "fallocate");
         goto done;
     }
-    /* whoever gets it can neither cut it, which would be a SIGBUS here,
-     * nor open for writing what he may read */
+    /* a program that gets the region can neither cut it, which would be a SIGBUS here, nor reopen it for writing */
     if (fcntl(region.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
         fchmod(region.descriptor, S_IRUSR | S_IWUSR) != 0) {
         status = region_exhausted(name, size, "fcntl");

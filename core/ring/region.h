@@ -28,8 +28,8 @@ gyre_status gyre_region_check_room(const char *name, size_t size);
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out);
 
 /**
- * Whether memory that another program made may be mapped: it has `size` bytes, and nobody can take them away, which
- * would be a SIGBUS of whoever reads there. INVALID with what is wrong.
+ * OK when memory that another program made may be mapped: it has `size` bytes, and no program can cut them, which would
+ * be a SIGBUS for readers. INVALID otherwise, with the fault.
  */
 gyre_status gyre_region_check(const char *name, int descriptor, size_t size);
 

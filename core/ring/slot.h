@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The size of a slot, and what a queue takes. */
+/* The size of a slot, and the memory that a queue takes. */
 #ifndef GYRE_CORE_RING_SLOT_H
 #define GYRE_CORE_RING_SLOT_H
 
@@ -11,9 +11,9 @@
 enum { GYRE_SLOT_PACKED_MAX = 1024 };
 
 /**
- * Bytes from slot to slot for messages of at most `payload` bytes. Small slots are a line. Larger ones are
- * packed as far as headers and payloads stay aligned to 16 bytes: the lines that a message touches are what
- * it costs. Beyond GYRE_SLOT_PACKED_MAX that is little, and slots that begin with a line are simpler to copy.
+ * Bytes from slot to slot for messages of at most `payload` bytes. Small slots are a line. Larger ones are packed as
+ * far as headers and payloads stay aligned to 16 bytes: a message costs as many lines as it touches. Beyond
+ * GYRE_SLOT_PACKED_MAX that is little, and slots that begin with a line are simpler to copy.
  */
 static inline uint32_t gyre_slot_stride(uint32_t payload)
 {

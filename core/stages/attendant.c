@@ -3,8 +3,8 @@
  * The attendant: a thread of a queue whose messages may expire, or wait by their priority. It sleeps until
  * something is due, or the ring has room.
  *
- * Lock: the producer's while it works, none while it sleeps. `wake_ns` is written and read under that lock,
- * so that whoever expects something earlier knows whether to ring.
+ * Lock: the producer's while it works, none while it sleeps. `wake_ns` is written and read under that lock, so that a
+ * thread with an earlier duty knows whether to ring.
  */
 #include "core/stages/attendant.h"
 

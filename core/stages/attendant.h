@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attendant: a thread that does what is due at a time, for the stages that want it. */
+/* The attendant: a thread that does duties at their times, for the stages that have some. */
 #ifndef GYRE_CORE_STAGES_ATTENDANT_H
 #define GYRE_CORE_STAGES_ATTENDANT_H
 
 #include "core/queue/queue.h"
 
-/** What a duty found. */
+/** The result of a duty. */
 struct gyre_due {
     uint64_t until;    /* when something is due next; UINT64_MAX: nothing is */
     uint64_t moved;    /* requests that were put into the ring */
@@ -13,7 +13,7 @@ struct gyre_due {
     uint64_t answered; /* ... and has room once the request of this index is answered */
 };
 
-/** Does what is due at `now_ns`, and says in *due what it found. Under the producer lock. */
+/** Does the work that is due at `now_ns`, and writes its result to *due. Under the producer lock. */
 typedef void (*gyre_duty)(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due);
 
 enum { GYRE_DUTIES_MAX = 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stage that writes headers beside the slots of requests, in queues whose messages have some. */
+/* The stage that writes headers beside the slots of requests, in queues whose messages have headers. */
 #ifndef GYRE_CORE_STAGES_HEADERS_H
 #define GYRE_CORE_STAGES_HEADERS_H
 
@@ -8,7 +8,7 @@
 /** Adds the stage, which has no state of its own. */
 void gyre_headers_create(gyre_queue *queue);
 
-/** Fills in what the queue knows of a message that its sender left open. */
+/** Fills in the fields of a header that the sender left 0 and that the queue knows. */
 void gyre_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dead letters: copies of requests that nobody will handle any more, with the reason, until somebody takes
- * them. The sender is told as well, by the failed completion; a letter is for whoever looks after the queue.
+ * Dead letters: copies of requests that no handler will handle any more, with the reason. They are kept until a thread
+ * takes them. The sender is told as well, by the failed completion; a letter is for the people or programs that look
+ * after the queue.
  *
  * Lock: letters->lock, innermost. Memory is taken per letter: they are rare.
  */
@@ -82,8 +83,8 @@ static bool is_dead(int32_t code)
     return code == GYRE_FAILURE_CRASH || code == GYRE_FAILURE_EXPIRED || code == GYRE_FAILURE_SEAL;
 }
 
-/* A request that a worker answered before it died says so in its length: then the type's is as good a guess,
- * but for one whose length tells where it lies. */
+/* The length of a request that a worker answered before it died is overwritten by that fact. Then the type's size is as
+ * good a guess, except in a queue whose requests are found by their length. */
 static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request)
 {
     /* relaxed: the attendant may have taken the request back long ago (expiry.c) */

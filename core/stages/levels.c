@@ -134,7 +134,8 @@ static bool levels_push(gyre_queue *queue, const struct gyre_outgoing *request, 
     struct level *level = &levels->levels[level_of(levels, header)];
     levels->spare = waiting->next;
     waiting->ticket = levels->next_ticket;
-    __atomic_store_n(&levels->next_ticket, waiting->ticket + 1, __ATOMIC_RELAXED); /* for who asks how many */
+    __atomic_store_n(&levels->next_ticket, waiting->ticket + 1,
+                     __ATOMIC_RELAXED); /* for threads that ask how many there are */
     waiting->queued_ns = gyre_clock_ns();
     waiting->header = *header;
     waiting->length = (uint32_t)request->size;

@@ -120,9 +120,9 @@ static void wake_journal(const struct gyre_queue_log *log)
 }
 
 /*
- * Whoever takes checkpoints, or writes the journal, may sleep. `ask_at` may be of the checkpoint before, and
- * `asked` be set too early then: gyre_queue_log_asks takes it back, and here and there each sees what the
- * other wrote if its exchange comes second.
+ * Wakes the threads that take checkpoints or write the journal, which may sleep. `ask_at` may be the previous
+ * checkpoint's, and `asked` is then set too early: gyre_queue_log_asks takes it back. Of this function and that one,
+ * the one whose exchange comes second sees the other's stores.
  */
 static void log_tell(struct gyre_queue_log *log, uint64_t end)
 {
@@ -184,7 +184,7 @@ static const char *log_held(const gyre_queue *queue, uint64_t index)
                  "replay_log, or more frequent checkpoints";
 }
 
-/* Whoever waits for room, for a checkpoint or for the journal. */
+/* Wakes the threads that wait for room, for a checkpoint or for the journal. */
 static void tell_waiting(gyre_queue *queue)
 {
     gyre_queue_ring_credit(queue);

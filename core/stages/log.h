@@ -76,10 +76,10 @@ void gyre_queue_log_tell_journal(gyre_queue *queue);
 
 /** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
 void gyre_queue_log_look(gyre_queue *queue);
-/** The requests noted by gyre_queue_log_look are from now on those that the last checkpoint covers. The next checkpoint
- * is asked for `ask_after` requests later. */
+/** From now on the last checkpoint covers the requests that gyre_queue_log_look noted. The next checkpoint is asked for
+ * `ask_after` requests later. */
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
-/** The checkpoint that is kept covers what a journal says. No device. */
+/** Sets the last checkpoint to the requests that a journal says it covers. No device. */
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);
 /** Everything that was sent is settled: a kernel begins with its initial state. No device. */
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rooms of a memory in whole units. A search looks at each free unit once at most: thousands of them take a
- * few microseconds, which is what an upload costs anyway. No locks of its own; never looks at the memory.
+ * Rooms of a memory in whole units. A search looks at each free unit once at most: thousands of units take a few
+ * microseconds, no more than an upload costs anyway. No locks of its own; never looks at the memory.
  */
 #include "core/stages/rooms.h"
 

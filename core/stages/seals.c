@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seals: a CRC-32C of each request with its header, which the device looks at before it calls the handler,
- * and one of each reply, which is looked at here before anybody sees the reply.
+ * Seals: a CRC-32C of each request with its header, which the device checks before it calls the handler, and a CRC-32C
+ * of each reply, which is checked here before a client sees the reply.
  *
- * Locks: the caller's; a seal is written before the sequence that publishes what it is of.
+ * Locks: the caller's. A seal is written before the sequence that publishes its message.
  */
 #include "core/stages/seals.h"
 

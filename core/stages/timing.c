@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When messages were sent, handled and received, for queues of kernels that were compiled to say so.
+ * The times at which messages were sent, handled and received, for queues of kernels that were compiled to tell them.
  *
  * A device has a clock of its own, and its distance from this side's is never measured apart: each message
  * bounds it, because its handler began after the send and ended before the receipt. The bounds of the last
@@ -33,7 +33,7 @@ struct bounds {
 };
 
 struct entry {
-    uint64_t number; /* index + 1 of the request that the rest is of */
+    uint64_t number; /* index + 1 of the entry's request */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
     bool received, stamped;
 };
@@ -42,7 +42,7 @@ struct gyre_queue_timing {
     pthread_mutex_t lock;
     const gyre_stamp *stamps;
     struct entry *entries; /* one a slot */
-    bool silent;           /* a handler ran and left no stamp: nobody waits for one any more */
+    bool silent;           /* a handler ran and left no stamp: receivers wait for none any more */
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed, waited_ns, handled_ns, returned_ns;
@@ -88,7 +88,7 @@ static void clocks_learn(struct gyre_queue_timing *timing, const struct entry *e
         timing->now = told, timing->before = unbounded;
 }
 
-/* The best guess: 0 where one clock serves both sides, else the middle of what is possible. */
+/* The best guess of the clocks' distance: 0 where one clock serves both sides, else the middle of the bounds. */
 static int64_t clocks_distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
 {
     struct bounds bounds = bounds_meet(timing->now, timing->before);

@@ -9,10 +9,10 @@
  *     gyre_call(queue, &order, sizeof order, &reply, sizeof reply, NULL, gyre_in_ms(100));
  *     gyre_queue_close(queue);
  *
- * Who may attach is who may write to the server's socket: its file mode. An attached queue takes every call
- * of gyre.h that takes a queue, with the same order and the same credit. When its kernel is terminated, or
- * the server ends, what was accepted is completed first, as inside one program; when the server's program
- * dies, calls return LOST. A client that dies leaves nothing: its queue is taken off the kernel.
+ * Programs that may write to the server's socket, by its file mode, may attach. An attached queue takes every call of
+ * gyre.h that takes a queue, with the same order and the same credit. When its kernel is terminated, or the server
+ * ends, accepted requests are completed first, as inside one program; when the server's program dies, calls return
+ * LOST. A client that dies leaves nothing: its queue is taken off the kernel.
  *
  * Threads: any function from any thread. Stability: as gyre.h. Both programs need the same version of Gyre.
  */

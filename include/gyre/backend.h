@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The backend ABI: what a plugin `gyre-<name>.so` exports and what the core gives it. For backend authors.
+ * The backend ABI: the exports of a plugin `gyre-<name>.so`, and the services that the core gives it. For backend
+ * authors.
  *
  * A plugin exports one symbol, the constant `gyre_plugin`. The core reads and judges it before it
  * calls any code of the plugin. The table is flat and typed; slots are in life-cycle order.
  *
  * Vocabulary of the contract line above each slot:
- *   required | optional since MAJOR.MINOR (and what the core does when it is absent: NULL, or beyond `size`)
- *   threads: any | one per device | one per object. The core serialises what is not `any`.
+ *   required | optional since MAJOR.MINOR (then also what the core does when the operation is absent: NULL, or beyond `size`)
+ *   threads: any | one per device | one per object. The core serialises calls that are not `any`.
  *   blocks: no | bounded (by the deadline given, or by the work itself).
  * Rules for all: an operation that fails returns a status and has said why through host->error; its `*out` is NULL. A
  * destroy operation accepts NULL. Strings and descriptors are borrowed for the call. Every struct that crosses the
@@ -179,8 +180,8 @@ typedef struct gyre_device_info {
 } gyre_device_info;
 
 /**
- * Answers device_info with `told`, of which the core may know less than the plugin, or more: as much is copied as
- * both know, the size stays what the core said, and what it alone knows stays zero.
+ * Answers device_info with `told`, of which the core may know fewer members than the plugin, or more. Members that both
+ * know are copied, the size stays the core's, and members that only the core knows stay zero.
  */
 static inline void gyre_device_info_give(gyre_device_info *info, const gyre_device_info *told)
 {
@@ -334,9 +335,8 @@ typedef struct gyre_backend_ops {
 
     /*
      * required   threads: one per plugin   blocks: bounded
-     * Says whether this backend can start here, without leaving anything behind. The core calls it in a child
-     * process, so it may crash. UNAVAILABLE with a sentence (what was looked for, where, what to install)
-     * when not.
+     * Says whether this backend can start here, without leaving anything behind. The core calls it in a child process,
+     * so it may crash. UNAVAILABLE when not, with a sentence that says what was looked for, where, and what to install.
      */
     gyre_status (*probe)(const gyre_probe_desc *desc, gyre_probe_info *info);
 
@@ -395,9 +395,9 @@ typedef struct gyre_backend_ops {
 
     /*
      * required   threads: any   blocks: until deadline_ns
-     * Waits until the kernel has left (after VERB_STOP or VERB_YIELD in its control region). TIMEOUT when it
-     * has not; LOST with the reason when the device died. After any other status the core takes it that the
-     * kernel is still there, and leaves it and what it may touch behind.
+     * Waits until the kernel has left (after VERB_STOP or VERB_YIELD in its control region). TIMEOUT when it has not;
+     * LOST with the reason when the device died. After any other status the core assumes that the kernel is still
+     * there, and never frees it or the memory that it may touch.
      */
     gyre_status (*wait)(gyre_resident *resident, uint64_t deadline_ns);
 
@@ -450,7 +450,7 @@ typedef struct gyre_backend_plugin {
 #define GYRE_BACKEND_EXPORT
 #endif
 
-/** What a plugin defines. */
+/** The constant that a plugin defines. */
 GYRE_BACKEND_EXPORT extern const gyre_backend_plugin gyre_plugin;
 
 #ifdef __cplusplus

@@ -12,11 +12,11 @@
  *     gyre_close(runtime);
  *
  * Every function that returns a gyre_status leaves a sentence for the calling thread when it is not GYRE_OK:
- * gyre_error_text(). Deadlines are absolute nanoseconds of CLOCK_MONOTONIC (gyre_in_ms makes one);
- * GYRE_NO_WAIT never waits, GYRE_FOREVER never gives up. Threads: any function from any thread, unless it
- * says otherwise; an object must not be used after, or concurrently with, the call that destroys it.
- * Destroying a runtime destroys what it owns. Behind fork, what the parent opened is the parent's: in the
- * child its calls fail and say so, and destroying it does nothing; the child may open a runtime of its own.
+ * gyre_error_text(). Deadlines are absolute nanoseconds of CLOCK_MONOTONIC (gyre_in_ms makes one); GYRE_NO_WAIT never
+ * waits, GYRE_FOREVER never gives up. Threads: any function from any thread, unless it says otherwise; an object must
+ * not be used after, or concurrently with, the call that destroys it. Destroying a runtime destroys everything that it
+ * owns. After a fork, objects that the parent opened belong to the parent: in the child calls on them fail and say so,
+ * and destroying them does nothing; the child may open a runtime of its own.
  *
  * A queue that is configured with `threads = one` has no locks: then one thread at a time sends, one
  * receives, and no other thread may end the kernel or the queue meanwhile (gyre_kernel_terminate, _relaunch,
@@ -24,9 +24,9 @@
  * builds of Gyre (CMAKE_BUILD_TYPE=Debug, the asan preset) notice two threads at once in one side of such a
  * queue and close it: its calls then return INVALID and say why.
  *
- * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
- * come from the configuration. Infos do as well: their size stays as the caller set it, and what lies behind
- * it is not touched. Stability: source-compatible within a major version, before 1.0 within a minor one.
+ * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which come from the
+ * configuration. Infos start with their size as well: it stays as the caller set it, and bytes beyond it are not
+ * touched. Stability: source-compatible within a major version, before 1.0 within a minor one.
  */
 #ifndef GYRE_GYRE_H
 #define GYRE_GYRE_H
@@ -180,13 +180,14 @@ GYRE_API gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *
 GYRE_API gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns);
 
 /**
- * Stops at the next message boundary and keeps what is queued. Sends are accepted while there is room. Returns when all
- * blocks stopped, or TIMEOUT (the blocks still stop later). A terminate by another thread ends the wait with CLOSED.
+ * Stops at the next message boundary and keeps queued requests. Sends are accepted while there is room. Returns when
+ * all blocks stopped, or TIMEOUT (the blocks still stop later). A terminate by another thread ends the wait with
+ * CLOSED.
  */
 GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns);
 
 /**
- * Refuses further sends, lets the kernel work off what is queued until `drain_deadline_ns` (GYRE_NO_WAIT: not at all),
+ * Refuses further sends, lets the kernel work off queued requests until `drain_deadline_ns` (GYRE_NO_WAIT: not at all),
  * then stops it at the next message boundary. Requests left over are completed as GYRE_OUTCOME_UNHANDLED and counted in
  * *unhandled (may be NULL); receivers still get every completion. TIMEOUT when a handler did not come back within the
  * configured stop_timeout_ms after that: the kernel then stays in the state "stopping". It also stays there when its
@@ -550,9 +551,9 @@ typedef struct gyre_message_info {
 } gyre_message_info;
 
 /**
- * gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them
- * in. INVALID when a field that is not 0 lies behind what the queue's header holds, TIMEOUT when its deadline
- * has passed; nothing is sent then.
+ * gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them in.
+ * INVALID when a field that is not 0 lies beyond the header of the queue, TIMEOUT when a header's deadline has passed;
+ * nothing is sent then.
  */
 GYRE_API gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size,
                                     const gyre_header *header, uint64_t *index, uint64_t deadline_ns);

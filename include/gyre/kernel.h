@@ -75,8 +75,8 @@
  * memory; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`).
  * Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.
  *
- * Messages whose parts change in size are declared with GYRE_MESSAGE_TAIL; dialect/parts.h has what handlers do
- * with them. A file that declares any includes <gyre/kernel.h> first.
+ * Messages whose parts change in size are declared with GYRE_MESSAGE_TAIL; dialect/parts.h has the functions that
+ * handlers use on them. A file that declares any includes <gyre/kernel.h> first.
  *
  * Not in the dialect: recursion, allocation, function pointers, stdio, vendor headers, variable-length
  * arrays. The check stage refuses each with file, line and reason. docs/kernels.md shows every construct with
@@ -91,7 +91,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-/** What a handler returns. */
+/** The values that a handler returns. */
 typedef int gyre_result;
 #define GYRE_REPLY    1
 #define GYRE_NO_REPLY 2

@@ -32,8 +32,8 @@
  * type of either list has no name that is another's. kernel.h says how handlers are declared
  * (GYRE_KERNEL_OF), gyre.h how requests are sent (gyre_send_as).
  *
- * A host file in which names such as u32 mean something else defines GYRE_NO_SHORT_TYPES before it includes
- * any of Gyre's headers. It can do all but declare messages, whose fields are of these types.
+ * A host file in which names such as u32 mean something else defines GYRE_NO_SHORT_TYPES before it includes any of
+ * Gyre's headers. It can do everything except declare messages, because their fields have these types.
  *
  * Stability: declarations compile unchanged within a major version.
  */
@@ -184,7 +184,7 @@ typedef struct gyre_handle {
 #define GYRE_UNUSED_
 #endif
 
-/** What is known of a message type at compile time. Offsets are computed from `fields` by the library. */
+/** The description of a message type at compile time. Offsets are computed from `fields` by the library. */
 typedef struct gyre_type {
     const char *name;
     const char *fields; /**< "type declarator;" for each field in order; "" for a scalar */

@@ -15,9 +15,9 @@
  *     gyre_shards_send(orders, &order, sizeof order, NULL, gyre_in_ms(100));
  *     gyre_shards_receive(orders, &reply, sizeof reply, &from, NULL, gyre_in_ms(100));
  *
- * What is kept is the order within a ring: completions of a ring come in the order of the sends into it. So
- * with `key`, messages with equal keys are answered in the order in which a thread sent them; with
- * `producer`, all messages of a thread. Between rings there is no order.
+ * The order within a ring is kept: completions of a ring come in the order of the sends into it. So with `key`,
+ * messages with equal keys are answered in the order in which a thread sent them; with `producer`, all messages of a
+ * thread. Between rings there is no order.
  *
  * Each ring is a gyre_queue (gyre_shards_queue) with all that one can do. Threads, deadlines and errors as in
  * gyre.h; with `threads = one` the promise holds for all rings together. Stability: as gyre.h.

@@ -4,11 +4,11 @@
  * for backends whose workers are threads; header-only, Linux, C11 and C++17.
  *
  * Parking without a fence on the fast path: the side that parks announces itself (an atomic addition), calls
- * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
- * calls gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier
- * on every core that runs a thread of this process, so either the sleeper sees what was published or the
- * publisher sees the sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence;
- * where it refuses one later, gyre_barrier_heavy waits until what others stored before has arrived by itself.
+ * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes, calls
+ * gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier on every core
+ * that runs a thread of this process, so either the sleeper sees the published message or the publisher sees the
+ * sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence; where it refuses one later,
+ * gyre_barrier_heavy waits until what others stored before has arrived by itself.
  *
  * Between processes the barrier does not reach the publisher, whose store may still be on its way when the
  * sleeper looks: a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and
@@ -61,10 +61,11 @@ static inline void gyre_spin_pause(void)
 }
 
 /**
- * When a wait that spins lets others run, because whom it waits for may want this very processor: after so many looks, some
- * microseconds, more than a round trip between two processors. Two threads that do share one would pay that on each way. So where
- * wait after wait ends with the first look after others ran, the next ones let them run much sooner; one in GYRE_PATIENCE_PROBE
- * keeps its patience all the same, and so notices when the two have come apart. One thread's; zeroed at first.
+ * When a spinning wait lets others run, because the thread that it waits for may want this very processor: after so
+ * many looks, some microseconds, more than a round trip between two processors. Two threads that do share one would pay
+ * that on each way. So where wait after wait ends with the first look after others ran, the next ones let them run much
+ * sooner; one in GYRE_PATIENCE_PROBE keeps its patience all the same, and so notices when the two have come apart. One
+ * thread's; zeroed at first.
  */
 typedef struct gyre_patience {
     uint32_t waits, shared;

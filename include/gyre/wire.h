@@ -239,7 +239,7 @@ GYRE_HELPER void gyre_wire_put_text_(gyre_wire_out *out, gyre_part part, int utf
 
 /* ---- reading ---- */
 
-/* Says once what is wrong, `back` bytes before the place that was reached. */
+/* Notes the first problem, `back` bytes before the place that was reached. */
 GYRE_HELPER void gyre_wire_fail_(gyre_wire_in *in, gyre_u32 back, GYRE_LITERAL_ const char *problem)
 {
     if (in->problem)
@@ -333,7 +333,8 @@ GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_
     return part;
 }
 
-/* Each element takes a byte at least, so a count beyond what is left is wrong before there is room for it. */
+/* Each element takes at least a byte, so a count beyond the bytes that are left is refused before room is made for
+ * it. */
 GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
 {
     const gyre_i32 count = gyre_wire_get_i32_(in);
