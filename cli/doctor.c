@@ -28,7 +28,7 @@
 #include "core/base/temporary.h"
 #include "core/base/text.h"
 #include "core/cache/cache.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker.h"
 #include "core/pipeline/pipeline.h"
 #include "core/registry/registry.h"
 #include "core/runtime/tools.h"

@@ -43,7 +43,7 @@ const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *di
 uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
                                       uint32_t held);
 
-/* Devices in a worker process (isolation = process); the contracts are those of core/isolation/proxy.h. */
+/* Devices in a worker process (isolation = process); the contracts are those of core/isolation/proxy.h and revival.h. */
 
 bool gyre_dispatch_isolated(const struct gyre_dispatch *dispatch);
 void gyre_dispatch_guard(struct gyre_dispatch *dispatch, bool (*lost)(void *context), void *context);

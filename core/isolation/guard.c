@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/spawn.h"
 #include "gyre/waiting.h"
 
 enum { END_MS = 5000 };
@@ -39,12 +39,12 @@ static void after_fork(void)
     pthread_mutex_unlock(&guard.lock);
 }
 
-static void prepare(void)
+static void prepare_forks(void)
 {
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-static void let_go(void)
+static void let_go_of_guard(void)
 {
     if (guard.process.pidfd >= 0)
         close(guard.process.pidfd);
@@ -55,11 +55,11 @@ static void let_go(void)
 
 static void take_lock(void)
 {
-    pthread_once(&prepared, prepare);
+    pthread_once(&prepared, prepare_forks);
     pthread_mutex_lock(&guard.lock);
     if (guard.program == getpid())
         return;
-    let_go();
+    let_go_of_guard();
     guard.program = getpid();
     guard.begun_ns = gyre_clock_ns();
     guard.users = 0;
@@ -85,18 +85,19 @@ uint64_t gyre_guard_mark(char mark[GYRE_MARK_SIZE])
 void gyre_guard_join(void)
 {
     char prefix[GYRE_MARK_SIZE];
+    const struct gyre_worker_role role = {.name = "guard", .more = prefix};
     take_lock();
     write_prefix(prefix);
     if (guard.users++ == 0) {
         gyre_error_hold();
-        (void)gyre_guard_start(prefix, &guard.process);
+        (void)gyre_worker_spawn(&role, &guard.process);
         gyre_error_let_go();
     }
     pthread_mutex_unlock(&guard.lock);
 }
 
 /* A guard that is asked in vain is full, or dead: the worker's process group has been ended all the same. */
-static void ask(uint64_t number)
+static void ask_guard(uint64_t number)
 {
     if (guard.process.socket >= 0)
         (void)!send(guard.process.socket, &number, sizeof number, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -105,7 +106,7 @@ static void ask(uint64_t number)
 void gyre_guard_purge(uint64_t number)
 {
     take_lock();
-    ask(number);
+    ask_guard(number);
     pthread_mutex_unlock(&guard.lock);
 }
 
@@ -127,10 +128,10 @@ void gyre_guard_leave(void)
 {
     take_lock();
     if (guard.users && --guard.users == 0 && guard.process.pid) {
-        ask(0);
+        ask_guard(0);
         shutdown(guard.process.socket, SHUT_WR);
         await_end(&guard.process);
-        let_go();
+        let_go_of_guard();
     }
     pthread_mutex_unlock(&guard.lock);
 }

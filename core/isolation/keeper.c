@@ -4,7 +4,6 @@
  * waits, starts a process, or calls out. Only the thread reaps, so a kill under the lock never hits a reused
  * number.
  */
-#include "core/isolation/guard.h"
 #include "core/isolation/keeper.h"
 
 #include <errno.h>
@@ -19,12 +18,13 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "core/base/thread.h"
+#include "core/isolation/guard.h"
+#include "core/isolation/spare.h"
+#include "core/isolation/worker_process.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
-#define CONNECT_NS UINT64_C(2000000000)
 /* How often the end of a process is looked for where the kernel has no pidfd. */
 #define LOOK_NS UINT64_C(5000000)
 
@@ -74,32 +74,6 @@ bool gyre_keeper_adopt(struct gyre_keeper *keeper)
     return lives;
 }
 
-gyre_status gyre_worker_connect(int worker, int *socket)
-{
-    int ends[2];
-    struct gyre_parcel parcel;
-    gyre_status status = gyre_parcel_init(&parcel);
-    if (status != GYRE_OK)
-        return status;
-    if (GYRE_FAULT_POINT(KEEPER_CONNECT) ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        gyre_parcel_finish(&parcel);
-        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
-                              gyre_lack_remedy(errno));
-    }
-    gyre_parcel_begin(&parcel, GYRE_PARCEL_CONNECT, GYRE_OK);
-    gyre_parcel_put_descriptor(&parcel, ends[1]);
-    status = gyre_parcel_send(&parcel, worker, gyre_clock_ns() + CONNECT_NS);
-    parcel.descriptor_count = 0; /* it was lent */
-    gyre_parcel_finish(&parcel);
-    close(ends[1]);
-    if (status == GYRE_OK)
-        *socket = ends[0];
-    else
-        close(ends[0]);
-    return status;
-}
-
 gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation)
 {
     pthread_mutex_lock(&keeper->lock);
@@ -135,23 +109,8 @@ bool gyre_keeper_is_self(const struct gyre_keeper *keeper)
     return pthread_equal(pthread_self(), keeper->thread) != 0;
 }
 
-void gyre_worker_explain(int wait_status, bool known, char *text, size_t size)
-{
-    const char *name = known && WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
-    if (name) /* the short name, which a failure's text has room for */
-        snprintf(text, size, "signal %d (SIG%s)", WTERMSIG(wait_status), name);
-    else if (known && WIFSIGNALED(wait_status))
-        snprintf(text, size, "signal %d", WTERMSIG(wait_status));
-    else if (known && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == GYRE_WORKER_DEVICE_DIED)
-        snprintf(text, size, "its device died");
-    else if (known && WIFEXITED(wait_status))
-        snprintf(text, size, "it ended with exit code %d", WEXITSTATUS(wait_status));
-    else
-        snprintf(text, size, "it ended, and the program keeps from telling why");
-}
-
 /* The worker's socket closed or its pidfd fired: makes sure of its end and takes its remains away. */
-static void reap(struct gyre_keeper *keeper)
+static void reap_worker(struct gyre_keeper *keeper)
 {
     int wait_status = 0;
     pthread_mutex_lock(&keeper->lock);
@@ -183,17 +142,9 @@ bool gyre_keeper_quits(struct gyre_keeper *keeper)
     return quit;
 }
 
-bool gyre_keeper_hear(struct gyre_keeper *keeper, int socket)
+static bool hear_worker(struct gyre_keeper *keeper)
 {
-    gyre_error_hold();
-    gyre_status status = GYRE_OK;
-    while (status == GYRE_OK) {
-        status = gyre_parcel_receive(&keeper->parcel, socket, 0);
-        if (status == GYRE_OK)
-            keeper->desc.heard(keeper->desc.context, &keeper->parcel);
-    }
-    gyre_error_let_go();
-    return status == GYRE_TIMEOUT;
+    return gyre_worker_hear(keeper->socket, &keeper->parcel, keeper->desc.heard, keeper->desc.context);
 }
 
 enum { OF_PROCESS, OF_SOCKET, OF_BELL, OF_SPARE, NEWS = OF_SPARE + 2 };
@@ -230,10 +181,10 @@ bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns)
         sleep_until_news(keeper, deadline_ns, news);
         if (news[OF_BELL].revents && !hear_bell(keeper))
             return false;
-        bool open = !news[OF_SOCKET].revents || gyre_keeper_hear(keeper, keeper->socket);
+        bool open = !news[OF_SOCKET].revents || hear_worker(keeper);
         if (news[OF_PROCESS].revents || !open) {
-            gyre_keeper_hear(keeper, keeper->socket); /* its last words */
-            reap(keeper);
+            hear_worker(keeper); /* its last words */
+            reap_worker(keeper);
             return false;
         }
         gyre_spare_tend(keeper, news + OF_SPARE);
@@ -259,12 +210,12 @@ bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns)
 void gyre_keeper_end(struct gyre_keeper *keeper)
 {
     if (keeper->alive)
-        reap(keeper);
+        reap_worker(keeper);
 }
 
 /* ---- the thread ---- */
 
-static void tell_start(struct gyre_keeper *keeper, gyre_status status)
+static void tell_first_start(struct gyre_keeper *keeper, gyre_status status)
 {
     pthread_mutex_lock(&keeper->lock);
     keeper->start_status = status;
@@ -283,10 +234,10 @@ static void await_quit(struct gyre_keeper *keeper)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-static void *keep(void *argument)
+static void *keep_worker(void *argument)
 {
     struct gyre_keeper *keeper = argument;
-    tell_start(keeper, gyre_keeper_start(keeper));
+    tell_first_start(keeper, gyre_keeper_start(keeper));
     while (keeper->alive && !gyre_keeper_quits(keeper))
         if (!gyre_keeper_watch(keeper, UINT64_MAX) && !keeper->alive && !gyre_keeper_quits(keeper))
             keeper->desc.lost(keeper->desc.context);
@@ -310,7 +261,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     if (status == GYRE_OK)
-        status = gyre_thread_need(&keeper->thread, keep, keeper, "to keep a worker process");
+        status = gyre_thread_need(&keeper->thread, keep_worker, keeper, "to keep a worker process");
     if (status != GYRE_OK) {
         close_descriptor(&keeper->bell);
         gyre_parcel_finish(&keeper->parcel);

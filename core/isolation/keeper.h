@@ -13,22 +13,15 @@
 #ifndef GYRE_CORE_ISOLATION_KEEPER_H
 #define GYRE_CORE_ISOLATION_KEEPER_H
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/isolation/spawn.h"
 #include "core/parcel/parcel.h"
 
-/** The program, in gyre_place_helpers(). */
-#define GYRE_WORKER_PROGRAM "gyre-worker"
-/** How one that stands by shows in the list of processes. */
-#define GYRE_STANDBY_NAME "gyre-standby"
-/** Its exit code when the device died and the process lives on. */
-enum { GYRE_WORKER_DEVICE_DIED = 71 };
-/** Where the worker finds its socket. */
-enum { GYRE_WORKER_SOCKET = 3, GYRE_KEEPER_REASON_SIZE = 160 };
+enum { GYRE_KEEPER_REASON_SIZE = 160 };
 
 struct gyre_keeper_desc {
     void *context;
@@ -38,13 +31,6 @@ struct gyre_keeper_desc {
     void (*heard)(void *context, struct gyre_parcel *message);
     /** In the keeper's thread: the spare that was asked for is there; or it is gone, or could not be started. */
     void (*spare)(void *context, bool there, const char *why);
-};
-
-/** A worker process as it is started. */
-struct gyre_worker_process {
-    pid_t pid;
-    int pidfd, socket; /* -1: none, or a system without pidfd */
-    uint64_t number;   /* of its mark (guard.h) */
 };
 
 struct gyre_keeper {
@@ -83,14 +69,6 @@ gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_
 void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size);
 bool gyre_keeper_is_self(const struct gyre_keeper *keeper);
 
-/* spare.c: from any thread. */
-
-/** Asks for a spare. There is none, or it is on its way out. */
-void gyre_keeper_want_spare(struct gyre_keeper *keeper);
-/** As gyre_keeper_connect, to the spare. */
-gyre_status gyre_keeper_connect_spare(struct gyre_keeper *keeper, int *socket);
-void gyre_keeper_kill_spare(struct gyre_keeper *keeper);
-
 /* In the keeper's thread only. */
 
 /** Starts a worker; there is none. */
@@ -109,28 +87,5 @@ void gyre_keeper_end(struct gyre_keeper *keeper);
 bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns);
 /** Somebody wants the keeper to end. */
 bool gyre_keeper_quits(struct gyre_keeper *keeper);
-
-/* Shared by keeper.c and spare.c. */
-
-/** Hands on what a worker sent by itself. False: it closed its end. */
-bool gyre_keeper_hear(struct gyre_keeper *keeper, int socket);
-/** Sends a new connection to a worker over its socket: this end in *socket. */
-gyre_status gyre_worker_connect(int worker, int *socket);
-/** How a process ended, in words. `known`: its status was to be had. */
-void gyre_worker_explain(int wait_status, bool known, char *text, size_t size);
-/** After poll: what became of the spare, its pidfd and its socket; starts one that is wanted. */
-void gyre_spare_tend(struct gyre_keeper *keeper, const struct pollfd news[2]);
-/** Ends the spare, if there is one. */
-void gyre_spare_end(struct gyre_keeper *keeper);
-
-/* spawn.c */
-
-/**
- * Starts the worker program with one end of a socket as its GYRE_WORKER_SOCKET and nothing else inherited.
- * `stands_by`: it shows so in the list of processes, until GYRE_PARCEL_PROMOTE.
- */
-gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out);
-/** Starts it as the guard of this program, all whose marks begin so. For guard.c. */
-gyre_status gyre_guard_start(const char *prefix, struct gyre_worker_process *out);
 
 #endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A device in a worker process: opening and closing it, compiling, and bringing it back after a death.
- *
- * Lock: device->lock for the state. The keeper's thread replaces the worker; it does so only after every call
- * that was under way has ended, so it alone touches the objects meanwhile.
- */
-#include "core/isolation/proxy_device.h"
+/* The ops table of a device in a worker process: opening and closing the device, compiling, and its log. */
+#include "core/isolation/proxy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,75 +8,30 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/fault.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/proxy_memory.h"
+#include "core/isolation/proxy_module.h"
+#include "core/isolation/proxy_opening.h"
+#include "core/isolation/proxy_resident.h"
+#include "core/isolation/revival.h"
+#include "core/isolation/standby.h"
+#include "core/isolation/standby_state.h"
 
-/* ---- opening ---- */
-
-static void put_open(struct gyre_parcel *parcel, void *argument)
-{
-    const gyre_device *device = argument;
-    gyre_parcel_put_text(parcel, device->backend);
-    gyre_parcel_put_text(parcel, device->library);
-    gyre_parcel_put_u64(parcel, device->ordinal);
-    gyre_parcel_put_u64(parcel, device->found);
-    gyre_parcel_put_u64(parcel, device->parameter_count);
-    for (size_t i = 0; i < device->parameter_count; i++) {
-        gyre_parcel_put_text(parcel, device->parameters[i].key);
-        gyre_parcel_put_text(parcel, device->parameters[i].value);
-        gyre_parcel_put_text(parcel, device->parameters[i].origin);
-    }
-}
-
-static gyre_status get_open(struct gyre_parcel *parcel, void *argument)
-{
-    gyre_device *device = argument;
-    gyre_parcel_get(parcel, &device->info, sizeof device->info);
-    device->has_notify = gyre_parcel_get_u64(parcel) != 0;
-    device->can_copy = gyre_parcel_get_u64(parcel) != 0;
-    const char *build = gyre_parcel_get_text(parcel);
-    snprintf(device->build, sizeof device->build, "%s", build ? build : "");
-    return GYRE_OK;
-}
-
-static gyre_status open_device(gyre_device *device)
-{
-    const struct proxy_call call = {.operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open};
-    return proxy_call_once(device, &call, device);
-}
-
-/* A second worker sees the same device: what it says of it is read and left. */
-static gyre_status get_open_again(struct gyre_parcel *parcel, void *argument)
-{
-    gyre_device_info info;
-    (void)argument;
-    gyre_parcel_get(parcel, &info, sizeof info);
-    gyre_parcel_get_u64(parcel);
-    gyre_parcel_get_u64(parcel);
-    gyre_parcel_get_text(parcel);
-    return GYRE_OK;
-}
-
-gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection)
-{
-    const struct proxy_call call = {.operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open_again};
-    bool broken = false;
-    return proxy_exchange(device, &call, connection, device, &broken);
-}
-
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
     return strdup(text ? text : "");
 }
 
 static gyre_status copy_desc(gyre_device *device, const struct gyre_proxy_desc *desc)
 {
-    device->backend = copy(desc->backend);
-    device->library = copy(desc->library);
+    device->backend = copy_text(desc->backend);
+    device->library = copy_text(desc->library);
     device->parameters = calloc(desc->parameter_count + 1, sizeof *device->parameters);
     bool complete = device->backend && device->library && device->parameters;
     for (size_t i = 0; complete && i < desc->parameter_count; i++) {
         const gyre_parameter *from = &desc->parameters[i];
-        device->parameters[i] = (gyre_parameter){copy(from->key), copy(from->value), copy(from->origin)};
+        device->parameters[i] =
+            (gyre_parameter){copy_text(from->key), copy_text(from->value), copy_text(from->origin)};
         device->parameter_count = i + 1;
         complete = device->parameters[i].key && device->parameters[i].value && device->parameters[i].origin;
     }
@@ -109,9 +59,7 @@ static void free_device(gyre_device *device)
     free(device);
 }
 
-/* ---- what the worker says by itself ---- */
-
-static void hear(void *context, struct gyre_parcel *message)
+static void hear_worker(void *context, struct gyre_parcel *message)
 {
     gyre_device *device = context;
     if (gyre_parcel_operation(message) == GYRE_PARCEL_KERNEL_LOG)
@@ -124,113 +72,10 @@ static void hear(void *context, struct gyre_parcel *message)
         device->log(device->log_context, level, text);
 }
 
-/* ---- death and return ---- */
-
-static void await_calls(gyre_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    device->state = PROXY_DOWN;
-    while (device->calls)
-        pthread_cond_wait(&device->changed, &device->lock);
-    proxy_drop_connections(device);
-    pthread_mutex_unlock(&device->lock);
-}
-
-static void set_state(gyre_device *device, enum proxy_state state)
-{
-    pthread_mutex_lock(&device->lock);
-    device->state = state;
-    if (state == PROXY_UP) {
-        device->incarnation = device->keeper.incarnation;
-        proxy_standby_may_follow(device);
-    }
-    pthread_cond_broadcast(&device->changed);
-    pthread_mutex_unlock(&device->lock);
-}
-
-static void lose(void *context)
-{
-    gyre_device *device = context;
-    await_calls(device);
-    pthread_mutex_lock(&device->lock);
-    bool (*lost)(void *) = device->lost;
-    void *lost_context = device->lost_context;
-    pthread_mutex_unlock(&device->lock);
-    if (lost && lost(lost_context))
-        return;
-    gyre_keeper_end(&device->keeper);
-    set_state(device, PROXY_GONE);
-}
-
-void gyre_proxy_bury(gyre_device *device)
-{
-    gyre_keeper_end(&device->keeper);
-    await_calls(device);
-}
-
-gyre_status gyre_proxy_revive(gyre_device *device)
-{
-    gyre_proxy_bury(device);
-    if (gyre_keeper_quits(&device->keeper))
-        return gyre_error_set(GYRE_CLOSED, "the device is being closed");
-    bool stood_by = proxy_standby_take(device);
-    gyre_status status = stood_by ? GYRE_OK : gyre_keeper_start(&device->keeper);
-    if (status == GYRE_OK && !stood_by)
-        status = open_device(device);
-    if (status == GYRE_OK && GYRE_FAULT_POINT(PROXY_REVIVE))
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the objects of backend '%s'", device->backend);
-    for (struct proxy_object *object = device->objects; status == GYRE_OK && object; object = object->next)
-        if (!stood_by || !proxy_standby_has(device, object->id))
-            status = object->make(object);
-    if (stood_by)
-        proxy_standby_settle(device);
-    if (status == GYRE_OK)
-        set_state(device, PROXY_UP);
-    return status;
-}
-
-bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns)
-{
-    return gyre_keeper_pause(&device->keeper, length_ns);
-}
-
-bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns)
-{
-    return gyre_keeper_watch(&device->keeper, deadline_ns);
-}
-
-void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context)
-{
-    pthread_mutex_lock(&device->lock);
-    device->lost = lost;
-    device->lost_context = context;
-    pthread_mutex_unlock(&device->lock);
-}
-
-void gyre_proxy_kill(gyre_device *device, const char *reason)
-{
-    gyre_keeper_kill(&device->keeper, 0, reason);
-}
-
-void gyre_proxy_reason(gyre_device *device, char *text, size_t size)
-{
-    gyre_keeper_reason(&device->keeper, text, size);
-}
-
 bool gyre_proxy_can_copy(const gyre_device *device)
 {
     return device->can_copy;
 }
-
-uint64_t proxy_incarnation(gyre_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    uint64_t incarnation = device->incarnation;
-    pthread_mutex_unlock(&device->lock);
-    return incarnation;
-}
-
-/* ---- the device's own operations ---- */
 
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
                             gyre_device **out)
@@ -243,7 +88,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
     gyre_clock_condition(&device->changed);
     device->incarnation = 1;
     const struct gyre_keeper_desc keeper = {
-        .context = device, .lost = lose, .heard = hear, .spare = proxy_standby_hear};
+        .context = device, .lost = proxy_lose, .heard = hear_worker, .spare = proxy_standby_hear};
     gyre_status status = copy_desc(device, desc);
     if (status == GYRE_OK)
         status = gyre_keeper_init(&device->keeper, &keeper);
@@ -251,9 +96,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
         free_device(device);
         return status;
     }
-    const struct proxy_call call = {
-        .operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open, .incarnation = 1};
-    status = proxy_call(device, &call, device);
+    status = proxy_open_first(device);
     if (status == GYRE_OK && desc->standby)
         status = proxy_standby_begin(device);
     if (status != GYRE_OK) {

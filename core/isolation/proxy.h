@@ -3,7 +3,7 @@
  * The ops table of a backend that runs in a worker process: each operation becomes a message over a socket.
  *
  * Objects keep what made them (a module's file, a buffer's contents, a queue's descriptor), so that after the
- * death of a worker gyre_proxy_revive makes them again in the next one, under the same handles. An operation
+ * death of a worker gyre_proxy_revive (revival.h) makes them again in the next one, under the same handles. An operation
  * that a death interrupts waits for that and is done again; launched kernels are not: their `wait` answers
  * LOST, and whoever launched them does it again. Rings and control regions are the core's memory and outlive
  * any worker.
@@ -41,35 +41,10 @@ extern const gyre_backend_ops gyre_proxy_ops;
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
                             gyre_device **out);
 
-/**
- * From now on `lost` is called, in a thread of its own, whenever the worker has died and was reaped; until it
- * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that
- * worked, whatever became of the new worker since, or gives up. NULL, as after opening: nobody brings the
- * device back.
- */
-void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
-
-/* In `lost` only. */
-
-/** Makes sure that the last worker is dead, so that the reason is known. */
-void gyre_proxy_bury(gyre_device *device);
-/** A new worker with the device and all its objects but
- * launched kernels. After a failure: may be repeated. */
-gyre_status gyre_proxy_revive(gyre_device *device);
-/** Waits so long, before the next attempt; false: the device is being closed. */
-bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
-/** Waits until the deadline, or until the new worker dies or the device is closed: false. */
-bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
-
 /* From any thread. */
 
-void gyre_proxy_kill(gyre_device *device, const char *reason);
-/** Why the last worker died. */
-void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
 /** The worker that the kernel was launched in is up, or has died and nobody noticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);
-/** A second worker is ready to take over. */
-bool gyre_proxy_stands_by(gyre_device *device);
 /** The backend copies within its device. */
 bool gyre_proxy_can_copy(const gyre_device *device);
 /** Where the present worker's device sees a queue. */

@@ -6,7 +6,7 @@
  * in, so that the worker is replaced only while none is under way; all of them end when it dies, because
  * their connections close.
  */
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,14 @@ void proxy_leave(gyre_device *device)
     if (--device->calls == 0)
         pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
+}
+
+uint64_t proxy_incarnation(gyre_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    uint64_t incarnation = device->incarnation;
+    pthread_mutex_unlock(&device->lock);
+    return incarnation;
 }
 
 /* The worker does not answer any more: from now on others wait for the next one. */
@@ -237,7 +245,7 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
  * request takes down, as often as poison_limit allows, are none of its fault; those that it kept from answering
  * until they were killed are.
  */
-static bool may_try(const gyre_device *device, int tries, uint64_t begun_ns)
+bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns)
 {
     return tries < SILENT_MAX ||
            (tries < TRIES_MAX && gyre_clock_ns() - begun_ns < SILENT_MAX * device->call_timeout_ns);
@@ -248,7 +256,7 @@ gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void 
     gyre_status status = GYRE_LOST;
     uint64_t begun = gyre_clock_ns();
     bool again = call->incarnation == 0 && !gyre_keeper_is_self(&device->keeper);
-    for (int tries = 0; status == GYRE_LOST && (tries == 0 || (again && may_try(device, tries, begun)));
+    for (int tries = 0; status == GYRE_LOST && (tries == 0 || (again && proxy_may_try(device, tries, begun)));
          tries++) {
         status = proxy_enter(device, call->incarnation);
         if (status != GYRE_OK)
@@ -257,63 +265,4 @@ gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void 
         proxy_leave(device);
     }
     return status;
-}
-
-/* ---- objects ---- */
-
-gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
-                              gyre_status (*make)(struct proxy_object *object))
-{
-    gyre_status status = GYRE_LOST;
-    uint64_t begun = gyre_clock_ns();
-    object->device = device;
-    object->make = make;
-    pthread_mutex_lock(&device->lock);
-    object->id = ++device->next_id;
-    pthread_mutex_unlock(&device->lock);
-    for (int tries = 0; status == GYRE_LOST && may_try(device, tries, begun); tries++) {
-        status = proxy_enter(device, 0);
-        if (status != GYRE_OK)
-            return status;
-        status = make(object);
-        if (status == GYRE_OK) {
-            pthread_mutex_lock(&device->lock);
-            object->next = device->objects;
-            device->objects = object;
-            pthread_mutex_unlock(&device->lock);
-        }
-        proxy_leave(device);
-    }
-    return status;
-}
-
-static void put_id(struct gyre_parcel *parcel, void *argument)
-{
-    gyre_parcel_put_u64(parcel, *(const uint64_t *)argument);
-}
-
-void proxy_forget(gyre_device *device, uint64_t id)
-{
-    const struct proxy_call call = {.operation = GYRE_PARCEL_RELEASE, .put = put_id};
-    gyre_error_hold();
-    proxy_call_once(device, &call, &id);
-    gyre_error_let_go();
-}
-
-void proxy_object_release(struct proxy_object *object)
-{
-    gyre_device *device = object->device;
-    gyre_error_hold();
-    bool up = proxy_enter(device, 0) == GYRE_OK;
-    gyre_error_let_go();
-    pthread_mutex_lock(&device->lock);
-    struct proxy_object **link = &device->objects;
-    while (*link != object)
-        link = &(*link)->next;
-    *link = object->next;
-    pthread_mutex_unlock(&device->lock);
-    if (!up)
-        return;
-    proxy_forget(device, object->id);
-    proxy_leave(device);
 }

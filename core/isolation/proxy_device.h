@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the proxy share. Private to this folder. */
+/* A device in a worker process and its objects, which the files of the proxy share. Private to this folder. */
 #ifndef GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 #define GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 
@@ -94,104 +94,5 @@ struct gyre_resident {
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };
-
-/* proxy_calls.c */
-
-/** One operation: how its arguments are written, and its results read. */
-struct proxy_call {
-    enum gyre_parcel_operation operation;
-    void (*put)(struct gyre_parcel *parcel, void *argument);
-    gyre_status (*get)(struct gyre_parcel *parcel, void *argument); /* NULL: there are no results */
-    uint64_t limit_ns;    /* what each worker gets for it; 0: the device's timeout, or until the deadline */
-    uint64_t deadline_ns; /* it gets until then in any case; 0: none */
-    uint64_t
-        incarnation; /* 0: whichever worker is up, and the next one when that dies; else this one or LOST */
-};
-
-/** Calls the worker. What it answers, with its sentence; LOST when there is no worker any more. */
-gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void *argument);
-/** The same once, by who has entered. LOST also when the worker died of it. */
-gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, void *argument);
-/**
- * Waits while the worker is being replaced; it is not replaced until proxy_leave. LOST when nobody replaces
- * it. Whoever wants a certain worker (`incarnation` not 0) never waits and gets LOST when it is not up; nor
- * does the keeper's thread, which replaces it.
- */
-gyre_status proxy_enter(gyre_device *device, uint64_t incarnation);
-void proxy_leave(gyre_device *device);
-/** Sends the call and receives its answer. *broken: the connection is of no more use. */
-gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
-                           struct proxy_connection *connection, void *argument, bool *broken);
-/** A connection that belongs to nobody; EXHAUSTED. Freed with proxy_connection_close, also unconnected. */
-gyre_status proxy_connection_create(struct proxy_connection **out);
-void proxy_connection_close(struct proxy_connection *connection);
-/** Of the worker that is up, or was the last to be. */
-uint64_t proxy_incarnation(gyre_device *device);
-/** Closes all idle connections. Under the lock. */
-void proxy_drop_connections(gyre_device *device);
-
-/** Gives the object an id, makes it, and enters it into the list. */
-gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
-                              gyre_status (*make)(struct proxy_object *object));
-/** Takes it out of the list and out of the worker. */
-void proxy_object_release(struct proxy_object *object);
-/** Tells the worker to let go of what has this id. Entered. */
-void proxy_forget(gyre_device *device, uint64_t id);
-
-/* proxy.c */
-
-/** GYRE_PARCEL_OPEN with the device's description, which the answer has to be another one of. */
-gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection);
-
-/* proxy_module.c */
-
-/** What a worker needs to load the module: a copy, of use when the module is gone. False: not a module, or no
- * memory. */
-bool proxy_module_lend(const struct proxy_object *object, struct gyre_module *copy);
-gyre_status proxy_module_load_again(gyre_device *device, struct gyre_module *copy,
-                                    struct proxy_connection *connection);
-void proxy_module_give_back(struct gyre_module *copy);
-
-/* standby.c: a second worker with the device opened and all modules loaded, which takes the place of the first
- * when that dies. All accept a device that keeps none. */
-
-/** From now on one is kept. EXHAUSTED. */
-gyre_status proxy_standby_begin(gyre_device *device);
-/** Ends the thread that cares for it; the keeper, which is to be finished next, ends the process. */
-void proxy_standby_finish(gyre_device *device);
-/** The keeper was finished. */
-void proxy_standby_free(gyre_device *device);
-/** There are modules that it does not have. */
-void proxy_standby_notice(gyre_device *device);
-/** Under the lock: the device is up again, and another one may be started in a moment. */
-void proxy_standby_may_follow(gyre_device *device);
-/** For the keeper: the spare is there, or gone. */
-void proxy_standby_hear(void *context, bool there, const char *why);
-
-/** In the keeper's thread: it is the worker now. False: there is none that is ready. */
-bool proxy_standby_take(gyre_device *device);
-/** Whether the one that was taken has this object. */
-bool proxy_standby_has(const gyre_device *device, uint64_t id);
-/** What it has and the device has not any more is released. */
-void proxy_standby_settle(gyre_device *device);
-
-/* The operations, each implemented by the function of its slot's name. */
-gyre_status proxy_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
-gyre_status proxy_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
-void proxy_module_release(gyre_module *module);
-gyre_status proxy_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
-                              gyre_queue_memory **out, uint64_t *device_address);
-void proxy_queue_release(gyre_queue_memory *memory);
-gyre_status proxy_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
-void proxy_memory_release(gyre_memory *memory);
-gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address);
-gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc);
-gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
-gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
-gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns);
-gyre_status proxy_notify(gyre_resident *resident);
-void proxy_release(gyre_resident *resident);
-/** A line that a handler in the worker wrote. */
-void proxy_hear_kernel(gyre_device *device, struct gyre_parcel *message);
 
 #endif

@@ -4,12 +4,15 @@
  * A buffer has a mirror in shared memory, through which transfers go and from which a new worker's buffer is
  * filled. Lock: a buffer's own, around a transfer through its mirror.
  */
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/isolation/proxy.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/proxy_objects.h"
 
 /* What a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
 #define TRANSFER_BYTE_NS 20

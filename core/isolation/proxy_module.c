@@ -3,7 +3,7 @@
  * Modules of a device in a worker. The compiled file is kept in shared memory, so that a new worker loads the
  * very bytes that the first one loaded, whatever became of the file. What its kernels are is asked once.
  */
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy_module.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/proxy_objects.h"
+#include "core/isolation/standby_state.h"
 
 enum { RECORDS_MAX = 4096 };
 

@@ -7,11 +7,14 @@
  * Lock: device->lock for the list of residents; also held while a line of the log is handed on, so that none
  * arrives after its kernel was released.
  */
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy_resident.h"
 
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/isolation/proxy.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/proxy_objects.h"
 
 /* How much later than its deadline a worker may answer a wait. */
 #define WAIT_GRACE_NS UINT64_C(1000000000)
@@ -44,7 +47,7 @@ static void put_launch(struct gyre_parcel *parcel, void *argument)
     }
 }
 
-static void list(gyre_resident *resident)
+static void list_resident(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     pthread_mutex_lock(&device->lock);
@@ -55,7 +58,7 @@ static void list(gyre_resident *resident)
     pthread_mutex_unlock(&device->lock);
 }
 
-static void unlist(gyre_resident *resident)
+static void unlist_resident(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     pthread_mutex_lock(&device->lock);
@@ -78,13 +81,13 @@ gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gy
     resident->kernel_log_context = desc->kernel_log_context;
     gyre_status status = proxy_enter(device, 0);
     if (status == GYRE_OK) {
-        list(resident); /* now: its first lines may come before the answer */
+        list_resident(resident); /* now: its first lines may come before the answer */
         struct launch launch = {.module = module, .desc = desc, .id = resident->id};
         const struct proxy_call call = {
             .operation = GYRE_PARCEL_LAUNCH, .put = put_launch, .incarnation = resident->incarnation};
         status = proxy_call_once(device, &call, &launch);
         if (status != GYRE_OK)
-            unlist(resident);
+            unlist_resident(resident);
         proxy_leave(device);
     }
     if (status != GYRE_OK) {
@@ -153,7 +156,7 @@ void proxy_release(gyre_resident *resident)
         proxy_forget(device, resident->id);
         proxy_leave(device);
     }
-    unlist(resident);
+    unlist_resident(resident);
     free(resident);
 }
 

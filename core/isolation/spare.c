@@ -3,6 +3,8 @@
  * The keeper's spare: a second worker process, started and reaped by the keeper's thread like the first. Lock:
  * keeper->lock, as for the worker. What is done with it is standby.c's business.
  */
+#include "core/isolation/spare.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -11,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/isolation/guard.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker_process.h"
 
 void gyre_keeper_want_spare(struct gyre_keeper *keeper)
 {
@@ -39,7 +41,7 @@ void gyre_keeper_kill_spare(struct gyre_keeper *keeper)
 }
 
 /* Makes sure of its end; `why` receives what it was. */
-static void reap(struct gyre_keeper *keeper, char *why, size_t size)
+static void reap_spare(struct gyre_keeper *keeper, char *why, size_t size)
 {
     int wait_status = 0;
     pid_t pid = keeper->spare.pid, reaped; /* only this thread writes it */
@@ -57,7 +59,7 @@ static void reap(struct gyre_keeper *keeper, char *why, size_t size)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-static void start(struct gyre_keeper *keeper)
+static void start_spare(struct gyre_keeper *keeper)
 {
     struct gyre_worker_process process = {.pidfd = -1, .socket = -1};
     gyre_status status = gyre_worker_start(true, &process);
@@ -76,22 +78,27 @@ static bool is_wanted(struct gyre_keeper *keeper)
     return wanted;
 }
 
+static bool hear_spare(struct gyre_keeper *keeper)
+{
+    return gyre_worker_hear(keeper->spare.socket, &keeper->parcel, keeper->desc.heard, keeper->desc.context);
+}
+
 void gyre_spare_tend(struct gyre_keeper *keeper, const struct pollfd news[2])
 {
     char why[GYRE_KEEPER_REASON_SIZE];
-    bool open = !news[1].revents || gyre_keeper_hear(keeper, keeper->spare.socket);
+    bool open = !news[1].revents || hear_spare(keeper);
     if (news[0].revents || !open) {
-        gyre_keeper_hear(keeper, keeper->spare.socket); /* its last words */
-        reap(keeper, why, sizeof why);
+        hear_spare(keeper); /* its last words */
+        reap_spare(keeper, why, sizeof why);
         keeper->desc.spare(keeper->desc.context, false, why);
     }
     if (is_wanted(keeper))
-        start(keeper);
+        start_spare(keeper);
 }
 
 void gyre_spare_end(struct gyre_keeper *keeper)
 {
     char why[GYRE_KEEPER_REASON_SIZE];
     if (keeper->spare.pid)
-        reap(keeper, why, sizeof why);
+        reap_spare(keeper, why, sizeof why);
 }

@@ -4,8 +4,7 @@
  * forked. The worker keeps the caller's environment, output and errors; its input is empty, and it leads a
  * process group of its own, so that a terminal's interrupt reaches the program alone.
  */
-#include "core/isolation/guard.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +19,8 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "core/base/places.h"
-#include "core/base/thread.h"
+#include "core/isolation/worker.h"
 #include "gyre/lack.h"
 
 static int set_attributes(posix_spawnattr_t *attributes)
@@ -47,11 +45,6 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
     return rc;
 }
 
-/* What is started: `role` and `more` as the program's usage says, and what its environment has besides the caller's. */
-struct role {
-    const char *name, *more, *mark;
-};
-
 /* The caller's environment and the mark; NULL without memory. free() */
 static char **marked_environment(const char *mark)
 {
@@ -67,7 +60,7 @@ static char **marked_environment(const char *mark)
     return copy;
 }
 
-static gyre_status explain(int code, const char *program)
+static gyre_status explain_refusal(int code, const char *program)
 {
     if (code == ENOENT)
         return gyre_error_set(GYRE_UNAVAILABLE,
@@ -78,7 +71,7 @@ static gyre_status explain(int code, const char *program)
                           gyre_lack_remedy(code));
 }
 
-static gyre_status spawn(int socket, const struct role *role, pid_t *pid)
+static gyre_status start_program(int socket, const struct gyre_worker_role *role, pid_t *pid)
 {
     char program[PATH_MAX], parent[32];
     char *arguments[] = {program, parent, (char *)(uintptr_t)role->name, (char *)(uintptr_t)role->more, NULL};
@@ -99,19 +92,17 @@ static gyre_status spawn(int socket, const struct role *role, pid_t *pid)
     free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    return rc == 0 ? GYRE_OK : explain(rc, program);
+    return rc == 0 ? GYRE_OK : explain_refusal(rc, program);
 }
 
-static gyre_status start(const struct role *role, int fault, struct gyre_worker_process *out)
+gyre_status gyre_worker_spawn(const struct gyre_worker_role *role, struct gyre_worker_process *out)
 {
     int ends[2];
     pid_t pid = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
                               gyre_lack_remedy(errno));
-    gyre_status status =
-        fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))
-              : spawn(ends[1], role, &pid);
+    gyre_status status = start_program(ends[1], role, &pid);
     close(ends[1]);
     if (status != GYRE_OK) {
         close(ends[0]);
@@ -120,21 +111,4 @@ static gyre_status start(const struct role *role, int fault, struct gyre_worker_
     *out = (struct gyre_worker_process){
         .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .socket = ends[0]};
     return GYRE_OK;
-}
-
-gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
-{
-    char mark[GYRE_MARK_SIZE];
-    const uint64_t number = gyre_guard_mark(mark);
-    const struct role role = {stands_by ? "standby" : NULL, NULL, mark};
-    gyre_status status = start(&role, GYRE_FAULT_POINT(KEEPER_SPAWN), out);
-    if (status == GYRE_OK)
-        out->number = number;
-    return status;
-}
-
-gyre_status gyre_guard_start(const char *prefix, struct gyre_worker_process *out)
-{
-    const struct role role = {"guard", prefix, NULL};
-    return start(&role, 0, out);
 }

@@ -5,56 +5,28 @@
  * twice, and transfers could not follow them. What is asked of it has deadlines, so it may be stopped, or die,
  * at any moment; another one follows then.
  *
- * Lock: device->lock for everything here but the connection, which is the thread's while the state is BUSY and
+ * Lock: device->lock for everything here except the connection, which is the thread's while the state is BUSY and
  * the keeper's thread's otherwise. Not held while a worker is asked something.
  */
-#include <stdio.h>
+#include "core/isolation/standby.h"
+
 #include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/proxy_module.h"
+#include "core/isolation/proxy_objects.h"
+#include "core/isolation/proxy_opening.h"
+#include "core/isolation/spare.h"
+#include "core/isolation/standby_state.h"
 #include "gyre/waiting.h"
 
-/* A kernel that is being brought back has the processors first. */
-#define FOLLOW_NS   UINT64_C(100000000)
-#define BACKOFF_NS  UINT64_C(1000000000)
-#define PROMOTE_NS  UINT64_C(1000000000)
-#define DOUBLINGS   6
-#define MODULES_MAX 4096
-
-enum standby_state {
-    STANDBY_NONE,
-    STANDBY_ASKED,  /* the keeper is to start one */
-    STANDBY_BEHIND, /* it lacks something */
-    STANDBY_BUSY,   /* the thread makes up for that */
-    STANDBY_READY,
-    STANDBY_ENDING /* it was killed, and the keeper has not told its end yet */
-};
-
-struct proxy_standby {
-    pthread_t thread;
-    enum standby_state state;
-    bool quit;
-    uint32_t failures; /* in a row */
-    uint64_t again_ns; /* none is asked for before */
-    struct proxy_connection *connection;
-    uint64_t modules[MODULES_MAX]; /* ids of those that it has */
-    size_t module_count;
-};
-
-static void tell(const gyre_device *device, const char *what, const char *why)
-{
-    char text[512];
-    if (!device->log)
-        return;
-    snprintf(text, sizeof text, "the standby worker of backend '%s' %s: %s", device->backend, what, why);
-    device->log(device->log_context, GYRE_LOG_WARNING, text);
-}
+#define PROMOTE_NS UINT64_C(1000000000)
 
 /* Under the lock: what was known of the last one is over. */
-static void forget(gyre_device *device)
+static void forget_standby(gyre_device *device)
 {
     struct proxy_standby *standby = device->standby;
     if (standby->connection)
@@ -63,49 +35,17 @@ static void forget(gyre_device *device)
     standby->module_count = 0;
 }
 
-/* Under the lock. Only the first of several failures is worth a line. */
-static bool note_failure(struct proxy_standby *standby)
-{
-    uint32_t doublings = standby->failures < DOUBLINGS ? standby->failures : DOUBLINGS;
-    standby->again_ns = gyre_clock_ns() + (BACKOFF_NS << doublings);
-    return standby->failures++ == 0;
-}
-
-/* ---- what the keeper tells ---- */
-
-void proxy_standby_hear(void *context, bool there, const char *why)
-{
-    gyre_device *device = context;
-    struct proxy_standby *standby = device->standby;
-    bool worth_a_line = false;
-    pthread_mutex_lock(&device->lock);
-    if (there) {
-        standby->state = STANDBY_BEHIND;
-    } else {
-        if (standby->state != STANDBY_ENDING && !standby->quit)
-            worth_a_line = note_failure(standby);
-        if (standby->state == STANDBY_BUSY)
-            standby->state = STANDBY_ENDING; /* the thread has its connection still */
-        else
-            standby->state = STANDBY_NONE;
-    }
-    pthread_cond_broadcast(&device->changed);
-    pthread_mutex_unlock(&device->lock);
-    if (worth_a_line)
-        tell(device, "died", why);
-}
-
 /* ---- making it ready ---- */
 
-static gyre_status connect(gyre_device *device, struct proxy_connection **out)
+static gyre_status connect_spare(gyre_device *device, struct proxy_connection **out)
 {
     gyre_status status = proxy_connection_create(out);
     if (status == GYRE_OK)
         status = gyre_keeper_connect_spare(&device->keeper, &(*out)->socket);
-    return status == GYRE_OK ? proxy_open_again(device, *out) : status;
+    return status == GYRE_OK ? proxy_open_beside(device, *out) : status;
 }
 
-static bool has(const struct proxy_standby *standby, uint64_t id)
+static bool standby_has(const struct proxy_standby *standby, uint64_t id)
 {
     for (size_t i = 0; i < standby->module_count; i++)
         if (standby->modules[i] == id)
@@ -117,10 +57,10 @@ static bool has(const struct proxy_standby *standby, uint64_t id)
 static bool find_missing(gyre_device *device, struct gyre_module *copy)
 {
     const struct proxy_standby *standby = device->standby;
-    if (standby->module_count == MODULES_MAX)
+    if (standby->module_count == PROXY_STANDBY_MODULES_MAX)
         return false; /* those beyond are loaded when it takes over */
     for (const struct proxy_object *object = device->objects; object; object = object->next)
-        if (!has(standby, object->id) && proxy_module_lend(object, copy))
+        if (!standby_has(standby, object->id) && proxy_module_lend(object, copy))
             return true;
     return false;
 }
@@ -133,7 +73,7 @@ static gyre_status catch_up(gyre_device *device)
     gyre_status status = GYRE_OK;
     if (!standby->connection) {
         pthread_mutex_unlock(&device->lock);
-        status = connect(device, &standby->connection);
+        status = connect_spare(device, &standby->connection);
         pthread_mutex_lock(&device->lock);
     }
     while (status == GYRE_OK && !standby->quit && find_missing(device, &copy)) {
@@ -147,7 +87,7 @@ static gyre_status catch_up(gyre_device *device)
 }
 
 /* Under the lock, which is given up meanwhile. */
-static void prepare(gyre_device *device)
+static void prepare_standby(gyre_device *device)
 {
     struct proxy_standby *standby = device->standby;
     standby->state = STANDBY_BUSY;
@@ -157,14 +97,14 @@ static void prepare(gyre_device *device)
         standby->state = STANDBY_READY;
         standby->failures = 0;
     } else {
-        bool worth_a_line = lives && !standby->quit && note_failure(standby);
+        bool worth_a_line = lives && !standby->quit && proxy_standby_note_failure(standby);
         standby->state = lives ? STANDBY_ENDING : STANDBY_NONE;
-        forget(device);
+        forget_standby(device);
         pthread_mutex_unlock(&device->lock);
         if (lives)
             gyre_keeper_kill_spare(&device->keeper);
         if (worth_a_line)
-            tell(device, "cannot be made ready", gyre_error_cause());
+            proxy_standby_tell(device, "cannot be made ready", gyre_error_cause());
         pthread_mutex_lock(&device->lock);
     }
     pthread_cond_broadcast(&device->changed);
@@ -186,11 +126,11 @@ static void *stand_by(void *argument)
     while (!standby->quit) {
         bool may_ask = standby->state == STANDBY_NONE && device->state == PROXY_UP;
         if (standby->state == STANDBY_BEHIND) {
-            prepare(device);
+            prepare_standby(device);
         } else if (may_ask && gyre_clock_ns() < standby->again_ns) {
             sleep_until(device, standby->again_ns);
         } else if (may_ask) {
-            forget(device);
+            forget_standby(device);
             standby->state = STANDBY_ASKED;
             pthread_mutex_unlock(&device->lock);
             gyre_keeper_want_spare(&device->keeper);
@@ -236,40 +176,14 @@ void proxy_standby_free(gyre_device *device)
 {
     if (!device->standby)
         return;
-    forget(device);
+    forget_standby(device);
     free(device->standby);
-}
-
-void proxy_standby_notice(gyre_device *device)
-{
-    struct proxy_standby *standby = device->standby;
-    if (!standby)
-        return;
-    pthread_mutex_lock(&device->lock);
-    if (standby->state == STANDBY_READY)
-        standby->state = STANDBY_BEHIND;
-    pthread_cond_broadcast(&device->changed);
-    pthread_mutex_unlock(&device->lock);
-}
-
-void proxy_standby_may_follow(gyre_device *device)
-{
-    if (device->standby && device->standby->again_ns < gyre_clock_ns() + FOLLOW_NS)
-        device->standby->again_ns = gyre_clock_ns() + FOLLOW_NS;
-}
-
-bool gyre_proxy_stands_by(gyre_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    bool ready = device->standby && device->standby->state == STANDBY_READY;
-    pthread_mutex_unlock(&device->lock);
-    return ready;
 }
 
 /* ---- taking over ---- */
 
 /* One that does not answer at once is of no use now. */
-static bool promote(gyre_device *device, struct proxy_connection *connection)
+static bool promote_standby(gyre_device *device, struct proxy_connection *connection)
 {
     const struct proxy_call call = {.operation = GYRE_PARCEL_PROMOTE,
                                     .deadline_ns = gyre_clock_ns() + PROMOTE_NS};
@@ -294,7 +208,7 @@ bool proxy_standby_take(gyre_device *device)
     pthread_mutex_unlock(&device->lock);
     if (!ready)
         return false;
-    bool taken = promote(device, standby->connection) && gyre_keeper_adopt(&device->keeper);
+    bool taken = promote_standby(device, standby->connection) && gyre_keeper_adopt(&device->keeper);
     pthread_mutex_lock(&device->lock);
     if (taken) {
         standby->state = STANDBY_NONE;
@@ -303,7 +217,7 @@ bool proxy_standby_take(gyre_device *device)
         device->connections = standby->connection;
         standby->connection = NULL;
     } else {
-        forget(device);
+        forget_standby(device);
     }
     pthread_mutex_unlock(&device->lock);
     if (!taken)
@@ -313,7 +227,7 @@ bool proxy_standby_take(gyre_device *device)
 
 bool proxy_standby_has(const gyre_device *device, uint64_t id)
 {
-    return has(device->standby, id);
+    return standby_has(device->standby, id);
 }
 
 static bool is_there(const gyre_device *device, uint64_t id)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #include "core/isolation/guard.h"
-#include "core/isolation/keeper.h"
 #include "core/worker/guard.h"
 
 enum { ENVIRONMENT_MAX = 1 << 21, PASSES_MAX = 2000, LOOK_MS = 100 };

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/fault.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker.h"
 #include "core/worker/guard.h"
 #include "core/worker/serve.h"
 #include "gyre/waiting.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker.h"
 #include "core/parcel/records.h"
 #include "core/worker/arguments.h"
 #include "core/worker/device.h"

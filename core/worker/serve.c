@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/thread.h"
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker.h"
 #include "core/worker/arguments.h"
 #include "core/worker/device.h"
 #include "core/worker/log.h"

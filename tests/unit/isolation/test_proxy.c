@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "core/isolation/proxy_device.h"
+#include "core/isolation/proxy.h"
+#include "core/isolation/proxy_calls.h"
+#include "core/isolation/revival.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of the device, which every new worker makes again. Threads: any. Private to this folder. */
+#ifndef GYRE_CORE_ISOLATION_PROXY_OBJECTS_H
+#define GYRE_CORE_ISOLATION_PROXY_OBJECTS_H
+
+#include "core/isolation/proxy_device.h"
+
+/** Gives the object an id, makes it, and enters it into the list. */
+gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
+                              gyre_status (*make)(struct proxy_object *object));
+/** Takes it out of the list and out of the worker. */
+void proxy_object_release(struct proxy_object *object);
+/** Tells the worker to let go of what has this id. Entered. */
+void proxy_forget(gyre_device *device, uint64_t id);
+
+#endif

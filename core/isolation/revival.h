@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The death of a worker, and the return of its device in another one (proxy.h). */
+#ifndef GYRE_CORE_ISOLATION_REVIVAL_H
+#define GYRE_CORE_ISOLATION_REVIVAL_H
+
+#include <stdbool.h>
+
+#include "gyre/backend.h"
+
+/**
+ * From now on `lost` is called, in a thread of its own, whenever the worker has died and was reaped; until it
+ * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that
+ * worked, whatever became of the new worker since, or gives up. NULL, as after opening: nobody brings the
+ * device back.
+ */
+void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
+
+/* In `lost` only. */
+
+/** Makes sure that the last worker is dead, so that the reason is known. */
+void gyre_proxy_bury(gyre_device *device);
+/** A new worker with the device and all its objects but
+ * launched kernels. After a failure: may be repeated. */
+gyre_status gyre_proxy_revive(gyre_device *device);
+/** Waits so long, before the next attempt; false: the device is being closed. */
+bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
+/** Waits until the deadline, or until the new worker dies or the device is closed: false. */
+bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
+
+/* From any thread. */
+
+void gyre_proxy_kill(gyre_device *device, const char *reason);
+/** Why the last worker died. */
+void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
+/** A second worker is ready to take over. */
+bool gyre_proxy_stands_by(gyre_device *device);
+
+/* Private to this folder. */
+
+/** For the keeper of the device that is the context: its worker has died. */
+void proxy_lose(void *context);
+
+#endif
