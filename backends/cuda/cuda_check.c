@@ -5,6 +5,7 @@
  * retry: the callers know where that can help (cuda_failure.h).
  */
 #include "cuda_backend.h"
+#include "cuda_check.h"
 #include "cuda_failure.h"
 
 #include <stdio.h>

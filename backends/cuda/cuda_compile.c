@@ -4,10 +4,11 @@
  * to a cubin that tells the kernels and PTX that the driver compiles (cuda_artifact.h). No locks: any thread,
  * each call with a program of its own. Must not leave a part of a result under its final name.
  */
+#include "../device/device_text.h"
 #include "cuda_artifact.h"
+#include "cuda_compile.h"
 #include "cuda_parts.h"
 #include "cuda_ranges.h"
-#include "../device/device_text.h"
 #include "cuda_source.h"
 
 #include "gyre/lack.h"

@@ -4,6 +4,8 @@
  * the device's opening to its end, and what is current is each thread's own.
  */
 #include "cuda_backend.h"
+#include "cuda_check.h"
+#include "cuda_context.h"
 #include "cuda_failure.h"
 
 gyre_status cuda_context_open(gyre_device *device)

@@ -5,7 +5,13 @@
  * the core serialises opening. Must not leave a context behind when opening fails.
  */
 #include "cuda_backend.h"
+#include "cuda_check.h"
+#include "cuda_compile.h"
+#include "cuda_context.h"
 #include "cuda_device.h"
+#include "cuda_residents.h"
+#include "cuda_settings.h"
+#include "cuda_transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

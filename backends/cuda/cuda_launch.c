@@ -6,9 +6,22 @@
  *
  * Locks: residents->lock while the list of residents changes and while one is started.
  */
+#include "cuda_check.h"
+#include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_launch.h"
+#include "cuda_log.h"
+#include "cuda_memory.h"
+#include "cuda_module.h"
+#include "cuda_presence.h"
+#include "cuda_quiet.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
+#include "cuda_serial.h"
+#include "cuda_service.h"
+#include "cuda_shape.h"
+#include "cuda_stays.h"
+#include "cuda_tell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +240,7 @@ static void free_resident(gyre_resident *resident)
         if (resident->stream) /* what a launch that was refused left in it touches the memory */
             cuda_check_gone(device, driver->cuStreamSynchronize(resident->stream), "cuStreamSynchronize");
         if (resident->memory)
-            cuda_memory_give_back(device, resident->memory);
+            cuda_service_free(device, resident->memory);
         cuda_stays_finish(resident);
         if (resident->stream)
             cuda_check_gone(device, driver->cuStreamDestroy(resident->stream), "cuStreamDestroy");

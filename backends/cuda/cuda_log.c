@@ -4,7 +4,9 @@
  *
  * No locks of its own: residents->lock is held.
  */
+#include "cuda_log.h"
 #include "cuda_resident.h"
+#include "cuda_service.h"
 
 struct log_copy {
     gyre_device_log head;
@@ -32,8 +34,8 @@ static void hand_on(gyre_resident *resident, struct log_copy *log)
 void cuda_log_drain(gyre_resident *resident)
 {
     static _Thread_local struct log_copy log;
-    if (cuda_memory_read(resident->device, &log, resident->memory + resident->log_offset, sizeof log,
-                         "what handlers logged is looked for later, unless their kernel ends"))
+    if (cuda_service_read(resident->device, &log, resident->memory + resident->log_offset, sizeof log,
+                          "what handlers logged is looked for later, unless their kernel ends"))
         hand_on(resident, &log);
 }
 

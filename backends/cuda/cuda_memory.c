@@ -9,8 +9,13 @@
  * Registering and allocating do not wait for resident kernels. Unregistering does, so it happens while they
  * have left (cuda_quiet_begin). Everything runs in the service stream, which never holds a kernel.
  */
+#include "cuda_check.h"
+#include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_memory.h"
+#include "cuda_quiet.h"
 #include "cuda_resident.h"
+#include "cuda_service.h"
 
 #include <stdlib.h>
 
@@ -42,34 +47,12 @@ void cuda_host_unregister(gyre_device *device, void *address)
     cuda_quiet_end(device);
 }
 
-/* What may be registered. */
+/* memory->address tells whether it was registered. */
 static void release_queue(gyre_queue_memory *memory)
 {
     if (memory->address)
         cuda_host_unregister(memory->device, memory->address);
     free(memory);
-}
-
-void cuda_memory_give_back(gyre_device *device, uint64_t address)
-{
-    CUresult result;
-    CUDA_PATIENTLY(result, device->driver->cuMemFreeAsync(address, device->residents->service))
-    cuda_check_gone(device, result, "cuMemFreeAsync");
-}
-
-/* memory->address tells whether it was registered. */
-bool cuda_memory_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise)
-{
-    const struct cuda_driver *driver = device->driver;
-    const CUstream service = device->residents->service;
-    const char *call = "cuMemcpyDtoHAsync";
-    CUresult result = driver->cuMemcpyDtoHAsync(to, from, size, service);
-    if (result == CUDA_SUCCESS) {
-        call = "cuStreamSynchronize";
-        result = driver->cuStreamSynchronize(service);
-    }
-    cuda_tell(device, result, call, otherwise);
-    return result == CUDA_SUCCESS;
 }
 
 static gyre_status map_queue(gyre_queue_memory *memory, const gyre_queue_memory_desc *desc,
@@ -158,7 +141,7 @@ static gyre_status try_alloc(gyre_memory *memory, uint64_t byte_count)
     if (status == GYRE_OK) {
         status = cuda_check(device, device->driver->cuStreamSynchronize(service), "cuStreamSynchronize");
         if (status != GYRE_OK)
-            cuda_memory_give_back(device, memory->address);
+            cuda_service_free(device, memory->address);
     }
     cuda_work_end(device, quiet);
     return status;
@@ -189,7 +172,7 @@ void cuda_memory_release(gyre_memory *memory)
     gyre_device *device = memory->device;
     bool quiet = false;
     if (cuda_work_begin(device, &quiet) == GYRE_OK) {
-        cuda_memory_give_back(device, memory->address);
+        cuda_service_free(device, memory->address);
         cuda_work_end(device, quiet);
     }
     free(memory);

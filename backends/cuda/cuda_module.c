@@ -7,9 +7,13 @@
 #include "../device/device_records.h"
 #include "cuda_artifact.h"
 #include "cuda_backend.h"
+#include "cuda_check.h"
 #include "cuda_failure.h"
+#include "cuda_module.h"
+#include "cuda_quiet.h"
 #include "cuda_ranges.h"
 #include "cuda_records.h"
+#include "cuda_shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

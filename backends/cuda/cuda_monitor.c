@@ -5,7 +5,15 @@
  *
  * Lock: residents->lock, which it does not wait for.
  */
+#include "cuda_check.h"
+#include "cuda_context.h"
+#include "cuda_log.h"
+#include "cuda_monitor.h"
+#include "cuda_order.h"
+#include "cuda_presence.h"
+#include "cuda_quiet.h"
 #include "cuda_resident.h"
+#include "cuda_tell.h"
 
 #include <time.h>
 

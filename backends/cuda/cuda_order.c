@@ -5,6 +5,7 @@
  *
  * Lock: the resident's order_lock.
  */
+#include "cuda_order.h"
 #include "cuda_resident.h"
 
 #include "gyre/waiting.h"

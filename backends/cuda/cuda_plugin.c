@@ -4,7 +4,15 @@
  * host memory. No state. The probe must not make a context: it takes a tenth of a second and device memory.
  */
 #include "cuda_backend.h"
+#include "cuda_check.h"
+#include "cuda_compile.h"
 #include "cuda_device.h"
+#include "cuda_launch.h"
+#include "cuda_memory.h"
+#include "cuda_module.h"
+#include "cuda_order.h"
+#include "cuda_settings.h"
+#include "cuda_transfer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,15 @@
  *
  * Locks: residents->lock is held throughout; the resident's order_lock inside it.
  */
+#include "cuda_check.h"
 #include "cuda_failure.h"
+#include "cuda_order.h"
+#include "cuda_presence.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
+#include "cuda_serial.h"
+#include "cuda_stays.h"
+#include "cuda_tell.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -5,6 +5,10 @@
  *
  * Lock: residents->lock from cuda_quiet_begin to cuda_quiet_end.
  */
+#include "cuda_context.h"
+#include "cuda_order.h"
+#include "cuda_presence.h"
+#include "cuda_quiet.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
 

@@ -5,8 +5,13 @@
  *
  * Lock: table_lock, of the table of GPUs, outermost: held while residents are made and destroyed.
  */
+#include "cuda_check.h"
+#include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_monitor.h"
 #include "cuda_resident.h"
+#include "cuda_residents.h"
+#include "cuda_serial.h"
 #include "gyre/lack.h"
 #include "gyre/thread.h"
 

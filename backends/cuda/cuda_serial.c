@@ -12,8 +12,11 @@
  *
  * Lock: a launcher's own, not held during calls into the driver; lost_lock (cuda_check.c) inside it.
  */
+#include "cuda_check.h"
 #include "cuda_failure.h"
 #include "cuda_resident.h"
+#include "cuda_serial.h"
+#include "cuda_stays.h"
 #include "gyre/lack.h"
 #include "gyre/thread.h"
 

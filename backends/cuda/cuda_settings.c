@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys of [backend.cuda], which its drop-in introduces: ranges are checked here only. */
 #include "cuda_backend.h"
+#include "cuda_settings.h"
 
 #include <ctype.h>
 #include <errno.h>

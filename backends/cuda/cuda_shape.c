@@ -4,6 +4,7 @@
  * also for devices that only compile. At a launch the driver's own word on the second counts.
  */
 #include "cuda_backend.h"
+#include "cuda_shape.h"
 #include "gyre/dialect/cuda_module.h"
 
 enum {

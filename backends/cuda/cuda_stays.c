@@ -5,7 +5,9 @@
  * for. The line that the figures go to has one writer, whoever holds residents->lock; `timed` in it is the
  * core's. A failure here is no reason to fail anything else: then a stay is not counted.
  */
+#include "cuda_check.h"
 #include "cuda_resident.h"
+#include "cuda_stays.h"
 
 gyre_status cuda_stays_prepare(gyre_resident *resident)
 {

@@ -7,7 +7,10 @@
  * No locks of its own: the monitor, or whoever holds residents->lock. Must not wait for a kernel, nor for others'
  * transfers. Relaxed throughout: each word is right by itself, and nobody relies on their order.
  */
+#include "cuda_check.h"
 #include "cuda_resident.h"
+#include "cuda_service.h"
+#include "cuda_tell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +91,8 @@ static bool copy_turns(gyre_resident *resident)
         return false;
     cuda_tell(device, result, "cuStreamQuery", otherwise);
     return result == CUDA_SUCCESS &&
-           cuda_memory_read(device, resident->telling->copy, resident->memory + resident->turns_offset,
-                            resident->blocks * sizeof(gyre_cuda_turns), otherwise);
+           cuda_service_read(device, resident->telling->copy, resident->memory + resident->turns_offset,
+                             resident->blocks * sizeof(gyre_cuda_turns), otherwise);
 }
 
 /* Which of the block's workers has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */

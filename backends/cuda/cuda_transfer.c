@@ -11,9 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda_check.h"
 #include "cuda_failure.h"
+#include "cuda_memory.h"
+#include "cuda_quiet.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
+#include "cuda_transfer.h"
 #include "gyre/thread.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/types/types.h"
 #include "cuda_elf.h"
+#include "cuda_module.h"
 #include "gyre/dialect/cpu_module.h"
 
 static const char vector_add[] = SOURCE_FOLDER "/tests/kernels/vector_add.gyre.c";

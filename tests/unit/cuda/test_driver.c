@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is made of a driver's answers; the driver here is a table of the test's own functions. */
+#include "cuda_check.h"
+#include "cuda_context.h"
+#include "cuda_module.h"
+#include "cuda_settings.h"
+#include "cuda_shape.h"
 #include "world.h"
 
 #include <string.h>

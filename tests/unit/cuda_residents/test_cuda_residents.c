@@ -4,9 +4,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/error.h"
-#include "world.h"
 #include "../../patience.h"
+#include "core/base/error.h"
+#include "cuda_launch.h"
+#include "cuda_memory.h"
+#include "cuda_quiet.h"
+#include "cuda_transfer.h"
+#include "world.h"
 
 static const gyre_control_block *block_of(const struct world *world, int i)
 {

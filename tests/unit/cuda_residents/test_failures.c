@@ -7,10 +7,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../patience.h"
 #include "core/base/error.h"
 #include "cuda_failure.h"
+#include "cuda_launch.h"
+#include "cuda_memory.h"
+#include "cuda_residents.h"
+#include "cuda_transfer.h"
 #include "world.h"
-#include "../../patience.h"
 
 enum { EPOCH_STOP = 2, REGION_SIZE = 4096 };
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device of the test's driver, and kernels that are launched on it. */
 #include "world.h"
+#include "cuda_launch.h"
+#include "cuda_order.h"
+#include "cuda_residents.h"
+#include "cuda_transfer.h"
 
 #include <stdlib.h>
 #include <string.h>

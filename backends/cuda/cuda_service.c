@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands in the service stream, which every file that has device memory may give. No locks. */
+#include "cuda_service.h"
+
+#include "cuda_check.h"
+#include "cuda_failure.h"
+
+void cuda_service_free(gyre_device *device, uint64_t address)
+{
+    CUresult result;
+    CUDA_PATIENTLY(result, device->driver->cuMemFreeAsync(address, device->residents->service))
+    cuda_check_gone(device, result, "cuMemFreeAsync");
+}
+
+bool cuda_service_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise)
+{
+    const struct cuda_driver *driver = device->driver;
+    const CUstream service = device->residents->service;
+    const char *call = "cuMemcpyDtoHAsync";
+    CUresult result = driver->cuMemcpyDtoHAsync(to, from, size, service);
+    if (result == CUDA_SUCCESS) {
+        call = "cuStreamSynchronize";
+        result = driver->cuStreamSynchronize(service);
+    }
+    cuda_tell(device, result, call, otherwise);
+    return result == CUDA_SUCCESS;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands in the service stream, in which no kernel ever is. Context current. */
+#ifndef GYRE_CUDA_SERVICE_H
+#define GYRE_CUDA_SERVICE_H
+
+#include "cuda_resident.h"
+
+/** Copies from the device, behind what stands in the service stream, and waits for it. False: the log says why, and
+ * `otherwise` becomes of it. */
+bool cuda_service_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise);
+/** Frees memory of the pool behind what stands in the service stream. */
+void cuda_service_free(gyre_device *device, uint64_t address);
+
+#endif

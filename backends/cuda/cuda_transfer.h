@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transfers between the program's memory and buffers, and from one buffer to another. */
+#ifndef GYRE_CUDA_TRANSFER_H
+#define GYRE_CUDA_TRANSFER_H
+
+#include "cuda_backend.h"
+
+gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
+/** What transfers kept for the next one; before the device is closed. */
+void cuda_carriers_destroy(gyre_device *device);
+
+#endif
