@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for calls: whom a kernel may call, and that no function reaches itself. */
-#include "checker.h"
+#include "cli/check/calls.h"
 
 #include <stdint.h>
 #include <string.h>
+
+#include "cli/check/conversions.h"
+#include "cli/check/places.h"
+#include "cli/check/protocols.h"
+#include "cli/check/refuse.h"
 
 /* ---- functions that are not the user's ---- */
 

@@ -3,27 +3,30 @@
  * Parses a kernel file as C11 with address spaces and leads every part of the user's code to its rule. One
  * file, one thread. libclang's own limits hold: what it cannot parse it reports as an error.
  */
-#include "checker.h"
+#include "cli/check/checker.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "cli/check/calls.h"
+#include "cli/check/conversions.h"
+#include "cli/check/diagnostics.h"
+#include "cli/check/functions.h"
+#include "cli/check/includes.h"
+#include "cli/check/library_uses.h"
+#include "cli/check/lists.h"
+#include "cli/check/names.h"
+#include "cli/check/places.h"
+#include "cli/check/protocols.h"
+#include "cli/check/refuse.h"
+#include "cli/check/types.h"
+#include "cli/check/variables.h"
+#include "cli/check/words.h"
 
 struct body {
     struct checker *checker;
     size_t function;
 };
-
-void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
-{
-    struct place place = place_of(clang_getCursorLocation(cursor));
-    char text[sizeof((struct finding *)NULL)->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    report_refuse(&checker->report, "check", &place, "%s", text);
-}
 
 /* An explicit cast can hide what the type system would find: another kind of memory. */
 static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
@@ -317,8 +320,8 @@ static const char *const fixed_options[] = {"-x",
                                             "-Werror=return-type"};
 enum { FIXED_OPTIONS = sizeof fixed_options / sizeof fixed_options[0] };
 
-static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char *path, const char *text,
-                              size_t text_size)
+static enum CXErrorCode parse_file(struct checker *checker, CXIndex index, const char *path, const char *text,
+                                   size_t text_size)
 {
     char folder[1024];
     const char *slash = strrchr(path, '/');
@@ -346,7 +349,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
     CXIndex index = clang_createIndex(0, 0);
     checker->headers = headers;
     checker->refused_argument = clang_getNullRange();
-    enum CXErrorCode code = parse(checker, index, path, text, text_size);
+    enum CXErrorCode code = parse_file(checker, index, path, text, text_size);
     if (code != CXError_Success) {
         snprintf(checker->report.unable, sizeof checker->report.unable,
                  "libclang could not parse it (error %d)", (int)code);

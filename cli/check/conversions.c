@@ -4,11 +4,14 @@
  * in OpenCL C a text lies in constant memory. libclang has no kind for an implicit conversion: it is an
  * expression without a kind, whose type is not that of its only child. No state.
  */
-#include "checker.h"
+#include "cli/check/conversions.h"
 
 #include <string.h>
 
-static enum CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClientData data)
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
+
+static enum CXChildVisitResult collect_part(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct parts *parts = data;
     (void)parent;
@@ -21,7 +24,7 @@ static enum CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClien
 struct parts parts_of(CXCursor cursor)
 {
     struct parts parts = {.count = 0};
-    clang_visitChildren(cursor, collect, &parts);
+    clang_visitChildren(cursor, collect_part, &parts);
     return parts;
 }
 

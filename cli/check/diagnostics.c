@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's errors: those that are rules of the dialect become refusals, the others are passed on. */
-#include "checker.h"
+#include "cli/check/diagnostics.h"
 
 #include <string.h>
+
+#include "cli/check/conversions.h"
+#include "cli/check/includes.h"
+#include "cli/check/library.h"
+#include "cli/check/places.h"
+#include "cli/check/protocols.h"
+#include "cli/check/usage.h"
 
 static const char twin_prefix[] = "redefinition of 'gyre_handler_";
 static const char defined[] = "previous de";                  /* -finition, -claration */

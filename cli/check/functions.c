@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for the functions that the user declares. */
-#include "checker.h"
+#include "cli/check/functions.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
+#include "cli/check/types.h"
+#include "cli/check/variables.h"
 
 static enum CXChildVisitResult look_for_mark(CXCursor cursor, CXCursor parent, CXClientData data)
 {

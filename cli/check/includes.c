@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rule: a kernel includes Gyre's headers and the user's own; no other exists on every device. */
-#include "checker.h"
+#include "cli/check/includes.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
 
 static const struct header_reason {
     const char *name, *reason;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule: of C's library a kernel has what <gyre/kernel.h> names. On the CPU its headers bring <stdint.h>,
+ * Names of C's library. A kernel has only those that <gyre/kernel.h> names. On the CPU its headers bring <stdint.h>,
  * <stddef.h> and <math.h> along, whose types and macros other devices do not have. No state.
  */
-#include "checker.h"
+#include "cli/check/library.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
 
 static const struct library_name {
     const char *name, *advice;
@@ -138,59 +140,4 @@ bool library_is_defined(const struct checker *checker, const char *name)
     struct search search = {checker, name, false};
     clang_getInclusions(checker->unit, search_file, &search);
     return search.found;
-}
-
-/* ---- rules ---- */
-
-static void refuse(struct checker *checker, const struct place *place, const char *name)
-{
-    const char *advice = library_advice(name);
-    report_refuse(&checker->report, "check", place,
-                  "'%s' is of C's library, which other devices do not have: %s", name,
-                  advice ? advice : "use what <gyre/kernel.h> names, or a definition of your own");
-}
-
-/* What every dialect has without a header. */
-static bool is_everywhere(const char *name)
-{
-    return strcmp(name, "size_t") == 0 || strcmp(name, "ptrdiff_t") == 0 || strcmp(name, "NULL") == 0;
-}
-
-/* Whether the user wrote that name there, and no macro did. */
-static bool is_written(const struct checker *checker, CXCursor cursor, const char *name)
-{
-    char text[128];
-    return strcmp(first_token(checker, cursor, text, sizeof text), name) == 0;
-}
-
-void check_library_type(struct checker *checker, CXCursor reference)
-{
-    char name[128];
-    CXCursor type = clang_getCursorReferenced(reference);
-    take_string(clang_getCursorSpelling(type), name, sizeof name);
-    if (clang_getCursorKind(type) != CXCursor_TypedefDecl || is_everywhere(name) ||
-        owner_of_use(checker, clang_getCursorLocation(type)) != OWNER_SYSTEM ||
-        !is_written(checker, reference, name))
-        return;
-    struct place place = place_of(clang_getCursorLocation(reference));
-    refuse(checker, &place, name);
-}
-
-void check_expansion(struct checker *checker, CXCursor expansion)
-{
-    char name[128];
-    CXSourceLocation location = clang_getCursorLocation(expansion);
-    if (owner_of_use(checker, location) != OWNER_USER)
-        return;
-    CXCursor macro = clang_getCursorReferenced(expansion);
-    enum owner owner = owner_of_use(checker, clang_getCursorLocation(macro));
-    take_string(clang_getCursorSpelling(expansion), name, sizeof name);
-    struct place place = place_of(location);
-    if (owner == OWNER_GYRE)
-        note_declaration(checker, name);
-    if (owner == OWNER_USER)
-        check_macro_words(checker, macro);
-    else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name) &&
-             !library_is_defined(checker, name))
-        refuse(checker, &place, name);
 }

@@ -3,9 +3,11 @@
  * What stands between the brackets of Gyre's macros, before the parser's own errors are told, which follow from it: lists
  * that there are not, fields that are pointers, and parameters where the name of a message belongs. No state.
  */
-#include "checker.h"
+#include "cli/check/lists.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
 
 enum { ARGUMENTS_MAX = 6, NAME_SIZE = 64 };
 
@@ -80,14 +82,14 @@ static unsigned read_arguments(const struct checker *checker, CXCursor expansion
 
 /* ---- lists ---- */
 
-static unsigned smallest(unsigned a, unsigned b, unsigned c)
+static unsigned smallest_of(unsigned a, unsigned b, unsigned c)
 {
     const unsigned least = a < b ? a : b;
     return least < c ? least : c;
 }
 
 /* Letters to add, to leave out or to replace. */
-static unsigned distance(const char *a, const char *b)
+static unsigned name_distance(const char *a, const char *b)
 {
     unsigned row[NAME_SIZE];
     const size_t length = strlen(b);
@@ -98,7 +100,7 @@ static unsigned distance(const char *a, const char *b)
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= length; j++) {
             const unsigned above = row[j];
-            row[j] = smallest(row[j - 1] + 1, above + 1, corner + (a[i - 1] != b[j - 1]));
+            row[j] = smallest_of(row[j - 1] + 1, above + 1, corner + (a[i - 1] != b[j - 1]));
             corner = above;
         }
     }
@@ -128,7 +130,7 @@ static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXCl
         search->found = cursor;
     if (owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
-    const unsigned far = distance(name, search->name);
+    const unsigned far = name_distance(name, search->name);
     if (far < search->least) {
         search->least = far;
         memcpy(search->nearest, name, sizeof name);

@@ -4,7 +4,7 @@
  * output. Run by the compile pipeline, in a process of its own because libclang's LLVM and that of a driver
  * cannot live in one process. Exit code 0: the report is complete, whatever it says.
  */
-#include "checker.h"
+#include "cli/check/checker.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -3,10 +3,14 @@
  * Rules for what is good C and yet no kernel: names that are keywords in the C++ or OpenCL C of a device, and
  * jumps that C++ forbids. No state.
  */
-#include "checker.h"
+#include "cli/check/names.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include "cli/check/conversions.h"
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
 
 /* Each between spaces. */
 static const char cpp_keywords[] =
@@ -263,7 +267,7 @@ static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXCl
 }
 
 /* Whether C++ takes the value of a case for one of the switch's type. */
-static bool fits(CXCursor value, enum CXTypeKind type)
+static bool value_fits(CXCursor value, enum CXTypeKind type)
 {
     bool fits = true;
     CXEvalResult result = clang_Cursor_Evaluate(value);
@@ -306,7 +310,7 @@ static enum CXChildVisitResult visit_case(CXCursor cursor, CXCursor parent, CXCl
     if (clang_getCursorKind(cursor) != CXCursor_CaseStmt)
         return CXChildVisit_Recurse;
     clang_visitChildren(cursor, take_first, &value);
-    if (!fits(strip_conversions(value), cases->type)) {
+    if (!value_fits(strip_conversions(value), cases->type)) {
         refuse_at(
             cases->checker, cursor,
             "the value of this case does not fit the type of the switch, which C++ and so CUDA's compiler "

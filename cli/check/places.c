@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where things are and whose they are. No state. */
-#include "checker.h"
+#include "cli/check/places.h"
 
 #include <string.h>
 

@@ -3,9 +3,13 @@
  * Rules for the handlers of a protocol's types, and for migrations: that there is one of each type, and that somebody
  * calls it. No state.
  */
-#include "checker.h"
+#include "cli/check/protocols.h"
 
 #include <string.h>
+
+#include "cli/check/conversions.h"
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
 
 static const char takes_prefix[] = "gyre_takes_";        /* dialect/choices.h */
 static const char migrate_prefix[] = "gyre_migrate_to_"; /* dialect/forms.h */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collects findings and writes the report. Fixed storage: what does not fit is left out, never cut in two. */
-#include "report.h"
+#include "cli/check/report.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for the types that the user declares: structs and their members, other names of types, where each is known. */
-#include "checker.h"
+#include "cli/check/types.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
+#include "cli/check/refuse.h"
 
 CXType strip_type(CXType type, bool *pointed)
 {

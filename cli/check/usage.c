@@ -3,9 +3,12 @@
  * What the parser says of Gyre's functions and macros, of requests and of texts, in words of the dialect: who writes a
  * first handler mixes up arguments, and does not know what a macro makes of them. No state.
  */
-#include "checker.h"
+#include "cli/check/usage.h"
 
 #include <string.h>
+
+#include "cli/check/places.h"
+#include "cli/check/variables.h"
 
 static const struct usage {
     const char *name, *usage; /* of a function, or of a macro */

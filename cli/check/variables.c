@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for the variables and parameters that the user declares. */
-#include "checker.h"
+#include "cli/check/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/check/places.h"
+#include "cli/check/types.h"
 
 /* The array itself, or one that a pointer leads to. */
 static bool is_variable_length(CXType type)

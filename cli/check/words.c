@@ -3,10 +3,13 @@
  * Rule: words of C11 and of gcc's C that C++ or OpenCL C lack. Looks at what the user wrote, word by word: where
  * the preprocessor left it in, and in the macros that are used. No state.
  */
-#include "checker.h"
+#include "cli/check/words.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/check/library.h"
+#include "cli/check/places.h"
 
 static const struct word {
     const char *word, *advice;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker.h"
+#include "cli/check/checker.h"
 
 enum { TEXT_MAX = 2048 };
 

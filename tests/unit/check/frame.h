@@ -3,7 +3,7 @@
 #ifndef GYRE_TESTS_CHECK_FRAME_H
 #define GYRE_TESTS_CHECK_FRAME_H
 
-#include "checker.h"
+#include "cli/check/checker.h"
 #include "unit/unit.h"
 
 #include <string.h>

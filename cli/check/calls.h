@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules for calls. */
+#ifndef GYRE_CHECK_CALLS_H
+#define GYRE_CHECK_CALLS_H
+
+#include "cli/check/checker.h"
+
+/** Judges a call. `function`: the index of the caller among the user's functions. */
+void check_call(struct checker *checker, CXCursor call, size_t function);
+/** The index of a function that the user defined, which is added when it is new; SIZE_MAX: there is no room. */
+size_t find_function(struct checker *checker, CXCursor cursor);
+/** Refuses functions that reach themselves. */
+void check_recursion(struct checker *checker);
+/** Refuses barriers, and functions of a block, in kernels that are not of blocks. */
+void check_meetings(struct checker *checker);
+
+#endif

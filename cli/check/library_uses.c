@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule: a kernel uses no type and no macro of C's library (library.c) unless the user's text defines one of that name. The macros
+ * that a kernel expands are seen here in their order: a macro of the user is judged word by word, one of Gyre may come too early.
+ * No state.
+ */
+#include "cli/check/library_uses.h"
+
+#include <string.h>
+
+#include "cli/check/includes.h"
+#include "cli/check/library.h"
+#include "cli/check/places.h"
+#include "cli/check/words.h"
+
+static void refuse_library_name(struct checker *checker, const struct place *place, const char *name)
+{
+    const char *advice = library_advice(name);
+    report_refuse(&checker->report, "check", place,
+                  "'%s' is of C's library, which other devices do not have: %s", name,
+                  advice ? advice : "use what <gyre/kernel.h> names, or a definition of your own");
+}
+
+/* What every dialect has without a header. */
+static bool is_everywhere(const char *name)
+{
+    return strcmp(name, "size_t") == 0 || strcmp(name, "ptrdiff_t") == 0 || strcmp(name, "NULL") == 0;
+}
+
+/* Whether the user wrote that name there, and no macro did. */
+static bool is_written(const struct checker *checker, CXCursor cursor, const char *name)
+{
+    char text[128];
+    return strcmp(first_token(checker, cursor, text, sizeof text), name) == 0;
+}
+
+void check_library_type(struct checker *checker, CXCursor reference)
+{
+    char name[128];
+    CXCursor type = clang_getCursorReferenced(reference);
+    take_string(clang_getCursorSpelling(type), name, sizeof name);
+    if (clang_getCursorKind(type) != CXCursor_TypedefDecl || is_everywhere(name) ||
+        owner_of_use(checker, clang_getCursorLocation(type)) != OWNER_SYSTEM ||
+        !is_written(checker, reference, name))
+        return;
+    struct place place = place_of(clang_getCursorLocation(reference));
+    refuse_library_name(checker, &place, name);
+}
+
+void check_expansion(struct checker *checker, CXCursor expansion)
+{
+    char name[128];
+    CXSourceLocation location = clang_getCursorLocation(expansion);
+    if (owner_of_use(checker, location) != OWNER_USER)
+        return;
+    CXCursor macro = clang_getCursorReferenced(expansion);
+    enum owner owner = owner_of_use(checker, clang_getCursorLocation(macro));
+    take_string(clang_getCursorSpelling(expansion), name, sizeof name);
+    struct place place = place_of(location);
+    if (owner == OWNER_GYRE)
+        note_declaration(checker, name);
+    if (owner == OWNER_USER)
+        check_macro_words(checker, macro);
+    else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name) &&
+             !library_is_defined(checker, name))
+        refuse_library_name(checker, &place, name);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A broken rule becomes a finding where a cursor is. No state. */
+#include "cli/check/refuse.h"
+
+#include <stdarg.h>
+
+#include "cli/check/places.h"
+
+void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
+{
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    char text[sizeof((struct finding *)NULL)->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    report_refuse(&checker->report, "check", &place, "%s", text);
+}
