@@ -2,6 +2,8 @@
 /* gyre decode: messages on the wire to JSON lines. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
+#include "cli/wire/decode.h"
+#include "cli/wire/frame.h"
 #include "cli/wire_session.h"
 
 #include <ctype.h>

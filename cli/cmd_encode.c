@@ -2,6 +2,8 @@
 /* gyre encode: JSON lines to messages on the wire. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/frame.h"
 #include "cli/wire_session.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* gyre wire: source that reads and writes messages in their wire form, for the host and for handlers. */
 #include "cli/cli.h"
 #include "cli/output_file.h"
+#include "cli/wire/generate.h"
 #include "cli/wire_session.h"
 
 #include <ctype.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens what the commands of the wire format work on. */
 #include "cli/wire_session.h"
+#include "cli/wire/description.h"
 
 #include <stdlib.h>
 

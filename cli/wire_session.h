@@ -4,7 +4,8 @@
 #define GYRE_CLI_WIRE_SESSION_H
 
 #include "cli/type_list.h"
-#include "core/pack/pack.h"
+#include "cli/wire/frame.h"
+#include "cli/wire/pack.h"
 
 enum { WIRE_BYTES_MAX = GYRE_FRAME_SIZE + GYRE_FRAME_PAYLOAD_MAX };
 

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/wire/decode.h"
+#include "cli/wire/description.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/pack.h"
 #include "core/base/error.h"
-#include "core/pack/pack.h"
 #include "generated.h"
 
 enum { MESSAGE_MAX = 4096, WIRE_MAX = 65536 };

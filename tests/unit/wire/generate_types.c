@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/wire/description.h"
+#include "cli/wire/generate.h"
+#include "cli/wire/pack.h"
 #include "core/base/error.h"
-#include "core/pack/pack.h"
 #include "wire_types.h"
 
 #define TYPE_OF(name) GYRE_TYPE(name),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GYRE_WIRE: what its words say, where it is found, and how it is refused. */
+#include "cli/wire/description.h"
+#include "cli/wire/pack.h"
 #include "core/base/error.h"
-#include "core/pack/pack.h"
 #include "gyre/message.h"
 #include "unit/unit.h"
 

@@ -4,8 +4,11 @@
  * an equal message, and both refuse the same input.
  */
 #include "cli/message_json.h"
+#include "cli/wire/decode.h"
+#include "cli/wire/description.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/pack.h"
 #include "core/base/error.h"
-#include "core/pack/pack.h"
 #include "generated.h"
 #include "random_message.h"
 #include "unit/unit.h"

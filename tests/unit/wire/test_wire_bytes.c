@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes on the wire, one by one: the vectors of the systems before Gyre, each form, and each refusal. */
-#include "core/pack/pack.h"
-#include "gyre/gyre.h"
+#include "cli/wire/decode.h"
+#include "cli/wire/description.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/frame.h"
+#include "cli/wire/pack.h"
 #include "generated.h"
+#include "gyre/gyre.h"
 #include "unit/unit.h"
 
 #include <string.h>

@@ -12,13 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../patience.h"
 #include "cli/message_json.h"
+#include "cli/wire/decode.h"
+#include "cli/wire/description.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/frame.h"
+#include "cli/wire/generate.h"
+#include "cli/wire/pack.h"
 #include "core/base/error.h"
 #include "core/base/temporary.h"
-#include "core/pack/pack.h"
 #include "exchange.h"
 #include "unseen_types.h"
-#include "../../../patience.h"
 
 enum { SKIPPED = 77, PATH_SIZE = GYRE_TEMPORARY_MAX + 64, SETTINGS_MAX = 64, WIRE_ROUNDS = 200 };
 

@@ -3,7 +3,7 @@
  * Fields of fixed size behind one another: one check of the room, then copies at constant offsets, which
  * compilers turn into a few loads and stores. No state.
  */
-#include "core/pack/generate.h"
+#include "cli/wire/generator.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,9 @@
  * How long a message can get on the wire: what its fields take, and as much for each byte of its tail as the
  * dearest of its items does. An upper bound, exact for messages whose size never changes. No state.
  */
-#include "core/pack/pack.h"
+#include "cli/wire/most.h"
+#include "cli/wire/frame.h"
+#include "cli/wire/pack.h"
 
 /* Bytes of a count or of the two lengths before a text; of flag and padding before an optional value. */
 enum { SPAN_FRONT = 4, TEXT_FRONT = 8 };

@@ -17,10 +17,11 @@
  *
  * Decoding reads nothing beyond its input and takes time in proportion to it. Threads: any. Nothing blocks.
  */
-#ifndef GYRE_CORE_PACK_PACK_H
-#define GYRE_CORE_PACK_PACK_H
+#ifndef GYRE_CLI_WIRE_PACK_H
+#define GYRE_CLI_WIRE_PACK_H
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "core/types/types.h"
 
@@ -55,52 +56,10 @@ typedef struct gyre_pack {
     size_t record_count;
 } gyre_pack;
 
-/**
- * Adds what GYRE_WIRE(type, text) says: words with values, each at most once,
- *
- *     form=object|packed|struct nullable=padded|packed|bare string=utf8|utf16 guid=dotnet|plain
- *     order=field,field,...
- *
- * of which the first value is that of a word left out. INVALID with a sentence, and nothing added.
- */
-gyre_status gyre_pack_add(gyre_pack *wire, const char *type, const char *text);
-
-/**
- * Adds every GYRE_WIRE of a file and of the files that it includes in quotes and that lie beside it.
- * NOT_FOUND when `path` cannot be read, INVALID with file and line.
- */
-gyre_status gyre_pack_scan(gyre_pack *wire, const char *path);
-
-void gyre_pack_finish(gyre_pack *wire);
-
 enum { GYRE_PACK_NULL_OBJECT = 255, GYRE_PACK_MEMBERS_MAX = 249, GYRE_PACK_DOTNET_GUID_ALIGNMENT = 4 };
 
 /** INVALID, and why, when the description does not fit the type or one inside it. */
 gyre_status gyre_pack_check(const gyre_pack *wire, const gyre_layout *layout);
-
-/**
- * Writes a message, which was checked (gyre_layout_check_message), to at most `room` bytes. INVALID when
- * these do not suffice or a text is no UTF-8. The description fits the type.
- */
-gyre_status gyre_pack_encode(const gyre_pack *wire, const gyre_layout *layout, const void *message,
-                             uint8_t *bytes, size_t room, size_t *length);
-
-/**
- * Reads a message of layout->size bytes, at any alignment, from exactly `length` bytes. INVALID with the
- * offset, the field and the reason; `message` is unspecified then.
- */
-gyre_status gyre_pack_decode(const gyre_pack *wire, const gyre_layout *layout, const uint8_t *bytes,
-                             size_t length, void *message);
-
-/**
- * Writes functions that do the same, as source for the host and for handlers (include/gyre/wire.h):
- * gyre_encode_T and gyre_decode_T for each of the types, gyre_write_T and gyre_read_T for each record inside
- * them. INVALID when the description does not fit a type; the stream keeps its error for whoever closes it.
- */
-gyre_status gyre_pack_generate(const gyre_pack *wire, const gyre_layout *const *layouts, size_t count,
-                               FILE *out);
-
-/* ---- shared by the files of this folder ---- */
 
 bool gyre_pack_is_record(const gyre_layout *layout);
 gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout *layout);
@@ -108,28 +67,11 @@ gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout 
 const gyre_field *gyre_pack_field(const gyre_pack *wire, const gyre_layout *layout, uint32_t place);
 /** Bytes on the wire of a value that always takes as many; 0 for others. */
 uint64_t gyre_pack_fixed_size(const gyre_pack *wire, const gyre_layout *layout);
-/** Bytes on the wire that no message of this type goes beyond. The description fits the type. */
-uint64_t gyre_pack_most(const gyre_pack *wire, const gyre_layout *layout);
-/** Of the value in a padded optional. */
+/** The alignment of the value in a padded optional. */
 uint64_t gyre_pack_alignment(const gyre_layout *layout);
 /** Whether an optional of this element has a flag, or a null of its own. */
 bool gyre_pack_has_flag(const gyre_pack *wire, const gyre_layout *element);
 /** Where byte `i` of an id128 stands on the wire. */
 size_t gyre_pack_guid_place(gyre_pack_guid guid, size_t i);
-
-/* ---- frames ---- */
-
-/** The header of 256 bytes before such a message: magic, size, timestamp, sender, receiver, then zeros. */
-enum { GYRE_FRAME_SIZE = 256, GYRE_FRAME_MAGIC = 0xDCF1, GYRE_FRAME_PAYLOAD_MAX = 65536 };
-
-typedef struct gyre_frame {
-    uint64_t size; /* of the payload */
-    uint64_t timestamp;
-    uint32_t sender, receiver;
-} gyre_frame;
-
-void gyre_frame_write(const gyre_frame *frame, uint8_t header[GYRE_FRAME_SIZE]);
-/** INVALID, with the offset, unless `length` bytes hold a header and exactly the payload that it names. */
-gyre_status gyre_frame_read(const uint8_t *bytes, size_t length, gyre_frame *frame);
 
 #endif

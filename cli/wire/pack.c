@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a wire description says of a type, and whether it can. No state. */
-#include "core/pack/pack.h"
+#include "cli/wire/pack.h"
 
 #include <inttypes.h>
 #include <string.h>

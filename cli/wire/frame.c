@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header in front of a message on the wire. Little-endian, packed; what is reserved is zero. No state. */
-#include "core/pack/pack.h"
+#include "cli/wire/frame.h"
+#include "cli/wire/pack.h"
 
 #include <inttypes.h>
 #include <string.h>

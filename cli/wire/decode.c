@@ -3,7 +3,8 @@
  * From the wire to a message. The bytes may be anybody's: every count is held against what is left of them
  * before it is believed, and against the message's tail. The first thing that fails sticks. No state.
  */
-#include "core/pack/pack.h"
+#include "cli/wire/decode.h"
+#include "cli/wire/pack.h"
 
 #include <string.h>
 

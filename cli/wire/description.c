@@ -3,7 +3,8 @@
  * Reads the text of a GYRE_WIRE: words with values, separated by spaces. Whether the fields of an order exist
  * is not known here (gyre_pack_check). No state.
  */
-#include "core/pack/pack.h"
+#include "cli/wire/description.h"
+#include "cli/wire/pack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
  * From a message to the wire. The first thing that fails sticks: later writes do nothing, and the offset
  * stays. No state.
  */
-#include "core/pack/pack.h"
+#include "cli/wire/encode.h"
+#include "cli/wire/pack.h"
 
 #include <string.h>
 

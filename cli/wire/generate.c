@@ -4,7 +4,9 @@
  * the host and in every dialect of handlers. Neighbouring fields of fixed size are moved in one go
  * (generate_run.c). The helpers that it calls are in include/gyre/wire.h.
  */
-#include "core/pack/generate.h"
+#include "cli/wire/generate.h"
+#include "cli/wire/generator.h"
+#include "cli/wire/most.h"
 
 #include <ctype.h>
 #include <inttypes.h>

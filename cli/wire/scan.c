@@ -3,11 +3,13 @@
  * Finds GYRE_WIRE in source files: outside comments and literals, with the macro's two arguments written as a
  * name and string literals. No preprocessor: descriptions stand in the open, and what #if leaves out counts.
  */
-#include "core/pack/pack.h"
+#include "cli/wire/description.h"
+#include "cli/wire/pack.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

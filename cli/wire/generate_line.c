@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line of generated source. No state. */
-#include "core/pack/generate.h"
+#include "cli/wire/generator.h"
 
 #include <stdarg.h>
 

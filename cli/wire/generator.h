@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files share that write source; nobody else includes it. */
-#ifndef GYRE_CORE_PACK_GENERATE_H
-#define GYRE_CORE_PACK_GENERATE_H
+#ifndef GYRE_CLI_WIRE_GENERATOR_H
+#define GYRE_CLI_WIRE_GENERATOR_H
 
-#include "core/pack/pack.h"
+#include <stdio.h>
+
+#include "cli/wire/pack.h"
 
 typedef struct generator {
     const gyre_pack *wire;
