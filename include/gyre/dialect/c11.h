@@ -204,7 +204,7 @@ static __attribute__((noinline, unused)) void gyre_give_large_(const gyre_cpu_ru
 #if GYRE_SEALED
 #include "gyre/checksum.h"
 
-/* Whether the request is what its sender sealed; one of a wrong length is refused for that. */
+/* Whether the request has its sender's seal; a request of a wrong length is refused for its length. */
 GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, gyre_u64 index, const unsigned char *header,
                                   const void *request, gyre_u32 length, const gyre_cpu_sizes *sizes)
 {
@@ -361,7 +361,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *size
         }
         /* pairs with the client's acquire of the reply's sequence */
         __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);
-        /* relaxed: both only say "come back soon"; whoever set them waits with a barrier of its own */
+        /* relaxed: both only say "come back soon"; the host thread that set them waits with a barrier of its own */
         if (__atomic_load_n(run->command, __ATOMIC_RELAXED) != run->expected ||
             __atomic_load_n(&run->host->waiting, __ATOMIC_RELAXED))
             break;
@@ -447,7 +447,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;
 
 #ifdef GYRE_CHECK
-/* only what a message has: others are refused by name */
+/* names only messages: other types are refused by name */
 #define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     enum { gyre_messages_of_##name_ = gyre_size_##request_ | gyre_size_##reply_ | gyre_size_##state_ };
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \

@@ -286,7 +286,7 @@ GYRE_ATOMIC_FUNCTIONS_(i32)
 GYRE_ATOMIC_FUNCTIONS_(u64)
 GYRE_ATOMIC_FUNCTIONS_(i64)
 
-/* The function of the pointer's type: one of four, whatever else is refused by the compiler. */
+/* The function for the pointer's type: one of four; the compiler refuses other types. */
 #define GYRE_BY_TYPE_(pointer, name_)                                                                        \
     _Generic((pointer), gyre_u32 *                                                                           \
              : name_##u32_, gyre_i32 *                                                                       \

@@ -9,7 +9,7 @@
 #ifndef GYRE_DIALECT_CPU_BRIDGE_H
 #define GYRE_DIALECT_CPU_BRIDGE_H
 
-/** The message of a slot, whatever the slot says: its bytes lie in the ring. */
+/** The message of a slot; whatever place the slot names, the bytes lie inside the ring. */
 GYRE_INLINE_ const void *gyre_bridged_request_(const gyre_cpu_bridge *bridge, const gyre_slot *in,
                                                gyre_u32 length)
 {
@@ -29,8 +29,8 @@ GYRE_INLINE_ int gyre_bridged_fits_(gyre_cpu_bridge *bridge, gyre_u64 need)
 }
 
 /**
- * Room for the reply to `index`, and its place; 0: none now. A full track may have to wait for this very
- * request: then the spare place is its, for whatever lay there was received.
+ * Room for the reply to `index`, and its place; 0: none now. A full track may have to wait for this very request: then
+ * the reply gets the spare place, because the reply that lay there was received.
  */
 GYRE_INLINE_ void *gyre_bridged_room_(gyre_cpu_bridge *bridge, gyre_u64 index, gyre_u32 reply_size,
                                       gyre_place *place)

@@ -23,9 +23,9 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 }
 
 /*
- * Parts are what all kernels have in common and no message passes through. Their text takes a compiler longer
- * than a handler's, so it is compiled once (GYRE_CUDA_PARTS makes that unit) and linked to each kernel
- * (GYRE_CUDA_LINKED leaves their text out); where there is nothing to link with, each kernel has its own.
+ * Parts are functions that all kernels have in common and that run once a run or an order, not once a message. Their
+ * text takes a compiler longer than a handler's, so it is compiled once (GYRE_CUDA_PARTS makes that unit) and linked to
+ * each kernel (GYRE_CUDA_LINKED leaves their text out); where there is nothing to link with, each kernel has its own.
  */
 #if defined(GYRE_CUDA_PARTS) || defined(GYRE_CUDA_LINKED)
 #define GYRE_PART_ extern "C" __device__

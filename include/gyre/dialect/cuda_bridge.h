@@ -197,8 +197,8 @@ GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyr
 
 /* ---- looking ahead ---- */
 
-/* When room for replies comes to an end, what the host gave back is asked before a claim has to wait for it.
- * By one thread. */
+/* When room for replies comes to an end, asks which bytes the host gave back, before a claim has to wait for them. By
+ * one thread. */
 GYRE_HELPER void gyre_bridge_free_ahead_(gyre_block_view *view, gyre_u32 which, gyre_u64 index)
 {
     const gyre_served *queue = &view->served[which];
@@ -267,7 +267,7 @@ GYRE_HELPER void gyre_bridge_fetch_slots_(const gyre_block_view *view, const gyr
     }
 }
 
-/* The run is in the stage afterwards, for all threads of the worker: first the slots, then what they name. */
+/* Fetches the run into the stage, for all threads of the worker: first the slots, then the bytes that they name. */
 GYRE_APART_ void gyre_bridge_fetch_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                     gyre_u32 threads)
 {

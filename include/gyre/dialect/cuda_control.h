@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a block of a resident CUDA kernel obeys orders: it takes up the latest one, takes its share of the
- * queues, and acknowledges. Block 0 reads what the host says and passes it on in device memory. A part
- * (cuda_resident.h): nothing here runs once a message. Included by cuda_resident.h.
+ * How a block of a resident CUDA kernel obeys orders: it takes up the latest one, takes its share of the queues, and
+ * acknowledges. Block 0 reads the host's words and passes them on in device memory. A part (cuda_resident.h): nothing
+ * here runs once a message. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_CONTROL_H
 #define GYRE_DIALECT_CUDA_CONTROL_H

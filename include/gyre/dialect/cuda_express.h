@@ -31,8 +31,8 @@ GYRE_HELPER void gyre_express_begin_(const gyre_block_view *view, gyre_express_ 
     express->quarters = 4 * GYRE_EXPRESS_LINES((view->stage.request_chunks - 1) * 16);
 }
 
-/* As gyre_chunk_load_, if `there`; else the chunk stays. Where the compiler is left the branch, it moves what was loaded,
- * and so waits for it before it goes on. */
+/* As gyre_chunk_load_, if `there`; else the chunk stays. With a branch that the compiler sees, it copies the loaded
+ * chunk, and so waits for it before it goes on. */
 GYRE_HELPER void gyre_chunk_load_if_(gyre_u32 there, const gyre_chunk *from, gyre_chunk *chunk)
 {
     asm volatile(

@@ -242,11 +242,10 @@ GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served
 }
 
 /*
- * Rows to fetch next, after `count` of the slots `asked` for were there. Whatever is read beyond the client's
- * last message crosses the bus for nothing, and is a line that the client is about to write: with windows that
- * were always fetched whole, one ring did half as much. So what is known to be there is fetched, and nothing
- * beyond; where a window was not full the next one is half of what it had, so that something is left to be
- * known of.
+ * Rows to fetch next, after `count` of the slots `asked` for were there. A line that is read beyond the client's last
+ * message crosses the bus for nothing, and the client is about to write it: with windows that were always fetched
+ * whole, one ring did half as much. So only slots that are known to be there are fetched. If a window was not full, the
+ * next one has half of its slots, so that a look behind it finds some.
  */
 GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked, gyre_u32 count)
 {

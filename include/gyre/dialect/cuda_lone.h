@@ -127,7 +127,7 @@ GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker,
     return 0;
 }
 
-/* One look, and what it found is taken; `lines`: it takes in the express lines. By a warp. */
+/* Looks once, and takes the request that it finds; `lines`: the look reads the express lines. By a warp. */
 GYRE_HELPER gyre_u32 gyre_lone_try_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                     gyre_seeker_ *seeker, gyre_express_ *express, int lines)
 {

@@ -153,8 +153,8 @@ GYRE_HELPER gyre_u32 gyre_is_dense_(const gyre_block_view *view, const gyre_work
            view->served[worker->which].request_stride == gyre_slot_chunks_(view) * 16;
 }
 
-/* At the end of the worker's cells: a cell is larger than a slot, so what is taken apart from the first
- * message on never gets where something lies that has not been taken yet. */
+/* Where a dense run is fetched to: the end of the worker's cells. A cell is larger than a slot, so slots that are
+ * spread from the first message on never overwrite a slot that was not spread yet. */
 GYRE_HELPER gyre_chunk *gyre_dense_place_(const gyre_block_view *view, const gyre_worker *worker)
 {
     return worker->cells + view->stage.window * view->stage.cell - worker->count * gyre_slot_chunks_(view);
@@ -244,7 +244,7 @@ GYRE_HELPER void gyre_await_copy_(const gyre_worker *worker)
                      : "memory");
 }
 
-/* Until what was started is in the cells. All threads of the worker. */
+/* Waits until the started copies are in the cells. All threads of the worker. */
 GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
     gyre_await_copy_(worker);
@@ -390,10 +390,10 @@ GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch
 }
 
 /*
- * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a
- * time, of a microsecond or two, so whoever makes one delivers the headers of all workers whose payloads are
- * out by then. By the worker's first warp, once all its threads met. With GYRE_POST_ALONE each makes its own:
- * for a race checker, which knows barriers, but not what is handed over by atomics (tests/models/post.pml).
+ * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a time, of a
+ * microsecond or two, so the worker that makes one delivers the headers of all workers whose payloads are out by then.
+ * By the worker's first warp, once all its threads met. With GYRE_POST_ALONE each worker makes its own fence: for a
+ * race checker, which knows barriers but not words that are handed over by atomics (tests/models/post.pml).
  */
 #ifndef GYRE_POST_ALONE
 #define GYRE_POST_ALONE 0

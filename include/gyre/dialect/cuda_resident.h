@@ -77,16 +77,16 @@ GYRE_HELPER void gyre_word_store_(gyre_u64 *to, gyre_u64 value)
     asm volatile("st.relaxed.sys.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
-/* Everything before it, of this thread and of those it met at a barrier, is visible to the host before what
- * follows. */
+/* A fence: all stores before it, of this thread and of threads that it met at a barrier, are visible to the host before
+ * the accesses behind it. */
 GYRE_HELPER void gyre_fence_system_(void)
 {
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
 /*
- * The same for stores alone, of what this thread does not look at what others wrote: a fence that acquires as well
- * drops what the multiprocessor's cache holds, also what functions and handlers keep there of their own.
+ * The same for stores alone, where this thread reads nothing that others wrote. A fence that acquires as well empties
+ * the multiprocessor's cache, also of the words that functions and handlers keep there for themselves.
  */
 GYRE_HELPER void gyre_release_system_(void)
 {
@@ -98,9 +98,9 @@ GYRE_HELPER void gyre_release_system_(void)
 }
 
 /*
- * By who stores completions that go without a fence, before that. A store to memory that is not there is
- * reported late, and what follows may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no
- * completion leaves behind such a store (docs/reliability.md).
+ * For threads that store completions without a fence, before they do. A store to memory that is not there is reported
+ * late, and later stores may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no completion leaves
+ * behind such a store (docs/reliability.md).
  */
 GYRE_HELPER void gyre_settle_(int stores)
 {
@@ -257,8 +257,9 @@ GYRE_HELPER void gyre_count_served_(const gyre_cuda_arguments &arguments, gyre_b
 }
 
 /*
- * Where a worker, or a warp that polls, tells what it is at, for whoever wonders why nothing is answered: in the
- * device's own memory, and once a run. Nothing else is ordered by these stores, so they hold nothing up.
+ * The word in which a worker, or a polling warp, tells its run, for the host when it wonders why nothing is answered.
+ * It lies in the device's own memory and is stored once a run. These stores order nothing else, so they hold nothing
+ * up.
  */
 GYRE_HELPER gyre_u32 *gyre_turn_(const gyre_cuda_arguments &arguments, gyre_u32 worker)
 {
@@ -379,9 +380,9 @@ GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_vi
                              void *near_state);
 
 /*
- * Puts away what belonged to the queues that were served, and takes up orders until one says that the block is to serve
- * queues. Returns 0 when the kernel is to leave; GYRE_SEAT_LINES_ when the block is to serve its queues by
- * gyre_serve_lines_; else the thread's seat: its worker, and which of the worker's threads it is. All threads.
+ * Puts away the words of the served queues, and takes up orders until one says that the block is to serve queues.
+ * Returns 0 when the kernel is to leave; GYRE_SEAT_LINES_ when the block is to serve its queues by gyre_serve_lines_;
+ * else the thread's seat: its worker, and which of the worker's threads it is. All threads.
  */
 GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_block_view *view);
 #define GYRE_SEAT_LINES_           0xffffffffu
@@ -390,13 +391,13 @@ GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_
 #define GYRE_SEAT_THREAD_(seat)    (((seat)&0xffffu) - 1)
 
 /*
- * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0:
- * another order. All threads of a worker, of which each has `threads`.
+ * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0: another order.
+ * All threads of a worker of `threads` threads.
  */
 GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_chunk *cells,
                               gyre_u32 threads);
-/* Writes why a request does not get to the handler: it was dropped, or else has a wrong length. All but the
- * sequence; by one thread. */
+/* Writes, except for the sequence, why a request does not get to the handler: it was dropped, or else has a wrong
+ * length. By one thread. */
 GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped);
 /* Delivers the run's replies, of which this thread `failed` so many, and counts them. */
 GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 threads,

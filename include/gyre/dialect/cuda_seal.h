@@ -20,7 +20,7 @@ GYRE_HELPER void gyre_seal_queue_(gyre_context *gyre, const gyre_served *queue)
         gyre->seals = (gyre_u32 *)((end + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE);
 }
 
-/* Whether request `index` is what its sender sealed; else it is failed. */
+/* Whether request `index` has its sender's seal; else it is failed. */
 GYRE_HELPER int gyre_seal_holds_(gyre_context *gyre, gyre_u64 index, const void *payload, gyre_u32 length)
 {
     if (!gyre->seals || gyre_seal_of_request_(gyre, payload, length) ==

@@ -3,8 +3,8 @@
  * A worker's turn: a run of messages is found, fetched, and, once it was handled, delivered. A part
  * (cuda_resident.h). Included by cuda_resident.h.
  *
- * All threads of a worker call these, and a function saves what it needs of its caller's registers in memory,
- * for all of them: so what only the first warp does, or only a longer run needs, is in functions of its own.
+ * All threads of a worker call these, and a function saves the registers that it needs of its caller's in memory, for
+ * all of them. So work that only the first warp does, or only a longer run needs, is in functions of its own.
  */
 #ifndef GYRE_DIALECT_CUDA_TURN_H
 #define GYRE_DIALECT_CUDA_TURN_H
@@ -62,8 +62,8 @@ GYRE_APART_ void gyre_find_(const gyre_cuda_arguments &arguments, gyre_block_vie
     }
 }
 
-/* Replies to other programs are built in zeros: a cell holds what its last message left, whose ever that was, and all
- * of it goes out. All threads of the worker. */
+/* Replies to other programs are built in zeroed cells: a cell holds bytes of its last message, maybe another client's,
+ * and the whole cell goes out. All threads of the worker. */
 GYRE_HELPER void gyre_zero_replies_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
                                     gyre_u32 threads)
 {

@@ -179,7 +179,7 @@ GYRE_HELPER gyre_u64 gyre_rotl_u64(gyre_u64 x, gyre_u32 n)
 
 /* ---- buffers ---- */
 
-/** What entries fill a GYRE_BUFFERS struct from. */
+/** A bound buffer; entries fill a GYRE_BUFFERS struct from an array of these. */
 typedef struct gyre_bound {
     GYRE_GLOBAL void *data;
     gyre_u64 count;
@@ -248,7 +248,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 /* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER
-/* Whoever calls handlers has zeroed what replies to other programs are built in. */
+/* 0, because callers of handlers zero the memory in which replies to other programs are built. */
 #define GYRE_FOREIGN_(gyre) 0
 #include "gyre/dialect/header.h"
 
@@ -283,7 +283,7 @@ GYRE_HELPER gyre_u32 gyre_reply_length_at_(gyre_u32 least, gyre_u32 size, gyre_u
     return GYRE_REPLY_LENGTH_(least, size, used);
 }
 
-/* Everything but the sequence: whoever calls stores it after what must be visible first. */
+/* Writes a completion except for its sequence, which the caller stores after everything that must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
 {
     const int replied = result == GYRE_OUTCOME_REPLY && reply_size > 0;
@@ -375,8 +375,9 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
  *
  *   GYRE_ENTRY_LANE_(form, name, request, reply, scratch, state, buffers), and GYRE_ENTRY_BLOCK_ (the same)
  *
- * which expand to whatever calls `gyre_handler_<name>(request, reply, state, scratch, buffers, gyre)`; before each call
- * it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or gyre_block_end_.
+ * which expand to the code that calls `gyre_handler_<name>(request, reply, state, scratch, buffers, gyre)`; before each
+ * call it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or
+ * gyre_block_end_.
  */
 
 #define GYRE_UNUSED_ __attribute__((__unused__))

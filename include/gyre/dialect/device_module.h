@@ -29,14 +29,14 @@ typedef struct gyre_device_log_line {
     char text[48];    /* NUL-terminated, cut */
 } gyre_device_log_line;
 
-/** Zeroed but for `capacity` by the host; followed by the lines, a ring: the newest replace the oldest. */
+/** The host zeroes it, except for `capacity`. The lines follow, as a ring: the newest replace the oldest. */
 typedef struct gyre_device_log {
     gyre_u32 capacity;
     gyre_u32 next; /* lines ever asked for */
     gyre_u32 reserved[14];
 } gyre_device_log;
 
-/** What the device compiler saw: the constant gyre_kernel_NAME, on OpenCL an item of that name
+/** A kernel as the device compiler saw it: the constant gyre_kernel_NAME, on OpenCL an item of that name
  * (opencl_module.h). Texts of messages and buffers are in gyre_text_<type>, gyre_buffers_text_<name>. */
 typedef struct gyre_device_kernel {
     gyre_u32 version;

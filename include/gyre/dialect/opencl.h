@@ -6,8 +6,8 @@
  * and xor, cl_khr_int64_extended_atomics. Without the extension a kernel that uses these does not compile,
  * with a sentence that says so.
  *
- * What OpenCL cannot do: a barrier that not all lanes of a block meet is undefined there, not reported; and
- * there is no clock, but gyre_time_ns knows that of some devices (opencl_functions.h).
+ * OpenCL has two limits: a barrier that not all lanes of a block meet is undefined, not reported; and there is no
+ * clock, but gyre_time_ns knows that of some devices (opencl_functions.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_H
 #define GYRE_DIALECT_OPENCL_H

@@ -2,8 +2,8 @@
 /*
  * Barriers and block functions as OpenCL C. Included by opencl_functions.h.
  *
- * With GYRE_OPENCL_SOLO each block has one lane, which has nobody to meet: then a file holds no barrier. Processors run
- * barriers by turning what lies between them into loops over the lanes, in which compilers err (PoCL's).
+ * With GYRE_OPENCL_SOLO each block has one lane, which has no other lane to meet, so a file holds no barrier. Platforms
+ * for processors turn the code between barriers into loops over the lanes, and PoCL's compiler errs in that.
  */
 #ifndef GYRE_DIALECT_OPENCL_BLOCK_H
 #define GYRE_DIALECT_OPENCL_BLOCK_H

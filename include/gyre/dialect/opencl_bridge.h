@@ -13,7 +13,7 @@
 #define GYRE_HAS_TAIL_(type_) ((int)gyre_size_##type_ != (int)gyre_least_##type_)
 
 #ifdef GYRE_OPENCL_DIRECT
-/* Whatever the slot says: the message's bytes lie in the ring, or in the slot. */
+/* The message of a slot; whatever place the slot names, the bytes lie in the ring, or in the slot. */
 GYRE_HELPER const __global gyre_u8 *gyre_bridged_request_(const gyre_epoch *epoch,
                                                           const __global gyre_u8 *region,
                                                           const __global gyre_slot *in, gyre_u32 length)
@@ -52,8 +52,8 @@ GYRE_HELPER __global gyre_u8 *gyre_bridged_reply_(const gyre_epoch *epoch, __glo
 }
 
 /*
- * The reply is built: a short one goes into the slot, of a longer one the slot says where it is. Twice does
- * no harm: PoCL may let all lanes of a block do what one of them should.
+ * Ends a reply that is built: a short reply goes into the slot, and for a longer one the slot says where it is. Doing
+ * it twice does no harm, because PoCL may let all lanes of a block do the work of one.
  */
 GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 block,
                                    gyre_u64 head, __global gyre_slot *out, const __global gyre_u8 *reply)

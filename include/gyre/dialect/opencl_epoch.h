@@ -211,7 +211,7 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 }
 
 /*
- * An entry whose lanes meet nobody: each handles messages of its own. `in_block` is 1 for a block kernel of one lane,
+ * An entry whose lanes do not meet: each handles messages of its own. `in_block` is 1 for a block kernel of one lane,
  * which has a scratch.
  */
 #define GYRE_NO_SCRATCH_(type_, scratch_) __local type_ *scratch_ = 0
@@ -287,8 +287,8 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #else
 
 /*
- * Where lanes missed a barrier, the lanes may part for the rest of the message, and none of them complete it. Such a
- * message must not look as the one whose slot it was before. By lane 0.
+ * When some lanes missed a barrier, the lanes may part for the rest of the message, and none of them completes it. The
+ * old completion in its slot must not pass for this message's. By lane 0.
  */
 #define GYRE_EPOCH_NO_OUTCOME_ 0u
 GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
@@ -298,9 +298,9 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
 }
 
 /*
- * One block a message. The shape is what PoCL 3.1 runs right: it lets all lanes take the way of the first wherever a
- * barrier stands under an `if`, or an `if` not between two barriers. So "if ready" is a loop of one turn, and what only
- * lane 0 does stands between barriers.
+ * One block a message. The code has the shape that PoCL 3.1 runs right: PoCL lets all lanes take the way of the first
+ * wherever a barrier stands under an `if`, or an `if` does not stand between two barriers. So "if ready" is a loop of
+ * one turn, and code for lane 0 alone stands between barriers.
  */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \

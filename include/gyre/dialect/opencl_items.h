@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an OpenCL C file tells the host what it declares: the host cannot read constants of a program, so one kernel at
- * the end of the unit, `gyre_describe`, copies out everything. Each declaration defines an overload of gyre_item_ for a
- * number of its own; the kernel calls all numbers, and a number without a declaration ends in the overload for `void
+ * How an OpenCL C file tells the host its declarations: the host cannot read constants of a program, so one kernel at
+ * the end of the unit, `gyre_describe`, copies all of them out. Each declaration defines an overload of gyre_item_ for
+ * a number of its own; the kernel calls all numbers, and a number without a declaration ends in the overload for `void
  * *`, which does nothing.
  *
  * Included by message.h, before any declaration.

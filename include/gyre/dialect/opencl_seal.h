@@ -7,7 +7,7 @@
 #define GYRE_DIALECT_OPENCL_SEAL_H
 
 #if GYRE_SEALED
-/* Whether message i is what its sender sealed; else it is failed. */
+/* Whether message i has its sender's seal; else it is failed. */
 GYRE_HELPER int gyre_epochs_seal_holds_(gyre_context *gyre, const gyre_epoch *epoch,
                                         const __global gyre_u8 *region, gyre_u32 i,
                                         const __global void *asked, gyre_u32 length)

@@ -264,7 +264,7 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef GYRE_TAIL_FUNCTIONS_
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
-    enum { gyre_grows_##name_ = 1 }; /* with what gyre_new adds */                                           \
+    enum { gyre_grows_##name_ = 1 }; /* by the items that gyre_new adds */                                   \
     GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \
     GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \

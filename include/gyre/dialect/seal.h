@@ -34,7 +34,7 @@ GYRE_HELPER gyre_u32 gyre_crc32c_(gyre_u32 state, const GYRE_GLOBAL void *from, 
     return state;
 }
 
-/* The checksum of a request, whose header is the one at hand. */
+/* The checksum of a request with the current header. */
 GYRE_HELPER gyre_u32 gyre_seal_of_request_(const gyre_context *gyre, const GYRE_GLOBAL void *payload,
                                            gyre_u32 length)
 {

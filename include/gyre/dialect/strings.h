@@ -26,7 +26,8 @@
  *     gyre_append_f64(gyre, reply, part, number, decimals)
  *
  * `part` of gyre_append and its kin is a field of the reply, which they write. Something else was made behind it:
- * GYRE_FAILURE_TAIL, as where there is no room. In block kernels lane 0 alone calls what writes into the reply.
+ * GYRE_FAILURE_TAIL, as where there is no room. In block kernels lane 0 alone calls the functions that write into the
+ * reply.
  */
 #ifndef GYRE_DIALECT_STRINGS_H
 #define GYRE_DIALECT_STRINGS_H
@@ -189,7 +190,7 @@ GYRE_LATE_ gyre_part gyre_append_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *
     ((void)((part_) = gyre_append_text_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)),         \
                                         (part_), (text_), (gyre_u32)(sizeof(text_) - 1))))
 
-/* `number` with at least `least` digits behind what `sign` says. */
+/* Appends `number` with at least `least` digits, behind a minus sign if it is `negative`. */
 GYRE_LATE_ gyre_part gyre_append_digits_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                          gyre_part part, gyre_u64 number, gyre_u32 least, int negative)
 {

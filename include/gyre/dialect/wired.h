@@ -185,8 +185,8 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
     }
 
 /*
- * Lane 0 decodes and encodes; all lanes handle what it decoded. The condition ends at a barrier, and lanes part behind
- * it: where they part in a condition after its last barrier, PoCL has one lane decide for all.
+ * Lane 0 decodes and encodes; all lanes handle the decoded message. The condition ends at a barrier, and lanes part
+ * behind it: where they part in a condition after its last barrier, PoCL has one lane decide for all.
  */
 #define GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, the_state_, the_buffers_)                            \
     {                                                                                                        \
