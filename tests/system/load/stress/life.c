@@ -70,9 +70,11 @@ static struct holdings look_when_still(void)
 
 static void require_flat(struct holdings before)
 {
-    enum { GROWTH_KIB = 2048 };
-    struct holdings after = look_when_ended(before.threads);
-    require(after.threads <= before.threads);
+    /* A pool of the backend keeps some threads, more of them when kernels came and went at once; what is lost in every
+     * round is more than that. */
+    enum { GROWTH_KIB = 2048, THREADS_KEPT = 12 };
+    struct holdings after = look_when_ended(before.threads + THREADS_KEPT);
+    require(after.threads <= before.threads + THREADS_KEPT);
     require(after.descriptors == before.descriptors);
     require(!memory_tells() || after.resident_kib <= before.resident_kib + GROWTH_KIB);
 }

@@ -232,7 +232,10 @@ int main(int argc, char **argv)
         return run(strtoull(argv[2], NULL, 0));
     const uint64_t runs = argc > 1 ? strtoull(argv[1], NULL, 0) : RUNS;
     const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : gyre_now_ns() / 1000 % 1000000000;
+    static const uint64_t found[] = {834064746}; /* a stamp that overflowed (stages/timing.c) */
     uint64_t failed = 0;
+    for (size_t i = 0; argc == 1 && i < sizeof found / sizeof found[0]; i++)
+        failed += !has_ended_well("/proc/self/exe", found[i]);
     for (uint64_t i = 0; i < runs; i++)
         failed += !has_ended_well("/proc/self/exe", first + i);
     printf("%llu runs from seed %llu: %llu programs did not end as they should\n", (unsigned long long)runs,
