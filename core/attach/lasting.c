@@ -194,8 +194,8 @@ static void come_to_an_end(struct gyre_lasting *lasting, gyre_status status)
 {
     if (lasting->client[0])
         (void)gyre_error_add(status, "client '%s' of kernel '%s'", lasting->client, lasting->name);
-    lasting->ring->state.lost_why = strdup(gyre_error_text());
-    __atomic_store_n(&lasting->ring->state.away, 0, __ATOMIC_RELAXED);
+    gyre_queue_set_lost_why(lasting->ring, strdup(gyre_error_text()));
+    gyre_queue_set_away(lasting->ring, false);
     gyre_queue_orphan(lasting->ring);
 }
 
@@ -274,7 +274,7 @@ static void release(struct gyre_lasting *lasting)
     if (lasting->back)
         gyre_queue_close(lasting->back->queue);
     gyre_attachment_unlist(&lasting->front);
-    const char *why = lasting->ring ? lasting->ring->state.lost_why : NULL;
+    const char *why = lasting->ring ? gyre_queue_lost_why(lasting->ring) : NULL;
     gyre_queue_destroy(lasting->ring);
     free((char *)(uintptr_t)why);
     gyre_kernel_types_destroy(lasting->front.sides);

@@ -20,7 +20,7 @@ void gyre_lasting_leave(struct gyre_lasting *lasting)
     lasting->covered.open = lasting->kept.open = false;
     lasting->lost_ns = gyre_clock_ns();
     lasting->durable = lasting->last_word_ns = 0;
-    __atomic_store_n(&lasting->ring->state.away, 1, __ATOMIC_RELAXED);
+    gyre_queue_set_away(lasting->ring, true);
 }
 
 /* Bytes go from ring to ring as they are. */
@@ -101,6 +101,6 @@ gyre_status gyre_lasting_resume(struct gyre_lasting *lasting)
     for (uint64_t index = lasting->oldest; index < lasting->next; index++)
         resume_one(lasting, index, known);
     lasting->again = lasting->answered = lasting->oldest;
-    __atomic_store_n(&lasting->ring->state.away, 0, __ATOMIC_RELAXED);
+    gyre_queue_set_away(lasting->ring, false);
     return GYRE_OK;
 }

@@ -89,8 +89,7 @@ static bool waits_for_journal(struct gyre_relay *relay)
 /* No more is accepted: clients are told, at first that they may not send, and when all is completed, so. */
 static bool comes_to_an_end(struct gyre_relay *relay)
 {
-    bool abandoned = __atomic_load_n(&relay->target->state.abandoned, __ATOMIC_ACQUIRE) != 0 ||
-                     gyre_queue_lost(relay->target);
+    bool abandoned = gyre_queue_abandoned(relay->target) || gyre_queue_lost(relay->target);
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (!ring->shut)
             gyre_queue_close_sends(ring->queue);
@@ -171,7 +170,7 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
 /* Says or takes back that it sleeps, on either side; `by`: 1, or the 1 taken back: wraps. */
 static void announce(struct gyre_relay *relay, uint32_t held, uint32_t by)
 {
-    __atomic_fetch_add(&relay->target->state.credit_waiters, held * by, __ATOMIC_SEQ_CST);
+    gyre_queue_announce_waiters(relay->target, held * by);
     __atomic_fetch_add(&relay->control->device.parked, by, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&gyre_ring_of(relay->target)->shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }

@@ -51,6 +51,29 @@ static inline bool gyre_queue_refused(const gyre_queue *queue)
     return queue->state.disowned || __atomic_load_n(&queue->state.misused, __ATOMIC_ACQUIRE);
 }
 
+/** The program that served the queue ended, and the queue waits for the next one. False: that one is there. */
+static inline void gyre_queue_set_away(gyre_queue *queue, bool away)
+{
+    __atomic_store_n(&queue->state.away, away, __ATOMIC_RELAXED);
+}
+
+/** Says why a queue loses its server, before gyre_queue_orphan. `why` is the caller's to free, behind gyre_queue_destroy. */
+static inline void gyre_queue_set_lost_why(gyre_queue *queue, const char *why)
+{
+    queue->state.lost_why = why;
+}
+
+static inline const char *gyre_queue_lost_why(const gyre_queue *queue)
+{
+    return queue->state.lost_why;
+}
+
+/** So many threads more are about to sleep until there is room; to take it back: minus that, which wraps. */
+static inline void gyre_queue_announce_waiters(gyre_queue *queue, uint32_t count)
+{
+    __atomic_fetch_add(&queue->state.credit_waiters, count, __ATOMIC_SEQ_CST);
+}
+
 /** In a forked child: closes this process's copy and touches nothing that its parent sees. */
 void gyre_queue_disown(gyre_queue *queue);
 /** Two threads were in one side of a queue without locks: closes it, because its content may be wrong. */

@@ -208,7 +208,7 @@ gyre_status gyre_replay_check(gyre_kernel *kernel)
             GYRE_INCOMPATIBLE,
             "what kernel '%s' kept cannot be brought back: a worker process overwrote requests of queue "
             "'%s' that would have to be handled again since the last checkpoint",
-            kernel->name, damaged->name);
+            kernel->name, gyre_queue_name(damaged));
     pthread_mutex_unlock(&kernel->lock);
     return damaged ? GYRE_INCOMPATIBLE : GYRE_OK;
 }
