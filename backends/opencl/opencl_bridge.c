@@ -7,6 +7,7 @@
  * No locks: the pump's thread alone. A track's head is written by who stores replies, and only grows by what
  * was promised; its tail is the clients'.
  */
+#include "opencl_bridge.h"
 #include "opencl_epoch.h"
 
 static gyre_bridge_words *words_of(const struct opencl_queue *queue)

@@ -4,6 +4,7 @@
  * later call tells the cause and not its consequence. Lock: lost_lock, innermost. Must not retry.
  */
 #include "opencl_backend.h"
+#include "opencl_check.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,11 @@
  * that are copied or gathered, what it has to come after and which blocks it runs in. No locks: the pump's thread
  * alone. Must not wait but for the table of handles.
  */
+#include "opencl_check.h"
+#include "opencl_commands.h"
 #include "opencl_epoch.h"
+#include "opencl_memory.h"
+#include "opencl_shape.h"
 #include "opencl_wait.h"
 
 #include <string.h>

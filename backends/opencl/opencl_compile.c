@@ -5,6 +5,8 @@
  * own. Must not leave a part of a result under its final name.
  */
 #include "opencl_artifact.h"
+#include "opencl_check.h"
+#include "opencl_compile.h"
 #include "opencl_source.h"
 #include "opencl_wait.h"
 

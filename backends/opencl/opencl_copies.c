@@ -5,7 +5,11 @@
  * copies of its own, so that one's transfers overlap another's kernel. No locks: the pump's thread alone.
  * Must not wait but for the table of handles.
  */
+#include "opencl_check.h"
+#include "opencl_commands.h"
+#include "opencl_copies.h"
 #include "opencl_epoch.h"
+#include "opencl_replies.h"
 #include "opencl_stage.h"
 
 #include "gyre/waiting.h"

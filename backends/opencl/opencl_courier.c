@@ -7,6 +7,7 @@
  * No locks. An epoch's `carried` says whose its replies are: the courier's from GIVEN on, until it says DONE.
  */
 #include "opencl_courier.h"
+#include "opencl_replies.h"
 
 #include <limits.h>
 #include <sched.h>

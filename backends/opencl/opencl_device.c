@@ -4,9 +4,11 @@
  * context behind when opening fails.
  */
 #include "opencl_device.h"
+#include "opencl_check.h"
 #include "opencl_pocl.h"
-#include "opencl_text.h"
+#include "opencl_settings.h"
 #include "opencl_stage.h"
+#include "opencl_text.h"
 #include "opencl_wait.h"
 
 #include <stdio.h>

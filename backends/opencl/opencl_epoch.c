@@ -5,8 +5,16 @@
  * opencl_copies.c. No locks: the pump's thread alone. Must not
  * wait but in opencl_collect and opencl_warm_up.
  */
+#include "opencl_bridge.h"
+#include "opencl_commands.h"
+#include "opencl_copies.h"
 #include "opencl_courier.h"
+#include "opencl_epoch.h"
+#include "opencl_gather.h"
+#include "opencl_replies.h"
+#include "opencl_report.h"
 #include "opencl_stage.h"
+#include "opencl_tell.h"
 #include "opencl_wait.h"
 
 #include <limits.h>

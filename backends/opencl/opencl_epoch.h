@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that carry an epoch to the device and back have of each other. The pump's thread alone, unless it says
+ * What the files that carry an epoch to the device and back know of its messages. The pump's thread alone, unless a header says
  * otherwise.
+ *
+ * These files from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c, opencl_replies.c, opencl_courier.c,
+ * opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump is above them. Each calls those before it, and none after it.
  */
 #ifndef GYRE_OPENCL_EPOCH_H
 #define GYRE_OPENCL_EPOCH_H
@@ -81,78 +84,25 @@ static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
     return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
 }
 
-/*
- * The files that carry an epoch, from the ground up: each calls those before it, and none after it. Between replies and
- * gather stands opencl_courier.c; on top opencl_epoch.c, for the pump (opencl_resident.h).
- */
+/* ---- opencl_epoch.c ---- */
 
-/* ---- opencl_shape.c ---- */
-
-/** All that the device is told of an epoch, but how it is spread over lanes. */
-void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told);
-
-/* ---- opencl_commands.c ---- */
-
-/** GYRE_OK for CL_SUCCESS, else LOST with the call. */
-gyre_status opencl_commanded(const gyre_resident *resident, cl_int code, const char *call);
-/** Where the kernel finds the slots. LOST. */
-gyre_status opencl_set_slots(gyre_resident *resident, cl_mem requests, cl_mem replies);
-/** The epoch's kernel itself, after the event `former` if there is one; `ran` receives its event. LOST. */
-gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, cl_event former,
-                           cl_event *ran);
-
-/** So that an actor's state, or what handlers keep for their block, is the next one's when this has ended. */
-cl_event opencl_former(const gyre_resident *resident);
-/** Whether something has to wait for an epoch's kernel alone. */
-bool opencl_tells_run(const gyre_resident *resident);
-/** The epoch's share of the launch's blocks is the next one. */
-void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch);
-/** The device gets the table of handles anew when it has changed. LOST. */
-gyre_status opencl_copy_handles(gyre_resident *resident);
-
-/* ---- opencl_tell.c ---- */
-
-/** The lines of blocks tell from now on what these do. */
-void opencl_tell_present(const gyre_resident *resident);
-/** The epoch was sent. */
-void opencl_tell_begun(const gyre_resident *resident, const struct opencl_epoch *epoch);
-/** It is through, and counted as in flight no more. */
-void opencl_tell_ended(const gyre_resident *resident, const struct opencl_epoch *epoch);
-
-/* ---- opencl_replies.c ---- */
-
-/** What a message's times are, where they are kept: those of its epoch, as the device shares no clock with its queue. */
-void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
 /**
- * A few of the replies that are there of a gathered epoch; false: none was. The pump, or the courier while the epoch is
- * its own.
+ * How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. Passes
+ * over what is answered, where copies would overwrite the replies.
  */
-bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
-/** Of an epoch in the stages of a direct device, which is through: whether message i is complete. */
-bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i);
-/** Hands out all of these. */
-void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch);
-
-/* ---- opencl_copies.c ---- */
-
-/** How many of `count` requests from queue->next on one epoch can copy. */
-uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count);
-/** Write, run, read. LOST. */
-gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *epoch);
-/** The epoch is through: lets clients have the replies, and counts those that a handler failed. LOST. */
-gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
-
-/* ---- opencl_gather.c ---- */
-
-/** Whether the next `count` requests of the queue go by the stages. */
-bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** How many of them one epoch can gather. */
-uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** Gathers, runs. Of a direct device also sets epoch->repeated. LOST. */
-gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
-/** Hands out the replies that are there; true: all were, or the epoch ended without some. */
-bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);
-/** The epoch is through. LOST when a reply is not there. */
-gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
+uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
+/** Of requests that are ready, how many to send now; 0: better wait, for who sent them may send on. */
+uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
+/** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
+gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
+                          gyre_u64 command);
+/** Sends an epoch without messages and waits for it: what a driver does at a first time is done then. */
+gyre_status opencl_warm_up(gyre_resident *resident);
+/** Whether the oldest epoch is through; of a gathered one, replies go out as they come. */
+bool opencl_oldest_is_done(gyre_resident *resident);
+/** Waits for the oldest epoch and completes its requests. LOST. */
+gyre_status opencl_collect(gyre_resident *resident);
+/** Releases what epochs hold. */
+void opencl_epochs_release(gyre_resident *resident);
 
 #endif

@@ -9,8 +9,13 @@
  * No locks: the pump's thread alone; replies are handed out by opencl_replies.c. Must not wait. A client may be
  * another program: what its slots say is read once, and never trusted to fit.
  */
+#include "opencl_check.h"
+#include "opencl_commands.h"
 #include "opencl_courier.h"
+#include "opencl_epoch.h"
+#include "opencl_gather.h"
 #include "opencl_gathered.h"
+#include "opencl_replies.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
 

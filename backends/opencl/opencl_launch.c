@@ -4,7 +4,15 @@
  *
  * No locks: the core serialises launch and release, and wait only looks at a word.
  */
+#include "opencl_check.h"
+#include "opencl_compile.h"
 #include "opencl_courier.h"
+#include "opencl_epoch.h"
+#include "opencl_launch.h"
+#include "opencl_module.h"
+#include "opencl_pump.h"
+#include "opencl_report.h"
+#include "opencl_stay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Memory: queues are host memory that a direct device works in, and that others get copies of; buffers belong
  * to the device. Transfers go through the service queue and wait. No locks: the core calls one at a time.
  */
+#include "opencl_check.h"
+#include "opencl_memory.h"
 #include "opencl_wait.h"
 
 #include <stdlib.h>

@@ -6,6 +6,9 @@
  */
 #include "../device/device_records.h"
 #include "opencl_artifact.h"
+#include "opencl_check.h"
+#include "opencl_compile.h"
+#include "opencl_module.h"
 #include "opencl_records.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * list of what there is. Must not create anything: the probe asks here too.
  */
 #include "opencl_platforms.h"
+#include "opencl_check.h"
 #include "opencl_pocl.h"
 #include "opencl_text.h"
 

@@ -3,7 +3,12 @@
  * The OpenCL backend's table and its probe: requests are handled in epochs, batches of enqueued kernels, on
  * any device that an ICD loader finds. No state. The probe must not make a context.
  */
+#include "opencl_compile.h"
 #include "opencl_device.h"
+#include "opencl_launch.h"
+#include "opencl_memory.h"
+#include "opencl_module.h"
+#include "opencl_settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,11 @@
  * No locks. It obeys a command when nothing is under way: what it touches while paused is its own memory
  * only.
  */
+#include "opencl_bridge.h"
 #include "opencl_epoch.h"
+#include "opencl_pump.h"
+#include "opencl_report.h"
+#include "opencl_tell.h"
 #include "opencl_wait.h"
 
 #include <limits.h>

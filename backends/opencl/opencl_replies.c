@@ -4,7 +4,9 @@
  * their slots, and of both when they were handled. No locks: the pump's thread, or the courier's for an epoch that
  * it has. Must not wait. A client may be another program: what its slots say is never trusted to fit.
  */
+#include "opencl_epoch.h"
 #include "opencl_gathered.h"
+#include "opencl_replies.h"
 
 #include <string.h>
 

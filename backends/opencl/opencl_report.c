@@ -3,6 +3,8 @@
  * What comes back beside replies: lines that handlers log, failures that a direct device counts, and what the
  * command queues measured. No locks: the pump's thread, or nobody else is there any more.
  */
+#include "opencl_check.h"
+#include "opencl_report.h"
 #include "opencl_resident.h"
 #include "opencl_wait.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys of [backend.opencl], which its drop-in introduces: ranges are checked here only. */
 #include "opencl_backend.h"
+#include "opencl_settings.h"
 
 #include <errno.h>
 #include <stdio.h>

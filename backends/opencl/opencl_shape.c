@@ -3,7 +3,9 @@
  * How an epoch's messages are spread over lanes and work-groups, and what launches tell the device. No state: the
  * pump's thread alone.
  */
+#include "opencl_epoch.h"
 #include "opencl_gathered.h"
+#include "opencl_shape.h"
 
 #include <limits.h>
 #include <string.h>

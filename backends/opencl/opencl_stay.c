@@ -6,7 +6,11 @@
  *
  * No locks but the atomic sum. The watcher's thread only reads the log.
  */
+#include "opencl_check.h"
+#include "opencl_report.h"
 #include "opencl_resident.h"
+#include "opencl_shape.h"
+#include "opencl_stay.h"
 #include "opencl_wait.h"
 
 #include <time.h>

@@ -5,6 +5,7 @@
  * others is at it until all are through. No locks: the pump's thread alone. Relaxed: nobody relies on the order.
  */
 #include "opencl_epoch.h"
+#include "opencl_tell.h"
 
 static gyre_control_block *lines_of(const gyre_resident *resident)
 {

@@ -10,6 +10,7 @@
 
 #include "opencl_artifact.h"
 #include "opencl_loader.h"
+#include "opencl_settings.h"
 #include "opencl_source.h"
 
 static char said[1024]; /* the last sentence */

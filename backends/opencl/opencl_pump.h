@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of a kernel, which sends its epochs. */
+#ifndef GYRE_OPENCL_PUMP_H
+#define GYRE_OPENCL_PUMP_H
+
+#include "opencl_resident.h"
+
+/** The thread; `argument` is the resident. Returns when the control word says STOP or YIELD, or at LOST. */
+void *opencl_pump_main(void *argument);
+
+#endif

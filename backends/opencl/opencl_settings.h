@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keys of [backend.opencl]. */
+#ifndef GYRE_OPENCL_SETTINGS_H
+#define GYRE_OPENCL_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "gyre/backend.h"
+#include "opencl_loader.h"
+
+/** How messages reach the device. */
+enum opencl_transfer {
+    OPENCL_TRANSFER_AUTO,   /* direct where the device can */
+    OPENCL_TRANSFER_DIRECT, /* it works in the queues themselves */
+    OPENCL_TRANSFER_STAGED  /* it gets copies */
+};
+
+/** A switch that the backend may decide. */
+enum opencl_switch { OPENCL_NO, OPENCL_YES, OPENCL_AUTO };
+
+enum { OPENCL_EPOCHS_MAX = 8 }; /* of one kernel under way at once, whatever is configured */
+
+/** The keys of [backend.opencl], parsed. */
+struct opencl_settings {
+    char platform[128], device[128]; /* patterns of names with * and ?; "*": any */
+    cl_device_type type;
+    int32_t index; /* of what matches; -1: all of them are devices of Gyre */
+    enum opencl_transfer transfer;
+    uint32_t batch;             /* messages of an epoch at most */
+    uint32_t epochs;            /* under way at once */
+    uint32_t target_us;         /* an epoch grows as long as it takes less */
+    uint32_t stay;              /* 1: mode = resident, kernels poll the queues themselves */
+    enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
+    enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
+    uint32_t profile;           /* 1: command queues measure; the figures are logged when a kernel ends */
+    enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for some PoCLs */
+};
+
+/** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
+gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
+                                 struct opencl_settings *settings);
+
+#endif
