@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/queue/queue.h"
+#include "core/queue/state.h"
 #include "gyre/attach.h"
 
 void gyre_lasting_leave(struct gyre_lasting *lasting)
