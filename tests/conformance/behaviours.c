@@ -60,7 +60,7 @@ static void senders_give_messages_deadlines_of_their_own(struct conformance *tes
     gyre_header header = {.deadline_ns = gyre_now_ns() - 1};
     uint64_t word;
     require(gyre_send_with(queue, &request, sizeof request, &header, NULL, soon()) == GYRE_TIMEOUT);
-    require_sentence("before it was sent");
+    require_sentence("before the message was sent");
     must(gyre_kernel_deactivate(kernel, soon()));
     header.deadline_ns = gyre_in_ms(3600000);
     send_word(queue, 1, &header); /* the attendant sleeps long, and is woken for the next one */

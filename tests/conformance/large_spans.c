@@ -128,7 +128,7 @@ static void a_large_span_needs_a_queue_for_it(struct conformance *test)
                    soon()));
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_BUFFER);
     require(gyre_send(gyre_kernel_queue(kernel), &request, sizeof request, NULL, soon()) == GYRE_INVALID);
-    require_sentence("80000 bytes is larger than all");
+    require_sentence("80000 bytes is larger than the span memory");
     samples changed = large_request(0, 100); /* nobody follows an address that was not put there */
     changed.words.count = 99;
     require(gyre_message_check(GYRE_TYPE(samples), &changed, changed.gyre_used) == GYRE_INVALID);
