@@ -4,6 +4,7 @@
  * Real are the files, except that a program may die in the midst of a write; threads, which wait for their turn; and
  * mutexes, of which nobody ever waits for one with the turn.
  */
+#include "calls.h"
 #include "schedule.h"
 
 #include <errno.h>
@@ -271,12 +272,27 @@ WRAP(int, ppoll, struct pollfd *polled, nfds_t count, const struct timespec *len
     }
 }
 
-/* ---- files: the program may die before, in and behind each change ---- */
+/* ---- files: the program may die before, in and behind each change, and the disk may refuse it ---- */
+
+static uint64_t refusals;
+
+void calls_refuse(uint64_t one_in)
+{
+    refusals = one_in;
+}
+
+static bool is_refused(int error)
+{
+    if (real() || !refusals || schedule_draw(refusals) != 0)
+        return false;
+    errno = error;
+    return true;
+}
 
 WRAP(ssize_t, pwrite, int file, const void *bytes, size_t size, off_t at)
 {
     if (!schedule_step_dies())
-        return __real_pwrite(file, bytes, size, at);
+        return is_refused(ENOSPC) ? -1 : __real_pwrite(file, bytes, is_refused(0) ? size / 2 : size, at);
     if (__real_pwrite(file, bytes, schedule_draw(size + 1), at) >= 0)
         schedule_die();
     schedule_die();
@@ -285,6 +301,8 @@ WRAP(ssize_t, pwrite, int file, const void *bytes, size_t size, off_t at)
 WRAP(int, rename, const char *from, const char *to)
 {
     schedule_step();
+    if (is_refused(EIO))
+        return -1;
     const int error = __real_rename(from, to);
     schedule_step();
     return error;
@@ -304,7 +322,7 @@ WRAP(int, fsync, int file)
     if (real())
         return __real_fsync(file);
     schedule_step();
-    return 0;
+    return is_refused(EIO) ? -1 : 0;
 }
 
 WRAP(int, fdatasync, int file)
@@ -312,5 +330,5 @@ WRAP(int, fdatasync, int file)
     if (real())
         return __real_fdatasync(file);
     schedule_step();
-    return 0;
+    return is_refused(EIO) ? -1 : 0;
 }

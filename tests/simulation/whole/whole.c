@@ -3,7 +3,7 @@
  * The whole of Gyre under a seeded scheduler: its real queues, kernels, journals, checkpoints, replay, recovery and
  * watchdog, with all of their threads; simulated are the worker process (worker.c), the compiler (stand_in.c), and the
  * calls to the system (calls.c). Workers die at any of their steps, and the program at any of its own, or in the midst
- * of a write.
+ * of a write. The disk refuses some writes.
  *
  *     simulation_whole [FIRST_SEED [SEEDS]]
  *     simulation_whole again FIRST_SEED SEEDS      each seed twice: the second run must be the first one
@@ -25,6 +25,7 @@
 
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
+#include "calls.h"
 #include "handler.h"
 #include "schedule.h"
 #include "tests/random.h"
@@ -229,10 +230,10 @@ static void open_kernel(gyre_runtime **runtime)
         .size = sizeof open, .config_path = "/dev/null", .settings = settings, .log = log_line};
     const gyre_launch_desc launch = {.size = sizeof launch, .source = "whole.gyre.c", .kernel = "whole"};
     require(gyre_open(&open, runtime) == GYRE_OK);
+    /* a worker that dies meanwhile, or a disk that refuses, is told and not hidden */
     gyre_status status = GYRE_LOST;
-    for (int tries = 0; status == GYRE_LOST && tries < 100; tries++)
-        status = gyre_launch(*runtime, &launch,
-                             &life.kernel); /* a worker that dies meanwhile is told, not hidden */
+    for (int tries = 0; status != GYRE_OK && tries < 200; tries++)
+        status = gyre_launch(*runtime, &launch, &life.kernel);
     require(status == GYRE_OK);
     life.queue = gyre_kernel_queue(life.kernel);
 }
@@ -290,6 +291,7 @@ static void live(uint64_t seed, bool last)
     schedule_begin(seed, die_at);
     life.seed = seed / LIVES;
     whole_worker_frailty(last ? 0 : 200 << schedule_draw(6));
+    calls_refuse(last || schedule_draw(2) ? 0 : 30 << schedule_draw(4));
     open_kernel(&runtime);
     take_over();
     run_all(!last);
