@@ -46,7 +46,7 @@ static struct {
     gyre_kernel *kernel;
     gyre_queue *queue;
     uint64_t seed, to_send;
-    bool sending, over;
+    bool sending, over, mortal;
     whole_state copy; /* of the state, which a reply has to equal */
 } life;
 
@@ -84,6 +84,8 @@ static void await_durable(void)
         return;
     require(gyre_await(life.queue, sent - 1, GYRE_DURABLE, soon()) == GYRE_OK);
     ledger->durable = sent;
+    if (life.mortal && schedule_draw(30) == 0)
+        schedule_die(); /* at the very moment that counts */
 }
 
 static void *run_sender(void *argument)
@@ -290,6 +292,7 @@ static void live(uint64_t seed, bool last)
         last || seed % 3 == 0 ? 0 : 1 + random_below(&(uint64_t){random_begin(seed)}, 40000);
     schedule_begin(seed, die_at);
     life.seed = seed / LIVES;
+    life.mortal = die_at != 0;
     whole_worker_frailty(last ? 0 : 200 << schedule_draw(6));
     calls_refuse(last || schedule_draw(2) ? 0 : 30 << schedule_draw(4));
     open_kernel(&runtime);
