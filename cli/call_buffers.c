@@ -19,6 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plan/build_options.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/tools.h"
 
 static const char ZEROS[] = "zeros:";

@@ -17,6 +17,7 @@
 #include "core/pipeline/build.h"
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/tools.h"
 #include "core/types/types.h"
 

@@ -14,6 +14,7 @@
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
 #include "core/plan/queue_plan.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/tools.h"
 
 struct memory_list {

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/pipeline/pipeline.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 

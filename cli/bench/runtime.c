@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/tools.h"
 
 /* Appends a NULL-terminated list; false when there is no room. */

@@ -23,13 +23,13 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/plan/queue_types.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"
+#include "core/runtime/choices.h"
 #include "core/stages/make.h"
 
 enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };

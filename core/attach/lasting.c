@@ -17,12 +17,12 @@
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/plan/queue_plan.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/end.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
+#include "core/runtime/choices.h"
 #include "core/stages/make.h"
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };

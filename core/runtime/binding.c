@@ -3,13 +3,16 @@
  * What a launch gives its handler besides messages: the state, and the buffers under the names that the
  * kernel declares. Lock: runtime->lock for the number of kernels that use a buffer.
  */
+#include "core/runtime/binding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/base/text.h"
-#include "core/runtime/runtime.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/buffer.h"
 
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {

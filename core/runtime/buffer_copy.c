@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/buffer.h"
 
 /* Of a copy through the host. */
 #define PIECE (UINT64_C(1) << 20)

@@ -8,12 +8,17 @@
  * Runs in the keeper's thread. Locks: kernel->lock for each step, not while the device works on it. Whoever
  * stops or pauses the kernel meanwhile is not kept waiting: that ends the care.
  */
-#include "core/runtime/recovery.h"
+#include "core/base/clock.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/control.h"
+#include "core/runtime/queue_table.h"
+#include "core/runtime/careful.h"
 
 #include "core/base/error.h"
 #include "core/queue/resume.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/runtime/revival.h"
 
 #define LOOK_NS UINT64_C(50000)
 
@@ -41,7 +46,7 @@ static void close_gates(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue;
+        for (gyre_queue *queue = kernel->queues.first; kernel->care->revival.runs && queue;
              queue = gyre_view_of(queue)->next)
             gyre_kernel_set_gate(queue, 0);
         pthread_mutex_unlock(&kernel->lock);
@@ -90,7 +95,7 @@ static void open_portion(const struct step *step)
 static bool hold(const struct step *step, bool *inside)
 {
     pthread_mutex_lock(&step->kernel->lock);
-    bool there = step->kernel->revival.runs || goes_on(step);
+    bool there = step->kernel->care->revival.runs || goes_on(step);
     if (there)
         gyre_queue_stay(step->queue, UINT64_MAX, inside);
     pthread_mutex_unlock(&step->kernel->lock);
@@ -100,7 +105,7 @@ static bool hold(const struct step *step, bool *inside)
 /* Puts the queue before the device: in a kernel that is launched with it, or that has others already. */
 static gyre_status begin(struct step *step)
 {
-    bool launch = step->kernel->revival.runs;
+    bool launch = step->kernel->care->revival.runs;
     pthread_mutex_lock(&step->kernel->lock);
     step->end = gyre_queue_next_index(step->queue);
     open_portion(step);
@@ -141,7 +146,7 @@ static gyre_status open_rest(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count && status != GYRE_LOST; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        bool launch = kernel->revival.runs;
+        bool launch = kernel->care->revival.runs;
         for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
             bool closed = gyre_view_of(queue)->gate == 0;
             gyre_kernel_set_gate(queue, UINT64_MAX);

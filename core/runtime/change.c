@@ -5,6 +5,7 @@
  */
 #include "core/base/error.h"
 #include "core/pipeline/build.h"
+#include "core/runtime/kernel.h"
 #include "core/runtime/change.h"
 
 /* What the setting `on_change` says, in the order of its words. */

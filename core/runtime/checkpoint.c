@@ -3,12 +3,19 @@
  * What checkpoints of a kernel need: what of its memory belongs to them, what its queues keep for them, the
  * first one. Taking the others is in checkpoint_take.c. Locks and flags: checkpoint.h.
  */
+#include "core/runtime/checkpoint.h"
+
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/kernel_queue.h"
+#include "core/runtime/replay.h"
 #include "core/runtime/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/runtime/witness.h"
 #include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/plan/shape.h"

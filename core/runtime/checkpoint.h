@@ -10,7 +10,7 @@
 #ifndef GYRE_CORE_RUNTIME_CHECKPOINT_H
 #define GYRE_CORE_RUNTIME_CHECKPOINT_H
 
-#include "core/runtime/runtime.h"
+#include "core/runtime/kernel.h"
 #include "core/state/store.h"
 
 enum { REPLAY_SLOTS_MAX = 1024 }; /* of the queue of requests that are handled again */
@@ -51,8 +51,6 @@ struct gyre_checkpoints {
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
 /** Its main queue is there: logs it when checkpoints are configured and of no use, or of less. */
 void gyre_checkpoints_judge(const gyre_kernel *kernel);
-/** Logs a warning when the kernel has checkpoints and its source uses a clock. */
-void gyre_checkpoints_point_out(const gyre_kernel *kernel, const char *source);
 /** The device has left. Accepts a kernel without. */
 void gyre_checkpoints_destroy(gyre_kernel *kernel);
 
@@ -68,50 +66,18 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 /** What was sent is settled, for a kernel that begins with its initial state. Under the lock. */
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
 
-/* checkpoint_take.c */
-
-/** Starts the thread that takes them. */
-gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
-/** Its thread is to take one soon, though nothing may have been handled since the last. Any thread. */
-void gyre_checkpoints_want(gyre_kernel *kernel);
 /** Its thread is to look whether one is due; `context`: the kernel's checkpoints. Any thread. */
-void gyre_checkpoints_ring(void *context);
-/** Ends it. Without locks. Accepts a kernel without. */
-void gyre_checkpoints_stop(gyre_kernel *kernel);
-/**
- * The device has left in order, and its resident is not released yet: a kernel with a journal has a last checkpoint
- * taken, so that the next run handles nothing again. Under the lock, given up meanwhile. Accepts a kernel without.
- */
-void gyre_checkpoints_finish(gyre_kernel *kernel);
-/** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
-void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
+static inline void gyre_checkpoints_ring(void *context)
+{
+    struct gyre_checkpoints *checkpoints = context;
+    gyre_bell_ring(&checkpoints->bell, INT_MAX);
+}
 
-/* replay.c: by the thread that has `starting`. */
-
-/** INCOMPATIBLE when a worker overwrote requests that would have to be handled again. Before the launch. */
-gyre_status gyre_replay_check(gyre_kernel *kernel);
-/** Puts the last checkpoint back into the device's memory. */
-gyre_status gyre_replay_restore(gyre_kernel *kernel);
-/**
- * Before the launch, under the lock: when there are requests to be handled again, shows the device their
- * queue alone, orders it to run, and returns true.
- */
-bool gyre_replay_prepare(gyre_kernel *kernel);
-/**
- * Has the launched device handle them again; their replies were given before. `watch` waits until its
- * deadline and says whether the device lives. LOST when it died, or when it came to a stand.
- */
-gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
-                            void *context);
-/** Has a kernel that was just launched handle again what a journal says. Under the lock, given up a while. */
-gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
-
-/* witness.c */
-
-/** The kernel's checkpoints were made: replies can be compared from now on. */
-void gyre_witness_prepare(gyre_kernel *kernel);
-/** Logs the first time that a request which is handled again is completed as it was not before. */
-void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t index,
-                          const gyre_view *again);
+/** Its thread is to take one soon, though nothing may have been handled since the last. Any thread. */
+static inline void gyre_checkpoints_want(gyre_kernel *kernel)
+{
+    __atomic_store_n(&kernel->checkpoints->wanted, 1, __ATOMIC_RELEASE);
+    gyre_checkpoints_ring(kernel->checkpoints);
+}
 
 #endif

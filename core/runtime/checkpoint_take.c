@@ -4,11 +4,16 @@
  * goes on; the copy is fetched, hashed and committed while it does. A thread of the kernel sees when one is
  * due. Locks and flags: checkpoint.h.
  */
+#include "core/runtime/checkpoint_take.h"
+
+#include "core/base/clock.h"
+#include "core/dispatch/dispatch.h"
 #include "core/runtime/snapshot.h"
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/thread.h"
+#include "core/runtime/turn.h"
 #include "core/stages/log.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/standstill.h"
@@ -293,18 +298,6 @@ static void *take_when_due(void *argument)
             gyre_futex_wait(&checkpoints->bell, seen, pause == UINT64_MAX ? pause : gyre_clock_ns() + pause);
     }
     return NULL;
-}
-
-void gyre_checkpoints_ring(void *context)
-{
-    struct gyre_checkpoints *checkpoints = context;
-    gyre_bell_ring(&checkpoints->bell, INT_MAX);
-}
-
-void gyre_checkpoints_want(gyre_kernel *kernel)
-{
-    __atomic_store_n(&kernel->checkpoints->wanted, 1, __ATOMIC_RELEASE);
-    gyre_checkpoints_ring(kernel->checkpoints);
 }
 
 gyre_status gyre_checkpoints_start(gyre_kernel *kernel)

@@ -3,13 +3,14 @@
  * Requests of one of several types: what a program sends as such a type becomes the message of the kernel's
  * protocol, and its reply the reply of that type. No locks: what is remembered is written once, atomically.
  */
+#include "core/runtime/choices.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/queue.h"
 #include "core/queue/take.h"
 

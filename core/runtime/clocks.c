@@ -4,14 +4,14 @@
  * the files beside it that it includes, outside comments and texts. What the dialect's check refuses (other
  * clocks, random numbers, static variables) is not looked for again. No locks.
  */
+#include "core/runtime/clocks.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/runtime/checkpoint.h"
 
 enum { SOURCE_MAX = 1 << 20, FILES_MAX = 64 };
 

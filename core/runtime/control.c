@@ -8,11 +8,15 @@
  *
  * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
  */
+#include "core/runtime/control.h"
+
 #include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/dispatch/dispatch.h"
 #include "core/queue/label.h"
+#include "core/runtime/queue_table.h"
 
 /* How long a wait for a device that rings no bell sleeps between two looks. */
 #define POLL_NS 20000

@@ -4,7 +4,7 @@
  * Lock: runtime->lock for the list, not while a backend is probed or a device opened, which may take seconds: a
  * device that is being opened is listed as such, and only who wants the same one waits, on `settled`.
  */
-#include "core/runtime/runtime.h"
+#include "core/runtime/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,10 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/dispatch/dispatch.h"
+#include "core/plan/build_options.h"
+#include "core/runtime/open_device.h"
+#include "core/runtime/watcher.h"
 
 /* A plugin's lines obey the configured level like the runtime's own. */
 static void log_of_plugin(void *context, int level, const char *text)
@@ -75,7 +79,7 @@ static gyre_status open_device(struct gyre_open_device *device)
     gyre_status status =
         gyre_dispatch_open(device->candidate, device->ordinal, log_of_plugin, runtime, &device->dispatch);
     if (status == GYRE_OK && gyre_dispatch_isolated(device->dispatch))
-        gyre_recovery_watch(device);
+        gyre_dispatch_guard(device->dispatch, runtime->watcher->lost, device);
     else if (status == GYRE_OK)
         gyre_registry_hold(runtime->registry, device->candidate);
     pthread_mutex_lock(&runtime->lock);

@@ -5,9 +5,11 @@
  */
 #include "core/runtime/durability.h"
 
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/checkpoint_take.h"
+#include "core/runtime/clocks.h"
 #include "core/runtime/durable.h"
 #include "core/runtime/keeper.h"
+#include "core/runtime/replay.h"
 
 static gyre_status begin(gyre_kernel *kernel)
 {

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/pipeline/build.h"
+#include "core/runtime/buffer.h"
 #include "core/runtime/checkpoint.h"
 #include "core/plan/queue_plan.h"
 #include "core/runtime/upgrade.h"
@@ -284,14 +285,6 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
         if (gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->content.state)
             return gyre_view_of(queue)->durable->content.state;
     return NULL;
-}
-
-const char *gyre_kernel_restored_from(gyre_kernel *kernel)
-{
-    const gyre_queue *queue = gyre_kernel_queue(kernel); /* with checkpoints and a journal it has no other */
-    return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
-               ? gyre_view_of(queue)->durable->file.path
-               : NULL;
 }
 
 void gyre_durable_forget(gyre_kernel *kernel)

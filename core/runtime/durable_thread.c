@@ -5,6 +5,7 @@
  * come no further than the journal lets them. What room is left is not filled by a file that should begin anew: the
  * new one has to fit beside it. Locks: durable.h.
  */
+#include "core/base/clock.h"
 #include "core/runtime/durable.h"
 
 #include <stdlib.h>

@@ -8,10 +8,12 @@
  * lists is read without its locks, which nobody may hold for a child: members are linked when they are
  * complete.
  */
+#include "core/runtime/forked.h"
+
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/runtime/kernel.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
@@ -62,13 +64,4 @@ void gyre_runtime_unlist(gyre_runtime *runtime)
     if (*link)
         *link = runtime->next;
     pthread_mutex_unlock(&list_lock);
-}
-
-gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call)
-{
-    if (!runtime->foreign)
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_INVALID, "%s: this runtime belongs to the process that forked this one; open another one here",
-        call);
 }

@@ -7,11 +7,16 @@
  * `visitors` keeps them from being freed meanwhile. Ids are never used twice, so a stale one finds nothing,
  * and an entry is not another buffer's before every handler that may be reading it has returned.
  */
+#include "core/runtime/handles.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/turn.h"
+#include "core/runtime/visit.h"
 
 /* ---- ids ---- */
 

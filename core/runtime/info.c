@@ -4,10 +4,16 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/dispatch/dispatch.h"
 #include "core/pipeline/build.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/runtime/care.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/control.h"
+#include "core/runtime/durable.h"
+#include "core/runtime/health.h"
+#include "core/runtime/tools.h"
 
 static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
@@ -23,13 +29,13 @@ static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
 static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
-    info->handled = kernel->revival.handled_before;
-    info->failed = kernel->revival.failed_before;
-    info->restarts = kernel->revival.restarts;
-    info->condemned = kernel->revival.condemned;
-    info->stalls = kernel->watch.stalls;
+    info->handled = kernel->tally.handled;
+    info->failed = kernel->tally.failed;
+    info->restarts = kernel->tally.restarts;
+    info->condemned = kernel->tally.condemned;
+    info->stalls = kernel->tally.stalls;
     info->health = gyre_kernel_health_of(kernel);
-    info->relaunches = __atomic_load_n(&kernel->losses.relaunches, __ATOMIC_RELAXED);
+    info->relaunches = __atomic_load_n(&kernel->care->losses.relaunches, __ATOMIC_RELAXED);
     if (kernel->checkpoints) {
         info->checkpoints = kernel->checkpoints->taken;
         info->replayed = kernel->checkpoints->replayed;
@@ -73,4 +79,12 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
     pthread_mutex_unlock(lock);
     gyre_info_give(info, &now, sizeof now);
     return GYRE_OK;
+}
+
+const char *gyre_kernel_restored_from(gyre_kernel *kernel)
+{
+    const gyre_queue *queue = gyre_kernel_queue(kernel); /* with checkpoints and a journal it has no other */
+    return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
+               ? gyre_view_of(queue)->durable->file.path
+               : NULL;
 }

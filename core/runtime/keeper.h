@@ -9,7 +9,7 @@
 #ifndef GYRE_CORE_RUNTIME_KEEPER_H
 #define GYRE_CORE_RUNTIME_KEEPER_H
 
-#include "core/runtime/kernel_inside.h"
+#include "core/runtime/kernel.h"
 
 struct gyre_durable; /* the journal of a queue */
 

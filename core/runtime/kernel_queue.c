@@ -5,10 +5,14 @@
  * Locks: kernel->lock while the table changes, not while a queue is made or freed. A change is announced by a
  * new command, and what was taken out is freed only after every block obeyed it.
  */
+#include "core/runtime/kernel_queue.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
 #include "core/queue/label.h"
@@ -16,9 +20,14 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/set.h"
+#include "core/runtime/choices.h"
+#include "core/runtime/control.h"
 #include "core/runtime/keeper.h"
 #include "core/plan/queue_plan.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/queue_table.h"
+#include "core/runtime/sections.h"
+#include "core/runtime/span_memory.h"
+#include "core/runtime/turn.h"
 #include "core/stages/make.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)

@@ -11,23 +11,24 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
+#include "core/runtime/binding.h"
+#include "core/runtime/choices.h"
+#include "core/runtime/control.h"
+#include "core/runtime/devices.h"
 #include "core/runtime/durability.h"
 #include "core/plan/shape.h"
+#include "core/runtime/kernel_queue.h"
+#include "core/runtime/list.h"
+#include "core/runtime/sections.h"
+#include "core/runtime/start.h"
 #include "core/runtime/tools.h"
+#include "core/runtime/type_registry.h"
 
 /* ---- names and sources ---- */
 
 static const char *kernel_text(const gyre_kernel *kernel, const char *key)
 {
     return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
-}
-
-static gyre_status name_taken(const gyre_kernel *kernel)
-{
-    return gyre_error_set(GYRE_INVALID,
-                          "a kernel '%s' is launched already; give this one another name, that of a section "
-                          "[kernel.OTHER] with source = FILE",
-                          kernel->name);
 }
 
 /* ---- building ---- */
@@ -169,22 +170,6 @@ static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *
     return gyre_kernel_add_queue(kernel, &queue, &kernel->queues.main); /* nobody else has the kernel yet */
 }
 
-gyre_status gyre_kernel_list(gyre_kernel *kernel)
-{
-    gyre_runtime *runtime = kernel->runtime;
-    pthread_mutex_lock(&runtime->lock);
-    struct gyre_kernel **link = &runtime->kernels;
-    while (*link && strcmp((*link)->name, kernel->name) != 0)
-        link = &(*link)->next;
-    bool taken = *link != NULL;
-    if (!taken)
-        *link = kernel;
-    pthread_mutex_unlock(&runtime->lock);
-    if (!taken)
-        gyre_handles_refresh(kernel); /* from here on names reach it by themselves; these it missed */
-    return taken ? name_taken(kernel) : GYRE_OK;
-}
-
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status = build_by_name(kernel, desc);
@@ -214,12 +199,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
     if (status == GYRE_OK)
-        status = gyre_supervisor_need(kernel);
-    if (status == GYRE_OK)
         status = gyre_kernel_list(kernel); /* before the start: who brings back a worker looks there */
-    if (status == GYRE_OK)
-        status = gyre_watchdog_need(
-            kernel); /* it looks there, and then pauses for as long as what it saw allows */
     if (status == GYRE_OK) {
         pthread_mutex_lock(&kernel->lock);
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));

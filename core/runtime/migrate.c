@@ -12,6 +12,13 @@
 
 #include "core/base/error.h"
 #include "core/pipeline/build.h"
+#include "core/runtime/binding.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/choices.h"
+#include "core/runtime/control.h"
+#include "core/runtime/kernel_queue.h"
+#include "core/runtime/list.h"
+#include "core/runtime/start.h"
 
 /* ---- finding one ---- */
 
@@ -79,8 +86,6 @@ static gyre_status start(struct migrator *migrator)
         status = gyre_kernel_add_queue(kernel, &queue, &migrator->queue);
     if (status == GYRE_OK)
         status = gyre_kernel_list(kernel);
-    if (status == GYRE_OK)
-        status = gyre_watchdog_need(kernel);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);

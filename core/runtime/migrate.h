@@ -4,6 +4,7 @@
 #define GYRE_CORE_RUNTIME_MIGRATE_H
 
 #include "core/runtime/runtime.h"
+#include "core/types/types.h"
 
 /** The migration of the kernel's file whose old type has the layout `from`; NULL: there is none. */
 const gyre_kernel_record *gyre_migration_from(const gyre_kernel *kernel, const gyre_layout *from);

@@ -5,15 +5,17 @@
  * Lock: the caller has kernel->lock. What is written is announced by the command that follows. Nothing of the table
  * is read to decide anything: a worker process may have overwritten all of it.
  */
+#include "core/runtime/queue_table.h"
+
 #include <string.h>
 
+#include "core/dispatch/dispatch.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/bytes.h"
 #include "core/ring/express.h"
 #include "core/runtime/keeper.h"
-#include "core/runtime/runtime.h"
 
 static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {

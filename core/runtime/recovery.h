@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recovery.c and careful.c share. All of it runs in the thread of a device's keeper. */
+/* After the death of a worker process. In the thread of a device's keeper. */
 #ifndef GYRE_CORE_RUNTIME_RECOVERY_H
 #define GYRE_CORE_RUNTIME_RECOVERY_H
 
-#include "core/runtime/runtime.h"
+#include <stdbool.h>
+
+#include "core/runtime/care.h"
+#include "core/runtime/open_device.h"
 
 /** The kernels of a device whose worker died, visited. */
 struct gyre_recovery {
@@ -12,16 +15,7 @@ struct gyre_recovery {
     size_t count;
 };
 
-/**
- * Launches a kernel again, resumed at its first unanswered requests; queues with a gate of 0 are left out.
- * LOST when the new worker died as well. A kernel that cannot be launched for another reason is given up.
- */
-gyre_status gyre_recovery_resume(gyre_kernel *kernel);
-
-/**
- * Hands out the unanswered requests in small portions, the suspected one first and alone, until all that were
- * there are answered. Then every kernel is resumed. LOST when the worker died; what it saw tells why.
- */
-gyre_status gyre_recovery_step_by_step(const struct gyre_recovery *recovery);
+/** The worker of that device died: brings its kernels back in another one. False when the device is to end. */
+bool gyre_recovery_run(void *device);
 
 #endif

@@ -4,15 +4,17 @@
  * the rings of those programs look. Whoever carries requests from one to the other is in core/attach/relay.h.
  * Locks: those of what is called.
  */
+#include "core/runtime/relayed.h"
+
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/runtime/durable.h"
 #include "core/queue/convert.h"
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/queue/line.h"
+#include "core/runtime/kernel_queue.h"
 #include "core/stages/log.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)

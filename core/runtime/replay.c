@@ -7,17 +7,24 @@
  * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written and where what others ask for
  * is noted, not while the device works.
  */
+#include "core/runtime/replay.h"
+
 #include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/dispatch/dispatch.h"
 #include "core/queue/bells.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/control.h"
 #include "core/runtime/keeper.h"
+#include "core/runtime/queue_table.h"
+#include "core/runtime/spans.h"
+#include "core/runtime/witness.h"
 #include "core/stages/log.h"
 
 #define LOOK_NS UINT64_C(20000)

@@ -4,13 +4,14 @@
  * launched that has no section. Names of kernels and queues are free, so only a similar one is told, and none
  * that somebody used. Lock: runtime->lock, for what was told before.
  */
+#include "core/runtime/sections.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
-#include "core/runtime/runtime.h"
 
 /* worker1 and worker2 are two names, not one with a mistake in it. */
 static bool differ_in_digits(const char *a, const char *b)

@@ -6,6 +6,7 @@
 #include "core/runtime/snapshot.h"
 
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 
 /* A fetch is made in pieces, so that other operations of the device come in between. */
 #define PIECE (UINT64_C(64) << 20)

@@ -3,11 +3,15 @@
  * The memory of the device in which a queue's large spans travel (span_handles): an ordinary buffer with a
  * name, so that kernels find it in their tables, also after their worker was replaced. No locks of its own.
  */
+#include "core/runtime/span_memory.h"
+
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/choices.h"
+#include "core/runtime/spans.h"
 #include "core/stages/spans.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/queue.h"
 
 enum { TRIES_MAX = 1000, TRY_NS = 5000000 };

@@ -3,17 +3,20 @@
  * Spans that lie in device buffers: naming them in a message, reading what a handler named, and telling
  * messages that wait where their buffers are after a worker process was replaced. No locks of its own.
  */
+#include "core/runtime/spans.h"
+
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/queue/resume.h"
-#include "core/runtime/runtime.h"
 #include "core/queue/convert.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/express.h"
 #include "core/ring/message.h"
 #include "core/ring/ring.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/choices.h"
 #include "core/stages/seals.h"
 
 gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/queue/queue.h"
+#include "core/runtime/control.h"
 
 gyre_status gyre_standstill_check(const gyre_kernel *kernel)
 {

@@ -4,14 +4,22 @@
  *
  * Lock: kernel->lock, given up while the backend works; `starting` keeps everybody else off meanwhile.
  */
+#include "core/runtime/start.h"
+
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/dispatch/dispatch.h"
 #include "core/pipeline/build.h"
+#include "core/runtime/binding.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/control.h"
+#include "core/runtime/end.h"
 #include "core/runtime/keeper.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/queue_table.h"
 
 enum { STARTS_MAX = 3 };
 
@@ -141,10 +149,9 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     gyre_control_order(kernel, held ? GYRE_VERB_PAUSE : verb);
     kernel->turn.starting = true;
     kernel->generation++;
+    kernel->starts++;
     kernel->paused_to_save = false;
-    kernel->revival.handled_before = kernel->revival.failed_before = 0;
-    kernel->revival.restarts = kernel->revival.condemned = kernel->watch.stalls = 0;
-    kernel->watch.doomed = false;
+    kernel->tally = (struct gyre_kernel_tally){0};
     status = GYRE_LOST;
     for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
         status = try_start(kernel, &resident);

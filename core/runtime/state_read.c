@@ -10,8 +10,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/control.h"
 #include "core/runtime/standstill.h"
 #include "core/queue/label.h"
+#include "core/runtime/turn.h"
 
 #define RETRY_NS UINT64_C(200000)
 /* Tries are made for so many times stop_timeout_ms, which each of them waits at most. */

@@ -8,6 +8,8 @@
  *
  * Locks: supervisor.lock for the thread's own members. Kernels are visited, so none is freed meanwhile.
  */
+#include "core/runtime/supervisor.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,8 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/queue/label.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/care.h"
+#include "core/runtime/visit.h"
 
 #define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
 #define BY_HAND_NS                                                                                           \
@@ -48,18 +51,18 @@ static bool count_loss(gyre_kernel *kernel)
     uint64_t now = gyre_clock_ns();
     uint64_t period =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "loss_period_ms");
-    if (now - kernel->losses.since_ns > period) {
-        kernel->losses.since_ns = now;
-        kernel->losses.count = 0;
+    if (now - kernel->care->losses.since_ns > period) {
+        kernel->care->losses.since_ns = now;
+        kernel->care->losses.count = 0;
     }
-    kernel->losses.count++;
-    const bool too_often = kernel->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
-    __atomic_store_n(&kernel->losses.given_up, too_often, __ATOMIC_RELAXED);
+    kernel->care->losses.count++;
+    const bool too_often = kernel->care->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    __atomic_store_n(&kernel->care->losses.given_up, too_often, __ATOMIC_RELAXED);
     if (too_often)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_ERROR,
             "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
-            kernel->name, kernel->losses.count);
+            kernel->name, kernel->care->losses.count);
     return !too_often;
 }
 
@@ -92,7 +95,7 @@ static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
     if (status == GYRE_OK && state == GYRE_KERNEL_INACTIVE)
         status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
     if (status == GYRE_OK) {
-        __atomic_fetch_add(&kernel->losses.relaunches, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&kernel->care->losses.relaunches, 1, __ATOMIC_RELAXED);
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
                          kernel->name);
     } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
@@ -123,8 +126,9 @@ static bool look_at_all(gyre_runtime *runtime)
         gyre_kernel *kernel = family.kernels[i];
         bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
         if (!lost)
-            __atomic_store_n(&kernel->losses.given_up, false, __ATOMIC_RELAXED);
-        if (lost && !kernel->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE && count_loss(kernel))
+            __atomic_store_n(&kernel->care->losses.given_up, false, __ATOMIC_RELAXED);
+        if (lost && !kernel->care->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE &&
+            count_loss(kernel))
             care_for(&family, i);
     }
     for (size_t i = 0; family.kernels && i < family.count; i++)
@@ -140,9 +144,9 @@ static bool is_gone(const gyre_kernel *kernel)
 {
     if (gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST)
         return false;
-    const uint64_t lost_ns = __atomic_load_n(&kernel->losses.lost_ns, __ATOMIC_RELAXED);
+    const uint64_t lost_ns = __atomic_load_n(&kernel->lost_ns, __ATOMIC_RELAXED);
     return (policy_of(kernel) == ON_LOSS_LEAVE ||
-            __atomic_load_n(&kernel->losses.given_up, __ATOMIC_RELAXED)) &&
+            __atomic_load_n(&kernel->care->losses.given_up, __ATOMIC_RELAXED)) &&
            gyre_clock_ns() - lost_ns >= BY_HAND_NS;
 }
 
@@ -159,11 +163,11 @@ static const char *remedy(const gyre_kernel *kernel)
 
 gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
 {
-    char why[sizeof kernel->losses.why], device[64];
+    char why[sizeof kernel->care->losses.why], device[64];
     if (!is_gone(kernel))
         return GYRE_OK;
     pthread_mutex_lock(&kernel->lock);
-    memcpy(why, kernel->losses.why, sizeof why);
+    memcpy(why, kernel->care->losses.why, sizeof why);
     pthread_mutex_unlock(&kernel->lock);
     gyre_control_why_lost(kernel->control, device, sizeof device);
     return gyre_error_set(GYRE_LOST,
@@ -187,7 +191,7 @@ static void try_again_later(struct gyre_supervisor *supervisor)
 static void *supervise(void *argument)
 {
     gyre_runtime *runtime = argument;
-    struct gyre_supervisor *supervisor = &runtime->supervisor;
+    struct gyre_supervisor *supervisor = runtime->supervisor;
     pthread_mutex_lock(&supervisor->lock);
     for (;;) {
         while (!supervisor->stop && !supervisor->noticed)
@@ -205,15 +209,19 @@ static void *supervise(void *argument)
     return NULL;
 }
 
-void gyre_supervisor_init(gyre_runtime *runtime)
+gyre_status gyre_supervisor_create(struct gyre_supervisor **out)
 {
-    pthread_mutex_init(&runtime->supervisor.lock, NULL);
-    gyre_clock_condition(&runtime->supervisor.changed);
+    struct gyre_supervisor *supervisor = *out = calloc(1, sizeof *supervisor);
+    if (!supervisor)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
+    pthread_mutex_init(&supervisor->lock, NULL);
+    gyre_clock_condition(&supervisor->changed);
+    return GYRE_OK;
 }
 
 gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
 {
-    struct gyre_supervisor *supervisor = &kernel->runtime->supervisor;
+    struct gyre_supervisor *supervisor = kernel->runtime->supervisor;
     gyre_status status = GYRE_OK;
     if (policy_of(kernel) == ON_LOSS_LEAVE)
         return GYRE_OK;
@@ -228,15 +236,17 @@ gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
 
 void gyre_supervisor_notice(gyre_runtime *runtime)
 {
-    pthread_mutex_lock(&runtime->supervisor.lock);
-    runtime->supervisor.noticed = true;
-    pthread_cond_broadcast(&runtime->supervisor.changed);
-    pthread_mutex_unlock(&runtime->supervisor.lock);
+    struct gyre_supervisor *supervisor = runtime->supervisor;
+    pthread_mutex_lock(&supervisor->lock);
+    supervisor->noticed = true;
+    pthread_cond_broadcast(&supervisor->changed);
+    pthread_mutex_unlock(&supervisor->lock);
 }
 
-void gyre_supervisor_finish(gyre_runtime *runtime)
+void gyre_supervisor_destroy(struct gyre_supervisor *supervisor)
 {
-    struct gyre_supervisor *supervisor = &runtime->supervisor;
+    if (!supervisor)
+        return;
     pthread_mutex_lock(&supervisor->lock);
     supervisor->stop = true;
     bool runs = supervisor->runs;
@@ -246,4 +256,5 @@ void gyre_supervisor_finish(gyre_runtime *runtime)
         pthread_join(supervisor->thread, NULL);
     pthread_cond_destroy(&supervisor->changed);
     pthread_mutex_destroy(&supervisor->lock);
+    free(supervisor);
 }

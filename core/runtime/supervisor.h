@@ -17,7 +17,8 @@ struct gyre_supervisor {
     bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
 };
 
-void gyre_supervisor_init(gyre_runtime *runtime);
+/** EXHAUSTED; *out is NULL then. */
+gyre_status gyre_supervisor_create(struct gyre_supervisor **out);
 /** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
 gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
 /** A kernel was lost. */
@@ -27,6 +28,7 @@ void gyre_supervisor_notice(gyre_runtime *runtime);
  * leaves it, or gave it up, and the application had a second to launch it again by itself. Else OK.
  */
 gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel);
-void gyre_supervisor_finish(gyre_runtime *runtime);
+/** Ends its thread. Accepts NULL. */
+void gyre_supervisor_destroy(struct gyre_supervisor *supervisor);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command needs of a runtime besides gyre.h. It includes this, and no other header of this folder. */
+/* What the command needs of a runtime besides gyre.h. It includes this and devices.h, and no other header of this folder. */
 #ifndef GYRE_CORE_RUNTIME_TOOLS_H
 #define GYRE_CORE_RUNTIME_TOOLS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "core/config/config.h"
-#include "core/dispatch/dispatch.h"
 #include "core/types/types.h"
+#include "gyre/backend.h"
 #include "gyre/gyre.h"
 
 /** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
@@ -19,19 +19,6 @@ void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level);
 
 /** The values in effect. Borrowed until the runtime is closed. */
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
-
-/**
- * The device that a backend name (NULL: as configured; may be "auto") and ordinal mean, opened on first use.
- * *out is borrowed until the runtime is closed.
- */
-gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
-                                struct gyre_dispatch **out);
-/** That of the kernel that is configured as NAME; `backend` NULL: as its section says, which is blamed where it is wrong. */
-gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const char *backend, uint32_t ordinal,
-                               struct gyre_dispatch **out);
-/** The last call of it found no such backend or device, or one that cannot start:
- * what a launch failed for. */
-bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
 /**
  * Builds what a launch of the descriptor would and compares the names of its bindings with those that the kernel

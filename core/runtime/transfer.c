@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/dispatch/dispatch.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/visit.h"
 
 /* ---- kernels that are brought back with what the buffer held ---- */
 

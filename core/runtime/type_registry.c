@@ -4,6 +4,8 @@
  * itself. A type stays until the runtime is closed. Locks: runtime->lock around the list; a type in it is
  * constant.
  */
+#include "core/runtime/type_registry.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

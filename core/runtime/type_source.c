@@ -20,6 +20,8 @@
 #include "core/base/files.h"
 #include "core/base/temporary.h"
 #include "core/pipeline/build.h"
+#include "core/pipeline/pipeline.h"
+#include "core/runtime/devices.h"
 #include "gyre/lack.h"
 
 enum { NAMES_MAX = 256 };

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/runtime/change.h"
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/kernel.h"
 
 static gyre_status no_memory(void)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 #include "core/pipeline/build.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/migrate.h"

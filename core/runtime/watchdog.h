@@ -22,15 +22,11 @@ struct gyre_watchdog {
     uint64_t missed_ns; /* atomic: for how long nobody looked, because the program was stopped */
 };
 
-void gyre_watchdog_init(gyre_runtime *runtime);
+/** EXHAUSTED; *out is NULL then. */
+gyre_status gyre_watchdog_create(struct gyre_watchdog **out);
 /** Makes sure that somebody watches a kernel that is to be watched. EXHAUSTED. */
 gyre_status gyre_watchdog_need(gyre_kernel *kernel);
-/** Frees what it needed for that. */
-void gyre_watchdog_release(gyre_kernel *kernel);
-void gyre_watchdog_finish(gyre_runtime *runtime);
-/** Begins anew, so that a kernel that came back is not blamed for what went before. Under the lock. */
-void gyre_watchdog_forget(gyre_kernel *kernel);
-/** Under the lock. */
-gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
+/** Ends its thread. Accepts NULL. */
+void gyre_watchdog_destroy(struct gyre_watchdog *watchdog);
 
 #endif

@@ -7,11 +7,12 @@
  * Looks at declared fields, so padding may be anything; replies with parts, packets or rings of bytes are not
  * looked at. By the thread that has `starting`; no locks.
  */
+#include "core/runtime/witness.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/runtime/checkpoint.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/message.h"

@@ -3,8 +3,8 @@
  * The object behind gyre_kernel, group by group: what each is for, the file that it belongs to, and the lock that
  * guards it. "The lock" is kernel->lock. A member that is called atomic is also read without it.
  */
-#ifndef GYRE_CORE_RUNTIME_KERNEL_INSIDE_H
-#define GYRE_CORE_RUNTIME_KERNEL_INSIDE_H
+#ifndef GYRE_CORE_RUNTIME_KERNEL_H
+#define GYRE_CORE_RUNTIME_KERNEL_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include "core/ring/region.h"
 #include "core/plan/build_options.h"
 #include "core/queue/queue.h"
+#include "core/runtime/runtime.h"
 #include "gyre/gyre.h"
 
 enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
@@ -31,7 +32,7 @@ struct gyre_kernel_order {
     uint64_t verb;  /* atomic */
 };
 
-/** Who has the kernel for himself, and who is there besides (lifecycle.c). Under the lock. */
+/** Who has the kernel for himself, and who is there besides (turn.c). Under the lock. */
 struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
     bool saving;           /* it is paused for a checkpoint, or for its state to be read */
@@ -45,7 +46,7 @@ struct gyre_kernel_look {
     uint64_t over_ns;  /* since then it was to go on */
 };
 
-/** Its end (lifecycle.c). Under the lock. */
+/** Its end (end.c). Under the lock. */
 struct gyre_kernel_end {
     bool leaving;               /* it is being freed, and not to be launched again */
     uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
@@ -70,34 +71,12 @@ struct gyre_kernel_shards {
     void (*free)(gyre_kernel *kernel);
 };
 
-/** A handler that does not come back (watchdog.c). Under the lock. */
-struct gyre_kernel_watch {
-    bool stalled;                      /* a handler is over its budget */
-    bool doomed;                       /* its worker's death is to be its end */
-    uint64_t moved_ns;                 /* since when nothing was answered */
-    struct gyre_watched_block *blocks; /* the same of each block; NULL: nobody watches */
-    uint32_t stalls;                   /* times that it became so */
-};
-
-/** How often it was lost, and launched again for that (supervisor.c). The supervisor's thread's, except where it says more. */
-struct gyre_kernel_losses {
-    uint32_t relaunches; /* atomic */
-    uint32_t count;      /* since `since_ns` */
-    uint64_t since_ns;
-    bool given_up;    /* atomic; lost too often: nobody launches it again but the application */
-    uint64_t lost_ns; /* atomic; when it was lost last */
-    char why[128];    /* what it was lost by, where its worker process died; under the kernel's lock */
-};
-
-/** Deaths of its worker process (recovery.c). The keeper's thread's; what others read is under the lock. */
-struct gyre_kernel_revival {
-    bool seen;                    /* the worker that died had it */
-    bool runs;                    /* turn.starting is the keeper's, who brings it back; under the lock */
-    uint64_t verb;                /* what it was told last when its worker died */
-    uint32_t refusals;            /* in a row, of new workers to launch it */
-    uint64_t answered;            /* requests of its queues, at the last death */
-    uint32_t restarts, condemned; /* under the lock: workers that died under it; requests failed for that */
-    uint64_t handled_before, failed_before; /* under the lock: requests, by those workers */
+/** Its numbers since it was started, beside those that its blocks count now. Under the lock. */
+struct gyre_kernel_tally {
+    uint64_t handled, failed; /* requests, by worker processes that died */
+    uint32_t restarts;        /* worker processes that died under it */
+    uint32_t condemned;       /* requests that were failed for such deaths */
+    uint32_t stalls;          /* times that a handler was over its budget */
 };
 
 /** The application's log, for lines of the kernel's handlers (start.c). Under a lock of its own. */
@@ -117,14 +96,14 @@ struct gyre_kernel_log {
  *
  *   active, inactive -- change_state -------> lost       the device died before it obeyed
  *   active, inactive, stopping
- *                    -- end_revival --------> lost       the worker process died and is not replaced
+ *                    -- gyre_recovery_end --> lost       the worker process died and is not replaced
  *   stopping         -- end_device ---------> lost       the device died while it was to leave
  *   lost             -- gyre_kernel_start --> active     only in a worker process, and without a device side
  *   lost             -- end_device ---------> stopping   the device side still stands and is taken down
  *
  * A kernel whose device side does not leave stays in "stopping" and can be ended again. gyre_kernel_relaunch decides
  * whether gyre_kernel_start is called; a start that fails leaves the state as it was, unless the device side had to be
- * ended. gyre_kernel_start stands in start.c, change_state and end_device in lifecycle.c, end_revival in recovery.c.
+ * ended. gyre_kernel_start stands in start.c, change_state in lifecycle.c, end_device in end.c, gyre_recovery_end in revival.c.
  */
 struct gyre_kernel {
     /* The list of the runtime (kernel.c). Under runtime->lock. */
@@ -155,7 +134,9 @@ struct gyre_kernel {
     gyre_resident *resident;        /* NULL while terminated */
     gyre_kernel_state kernel_state; /* atomic */
     uint64_t launched_ns;
+    uint64_t lost_ns;    /* atomic: when it was lost last */
     uint64_t generation; /* grows when the device side is made anew */
+    uint64_t starts;     /* grows when it is started; not when a watcher brings it back */
     bool
         paused_to_save; /* it is paused for a copy of what it keeps alone (checkpoint_take.c, state_read.c) */
     struct gyre_kernel_order order;
@@ -166,9 +147,8 @@ struct gyre_kernel {
     struct gyre_kernel_queues queues;
     struct gyre_kernel_shards shards;
 
-    struct gyre_kernel_watch watch;
-    struct gyre_kernel_losses losses;
-    struct gyre_kernel_revival revival;
+    struct gyre_kernel_tally tally;
+    struct gyre_care *care; /* the watcher's (watcher.h), since before it was listed */
     struct gyre_kernel_log log;
 };
 
@@ -176,6 +156,17 @@ struct gyre_kernel {
 static inline bool gyre_kernel_is_taken(const gyre_kernel *kernel)
 {
     return kernel->turn.starting || kernel->turn.ending || kernel->turn.saving;
+}
+
+/** A kernel without anything but its locks; NULL for want of memory. */
+gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
+void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
+gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
+
+/** A setting of the section of this kernel. */
+static inline int64_t gyre_kernel_setting(const gyre_kernel *kernel, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
 }
 
 #endif
