@@ -19,8 +19,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plan/build_options.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 
 static const char ZEROS[] = "zeros:";
 enum { PIPE_MAX = 1 << 30 }; /* one without an end shall not take all memory */

@@ -18,7 +18,7 @@
 #include "cli/message_json.h"
 #include "cli/open.h"
 #include "core/base/error.h"
-#include "core/runtime/tools.h"
+#include "core/api/tools.h"
 #include "gyre/attach.h"
 
 enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };

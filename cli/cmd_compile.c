@@ -17,8 +17,8 @@
 #include "core/pipeline/build.h"
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 #include "core/types/types.h"
 
 static const char HELP[] =

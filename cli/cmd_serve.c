@@ -15,7 +15,7 @@
 #include "cli/open.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
-#include "core/runtime/tools.h"
+#include "core/api/tools.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
 #include "gyre/waiting.h"

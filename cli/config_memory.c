@@ -14,8 +14,8 @@
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
 #include "core/plan/queue_plan.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 
 struct memory_list {
     gyre_runtime *runtime;

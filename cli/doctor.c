@@ -31,8 +31,8 @@
 #include "core/isolation/worker.h"
 #include "core/pipeline/pipeline.h"
 #include "core/registry/registry.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 

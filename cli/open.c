@@ -10,8 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/pipeline/pipeline.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 #include "gyre/backend.h"
 
 static const char *level_word(int level)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/runtime/devices.h"
-#include "core/runtime/tools.h"
+#include "core/device/devices.h"
+#include "core/api/tools.h"
 
 /* Appends a NULL-terminated list; false when there is no room. */
 static bool append_settings(const char **settings, size_t *count, const char *const *more)

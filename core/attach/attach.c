@@ -13,7 +13,7 @@
 #include "core/queue/foreign.h"
 #include "core/queue/view.h"
 #include "core/plan/queue_plan.h"
-#include "core/runtime/kernel.h"
+#include "core/kernel/kernel.h"
 
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
 {

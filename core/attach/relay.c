@@ -26,7 +26,7 @@
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
 #include "core/ring/region.h"
-#include "core/runtime/relayed.h"
+#include "core/durability/relayed.h"
 #include "core/stages/log.h"
 #include "gyre/waiting.h"
 

@@ -21,7 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/thread.h"
-#include "core/runtime/runtime.h"
+#include "core/device/runtime.h"
 
 /* ---- who comes in ---- */
 

@@ -8,7 +8,7 @@
 
 #include "core/attach/meeting.h"
 #include "core/attach/refusals.h"
-#include "core/runtime/runtime.h"
+#include "core/device/runtime.h"
 
 struct gyre_server {
     struct gyre_runtime_guest guest; /* first: the runtime ends it where its owner did not */

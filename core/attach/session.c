@@ -24,9 +24,9 @@
 #include "core/queue/state.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
-#include "core/runtime/kernel_queue.h"
-#include "core/runtime/relayed.h"
-#include "core/runtime/visit.h"
+#include "core/kernel/kernel_queue.h"
+#include "core/durability/relayed.h"
+#include "core/kernel/visit.h"
 
 enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 

@@ -9,8 +9,8 @@
 #include "core/attach/server.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/runtime/supervisor.h"
-#include "core/runtime/visit.h"
+#include "core/recovery/supervisor.h"
+#include "core/kernel/visit.h"
 
 enum { NAMES_MAX = 64 };
 

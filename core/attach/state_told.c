@@ -14,7 +14,7 @@
 #include "core/attach/server.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/visit.h"
+#include "core/kernel/visit.h"
 
 enum { READERS_MAX = 4, PIECE_MS = 1000, TELL_MS = 60000 };
 

@@ -14,10 +14,10 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/kernel/kernel_queue.h"
+#include "core/kernel/sections.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/queue.h"
-#include "core/runtime/kernel_queue.h"
-#include "core/runtime/sections.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
 

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/region.h"
-#include "core/ring/slot.h"
 #include "core/plan/shape.h"
 #include "core/queue/header.h"
 #include "core/ring/express.h"
 #include "core/ring/layout.h"
 #include "core/ring/options.h"
+#include "core/ring/region.h"
+#include "core/ring/slot.h"
 #include "gyre/backend.h"
 
 static uint64_t number(const struct gyre_config *config, const char *name, const char *key)

@@ -9,9 +9,9 @@
 #include "core/dispatch/dispatch.h"
 #include "core/plan/queue_types.h"
 #include "core/queue/header.h"
-#include "core/types/types.h"
 #include "core/ring/options.h"
 #include "core/ring/slot.h"
+#include "core/types/types.h"
 
 /**
  * A word of a queue's section as the API's number of it (policy, idle, shard): they stand in the same order, and the

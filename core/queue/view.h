@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kernel's view of one of its queues. The kernel makes, lists and withdraws queues, and writes all of this under its
- * own locks (core/runtime/kernel.h); the queue reads `gate` alone.
+ * own locks (core/kernel/kernel.h); the queue reads `gate` alone.
  */
 #ifndef GYRE_CORE_QUEUE_VIEW_H
 #define GYRE_CORE_QUEUE_VIEW_H

@@ -4,7 +4,7 @@
  * woken in time, and waits for one where the log is full.
  *
  * Mirrors tell and gyre_queue_log_asks in core/stages/log.c, announce_base there, and take_when_due in
- * core/runtime/checkpoint_take.c without checkpoint_ms, so that nothing else wakes it.
+ * core/durability/checkpoint_take.c without checkpoint_ms, so that nothing else wakes it.
  *
  * Modelled: the sender announces what it sends, then reads `ask_at`, which may be of the checkpoint before
  * by the time it exchanges `asked`, and rings the bell if it was not set. The taker loads the bell, looks,

@@ -4,7 +4,7 @@
  * receiver.
  *
  * Mirrors the control word (gyre_control_command, gyre_control_block.acknowledged in
- * include/gyre/ring_layout.h), the worker loop of backends/cpu and the life cycle of core/runtime.
+ * include/gyre/ring_layout.h), the worker loop of backends/cpu and the life cycle of core/kernel.
  *
  * Modelled: the host writes commands (an epoch and a verb); it may or may not wait until a command is
  * acknowledged before it writes the next. Workers look at the command at message boundaries only,

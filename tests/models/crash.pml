@@ -2,7 +2,7 @@
 /*
  * The process of the workers dies at any step, and the next one resumes where requests are unanswered.
  *
- * Mirrors core/runtime/recovery.c and core/queue/resume.c on the host's side, and the claim path with the
+ * Mirrors core/recovery/recovery.c and core/queue/resume.c on the host's side, and the claim path with the
  * answered requests that are passed over on the device's.
  *
  * Modelled: the workers of an incarnation stop together, wherever they are, at most CRASHES times; the keeper

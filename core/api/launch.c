@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching: from a descriptor to a resident kernel. The order is: find the device, build, choose the shape,
+ * bind buffers and make the state (binding.c), open its queue (kernel_queue.c), start (start.c).
+ * gyre_kernel_release undoes whatever part of it was done.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/tools.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/device/devices.h"
+#include "core/durability/durability.h"
+#include "core/kernel/binding.h"
+#include "core/kernel/choices.h"
+#include "core/kernel/control.h"
+#include "core/kernel/kernel_queue.h"
+#include "core/kernel/list.h"
+#include "core/kernel/sections.h"
+#include "core/kernel/start.h"
+#include "core/kernel/type_registry.h"
+#include "core/pipeline/build.h"
+#include "core/plan/shape.h"
+
+/* ---- names and sources ---- */
+
+static const char *kernel_text(const gyre_kernel *kernel, const char *key)
+{
+    return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
+}
+
+/* ---- building ---- */
+
+/* A warning of a kernel that compiled is a mistake as a rule, as of a variable that has no value yet. */
+static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *messages)
+{
+    const bool warns = status == GYRE_OK && strstr(messages, "warning") != NULL;
+    gyre_runtime_log(kernel->runtime, warns ? GYRE_LOG_WARNING : GYRE_LOG_INFO, "%s%s",
+                     warns ? GYRE_COMPILER_WARNS : "", messages);
+}
+
+static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE];
+    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    const char *source = desc->source;
+    gyre_status status =
+        source ? GYRE_OK : gyre_kernel_source(kernel->runtime->config, kernel->name, &source);
+    if (status == GYRE_OK && !report)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
+    if (status != GYRE_OK) {
+        free(report);
+        return status;
+    }
+    gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
+    struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
+                                          .device = kernel->dispatch,
+                                          .source = source,
+                                          .options = options,
+                                          .configured = kernel->name,
+                                          .report = report};
+    status = gyre_pipeline_run(&pipeline, &kernel->build);
+    if (report->warning[0] && !kernel->only_built)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
+    if (report->messages[0] && !kernel->only_built)
+        tell_compiler(kernel, status, report->messages);
+    free(report);
+    if (status == GYRE_OK)
+        status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
+    return status;
+}
+
+/* Opens the device and builds as the section of the kernel's present name says. */
+static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_status status =
+        gyre_kernel_device(kernel->runtime, kernel->name, desc->backend, desc->device, &kernel->dispatch);
+    return status == GYRE_OK ? build_kernel(kernel, desc) : status;
+}
+
+/* Whether the sections of two names say the same about how to build. */
+static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc, const char *one,
+                        const char *other)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    return strcmp(gyre_kernel_backend(config, one, desc->backend),
+                  gyre_kernel_backend(config, other, desc->backend)) == 0 &&
+           gyre_kernel_same_options(config, one, other);
+}
+
+/* A file tells the name of its only kernel when it was built; where that name's section says so, it is built
+ * again. */
+static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    char guessed[GYRE_NAME_MAX];
+    if (desc->name || desc->kernel)
+        snprintf(guessed, sizeof guessed, "%s", desc->name ? desc->name : desc->kernel);
+    else
+        gyre_kernel_guess_name(desc->source, guessed, sizeof guessed);
+    memcpy(kernel->name, guessed, sizeof guessed);
+    gyre_status status = build_as_configured(kernel, desc);
+    if (status != GYRE_OK || desc->name)
+        return status;
+    snprintf(kernel->name, sizeof kernel->name, "%s", kernel->record->name);
+    if (built_alike(kernel, desc, guessed, kernel->name))
+        return GYRE_OK;
+    gyre_build_release(kernel->build);
+    kernel->build = NULL;
+    kernel->record = NULL;
+    return build_as_configured(kernel, desc);
+}
+
+/*
+ * A file that was compiled before has its options for good. Without the kernel's own it would answer something
+ * else and is refused; without a switch of headers, seals, times or wires it only goes without these.
+ */
+static gyre_status check_compiled(const gyre_kernel *kernel)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE], lacking[GYRE_KERNEL_OPTIONS_SIZE];
+    const char *file = gyre_build_report(kernel->build)->file;
+    if (gyre_build_lacks(kernel->build, kernel_text(kernel, "options"), lacking, sizeof lacking))
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled without %s, which the options of kernel '%s' ask for now: compile "
+            "it again with these settings",
+            file, lacking, kernel->name);
+    gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
+    if (gyre_build_lacks(kernel->build, options, lacking, sizeof lacking))
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "'%s' was compiled without %s, which the settings of kernel '%s' or of a queue need now: "
+            "what they ask for does not reach its handler; compile it again with these settings",
+            file, lacking, kernel->name);
+    return GYRE_OK;
+}
+
+/* ---- the shape ---- */
+
+/* By all kernels of this kernel's device that are not released: the terminated ones may be launched again. */
+static uint32_t blocks_held(const gyre_kernel *kernel)
+{
+    uint32_t held = 0;
+    pthread_mutex_lock(&kernel->runtime->lock);
+    for (const gyre_kernel *other = kernel->runtime->kernels; other; other = other->next)
+        held += other->dispatch == kernel->dispatch ? other->blocks : 0;
+    pthread_mutex_unlock(&kernel->runtime->lock);
+    return held;
+}
+
+static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    const struct gyre_shape_site site = {.config = kernel->runtime->config,
+                                         .device = kernel->dispatch,
+                                         .record = kernel->record,
+                                         .name = kernel->name,
+                                         .held = blocks_held(kernel)};
+    kernel->lanes = desc->lanes;
+    kernel->blocks = desc->blocks;
+    return gyre_shape_choose(&site, &kernel->lanes, &kernel->blocks);
+}
+
+/* ---- launching ---- */
+
+static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_queue_desc queue = {
+        .size = sizeof queue, .name = kernel->name, .request = desc->request, .reply = desc->reply};
+    return gyre_kernel_add_queue(kernel, &queue, &kernel->queues.main); /* nobody else has the kernel yet */
+}
+
+static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_status status = build_by_name(kernel, desc);
+    if (status == GYRE_OK)
+        status = check_compiled(kernel);
+    if (status == GYRE_OK) {
+        gyre_sections_look(kernel->runtime, GYRE_SECTION_KERNEL, kernel->name, kernel->build);
+        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
+    }
+    if (status == GYRE_OK)
+        status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
+                                          &kernel->types);
+    if (status == GYRE_OK)
+        status = gyre_kernel_types_mark(kernel->types, kernel->record->queries);
+    if (status == GYRE_OK)
+        status = gyre_types_of_kernel(kernel);
+    if (status == GYRE_OK)
+        status = choose_shape(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_kernel_bind(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_kernel_prepare_state(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_control_create(kernel);
+    if (status == GYRE_OK)
+        status = gyre_durability_create(kernel);
+    if (status == GYRE_OK)
+        status = open_main_queue(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_kernel_list(kernel); /* before the start: who brings back a worker looks there */
+    if (status == GYRE_OK) {
+        pthread_mutex_lock(&kernel->lock);
+        status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
+        pthread_mutex_unlock(&kernel->lock);
+    }
+    if (status != GYRE_OK)
+        return status;
+    return gyre_durability_start(kernel, desc->source ? desc->source : kernel_text(kernel, "source"));
+}
+
+static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    if (!runtime || !desc || !out || desc->size < sizeof desc->size)
+        return GYRE_ARGUMENTS("gyre_launch", {"runtime", runtime}, GYRE_SIZED(desc), {"out", out});
+    *out = NULL;
+    return gyre_runtime_check_own(runtime, "gyre_launch");
+}
+
+static gyre_status check_given(const gyre_launch_desc *given)
+{
+    if (given->name && strlen(given->name) >= GYRE_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "a kernel's name has 1 to %d characters, found %zu: '%.20s...'",
+                              GYRE_NAME_MAX - 1, strlen(given->name), given->name);
+    if ((!given->source && !given->name) || (given->source && !given->source[0]) ||
+        (given->name && !given->name[0]))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "no kernel was named; expected a source (FILE.gyre.c, FILE.gyre.c:KERNEL), or the "
+            "name (1 to %d characters) of a kernel whose source is configured",
+            GYRE_NAME_MAX - 1);
+    if (given->binding_count > 0 && !given->bindings)
+        return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
+                              given->binding_count);
+    return GYRE_OK;
+}
+
+gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    gyre_launch_desc given = {.size = sizeof given};
+    gyre_status status = check_launch(runtime, desc, out);
+    if (status != GYRE_OK)
+        return status;
+    memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    status = check_given(&given);
+    if (status != GYRE_OK)
+        return status;
+    gyre_kernel *kernel = gyre_kernel_create(runtime);
+    if (!kernel)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
+    status = launch(kernel, &given);
+    if (status != GYRE_OK) {
+        gyre_kernel_release(kernel);
+        return status;
+    }
+    gyre_kernel_announce(kernel);
+    *out = kernel;
+    return GYRE_OK;
+}
+
+/* Owner of *out: the caller, also after a failure. */
+static gyre_status only_build(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    *out = NULL;
+    gyre_status status = check_given(desc);
+    if (status != GYRE_OK)
+        return status;
+    *out = gyre_kernel_create(runtime);
+    if (!*out)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
+    (*out)->only_built = true;
+    return build_by_name(*out, desc);
+}
+
+gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc)
+{
+    gyre_kernel *kernel;
+    gyre_status status = only_build(runtime, desc, &kernel);
+    if (status == GYRE_OK)
+        status = gyre_kernel_check_bindings(kernel, desc);
+    gyre_kernel_release(kernel);
+    return status;
+}
+
+gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out)
+{
+    gyre_kernel *kernel;
+    *out = NULL;
+    gyre_status status = only_build(runtime, desc, &kernel);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(kernel->record->state, GYRE_STATE_MAX, out);
+    gyre_kernel_release(kernel);
+    return status;
+}

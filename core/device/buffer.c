@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device buffers: made, and listed. Lock: runtime->lock for the list. */
+#include "core/device/buffer.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/device/devices.h"
+#include "core/dispatch/dispatch.h"
+
+gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
+{
+    gyre_transfer_desc fill = {
+        .size = sizeof fill, .kind = GYRE_TRANSFER_FILL, .memory = memory, .byte_count = size};
+    return gyre_dispatch_transfer(dispatch, &fill);
+}
+
+gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,
+                                 gyre_buffer **out)
+{
+    *out = NULL;
+    gyre_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a buffer");
+    buffer->runtime = runtime;
+    buffer->size = size;
+    buffer->dispatch = dispatch;
+    gyre_status status = gyre_dispatch_memory_alloc(buffer->dispatch, size, &buffer->memory);
+    if (status == GYRE_OK)
+        status = gyre_memory_fill_zero(buffer->dispatch, buffer->memory, size);
+    if (status != GYRE_OK) {
+        if (buffer->memory)
+            gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+        free(buffer);
+        return status;
+    }
+    pthread_mutex_lock(&runtime->lock);
+    buffer->next = runtime->buffers;
+    runtime->buffers = buffer;
+    pthread_mutex_unlock(&runtime->lock);
+    *out = buffer;
+    return GYRE_OK;
+}
+
+gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device, uint64_t size,
+                              gyre_buffer **out)
+{
+    struct gyre_dispatch *dispatch = NULL;
+    if (!runtime || !out || size == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_buffer_alloc needs a runtime, a place for the buffer and a size above 0");
+    *out = NULL;
+    gyre_status status = gyre_runtime_check_own(runtime, "gyre_buffer_alloc");
+    if (status == GYRE_OK)
+        status = gyre_runtime_device(runtime, backend, device, &dispatch);
+    return status == GYRE_OK ? gyre_buffer_alloc_on(runtime, dispatch, size, out) : status;
+}
+
+void gyre_buffer_destroy(gyre_buffer *buffer)
+{
+    gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+    free(buffer);
+}
+
+/* Nobody else uses the runtime now. What a handler that never returned may still touch stays. */
+void gyre_buffers_close(gyre_runtime *runtime)
+{
+    while (runtime->buffers) {
+        gyre_buffer *buffer = runtime->buffers;
+        runtime->buffers = buffer->next;
+        if (!buffer->bound)
+            gyre_buffer_destroy(buffer);
+    }
+}
+
+uint64_t gyre_buffer_size(const gyre_buffer *buffer)
+{
+    return buffer ? buffer->size : 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A journal that another handler left: its requests behind the last checkpoint would be handled again by this one, whose
+ * state and replies are not those that clients were told. No state, no locks; before the queue of the journal is there.
+ */
+#include "core/base/error.h"
+#include "core/durability/change.h"
+#include "core/kernel/kernel.h"
+#include "core/pipeline/build.h"
+
+/* What the setting `on_change` says, in the order of its words. */
+enum { REFUSE, REPLAY, DISCARD };
+
+/*
+ * Whether a handler may have handled the request after the checkpoint. Of one whose reply nobody is known to have
+ * received, the journal of a program that was killed does not tell.
+ */
+static bool may_have_run(const struct gyre_journal_content *content, uint64_t index)
+{
+    const uint64_t place = index - content->first;
+    return !content->done[place] && !content->skipped[place] &&
+           (index < content->received || !content->settled);
+}
+
+static uint64_t count_behind(const struct gyre_journal_content *content, uint64_t *first)
+{
+    uint64_t count = 0;
+    for (uint64_t index = content->sent; index > content->first; index--)
+        if (index > content->covered && may_have_run(content, index - 1)) {
+            *first = index - 1;
+            count++;
+        }
+    return count;
+}
+
+static gyre_status refuse(const gyre_kernel *kernel, const char *path, uint64_t first, uint64_t count)
+{
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the handler of kernel '%s' is not the one that wrote the journal '%s', which holds %llu request%s behind its "
+        "last checkpoint, from %llu on: handled again by this one, they would give another state than clients were "
+        "told. Launch the handler that wrote it once more and end it in order, which takes a checkpoint, and then this one; "
+        "or set on_change of [kernel.%s] to replay (this one handles them again) or discard (the state goes on from the "
+        "checkpoint, without them)",
+        kernel->name, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first,
+        kernel->name);
+}
+
+/* Those whose replies nobody received are completed in any case, and are this handler's. */
+static void discard(struct gyre_journal_content *content)
+{
+    for (uint64_t index = content->first; index < content->received; index++)
+        content->skipped[index - content->first] |= !content->done[index - content->first];
+}
+
+gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
+                              struct gyre_journal_content *content)
+{
+    static const char *const ways[] = {"", "are handled again by this one (on_change = replay)",
+                                       "are left out of its state (on_change = discard)"};
+    const uint64_t mine = gyre_build_handler(kernel->build), its = content->open.handler;
+    const int64_t way = gyre_kernel_setting(kernel, "on_change");
+    uint64_t first = 0;
+    if (!kernel->checkpoints || !mine || !its || mine == its)
+        return GYRE_OK;
+    const uint64_t count = count_behind(content, &first);
+    if (count == 0) {
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_INFO,
+            "the handler of kernel '%s' is another one than that which wrote the journal '%s', and goes on "
+            "from its last checkpoint",
+            kernel->name, path);
+        return GYRE_OK;
+    }
+    if (way == REFUSE)
+        return refuse(kernel, path, first, count);
+    if (way == DISCARD)
+        discard(content);
+    gyre_runtime_log(
+        kernel->runtime, GYRE_LOG_WARNING,
+        "the handler of kernel '%s' is not the one that wrote the journal '%s': %llu request%s behind its "
+        "last checkpoint, from %llu on, %s",
+        kernel->name, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first,
+        ways[way]);
+    return GYRE_OK;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking checkpoints: the kernel is paused at a message boundary, what its handler keeps is copied, and it
+ * goes on; the copy is fetched, hashed and committed while it does. A thread of the kernel sees when one is
+ * due. Locks and flags: checkpoint.h.
+ */
+#include "core/durability/checkpoint_take.h"
+
+#include "core/base/clock.h"
+#include "core/dispatch/dispatch.h"
+#include "core/durability/snapshot.h"
+
+#include "core/base/error.h"
+#include "core/base/fault.h"
+#include "core/base/thread.h"
+#include "core/durability/durable.h"
+#include "core/kernel/standstill.h"
+#include "core/kernel/turn.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/stages/log.h"
+
+#define RETRY_NS UINT64_C(200000)
+
+/* ---- taking one ---- */
+
+/* Under the lock. */
+static gyre_status check_takeable(const gyre_kernel *kernel)
+{
+    if (!kernel->resident)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
+                              kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
+    return gyre_standstill_check(kernel);
+}
+
+static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
+{
+    checkpoints->pause_ns = gyre_clock_ns() - begun_ns;
+    if (checkpoints->pause_ns > checkpoints->longest_pause_ns)
+        checkpoints->longest_pause_ns = checkpoints->pause_ns;
+}
+
+/* Under the lock, which is given up while bytes are copied. */
+static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
+    gyre_status status = gyre_standstill_begin(kernel, deadline_ns);
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next)
+        gyre_queue_log_look(queue);
+    if (status == GYRE_OK) {
+        pthread_mutex_unlock(&kernel->lock);
+        status =
+            GYRE_FAULT_POINT(CHECKPOINT_COPY)
+                ? gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name)
+                : gyre_snapshot_take(kernel);
+        pthread_mutex_lock(&kernel->lock);
+    }
+    gyre_standstill_end(kernel, generation);
+    if (status == GYRE_OK)
+        note_pause(kernel->checkpoints, begun);
+    return status;
+}
+
+/* Under the lock: what was fetched is of the device that made it, and of this life of the kernel. */
+static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
+{
+    if (kernel->generation != generation ||
+        (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident)))
+        return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
+    if (!kernel->resident)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
+    return GYRE_OK;
+}
+
+/* Under the lock. */
+static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    gyre_status status = check_same_life(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
+    (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
+    if (checkpoints->part_count)
+        gyre_store_commit(&checkpoints->store);
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_queue_log_commit(queue, checkpoints->every_messages);
+    checkpoints->taken++;
+    return GYRE_OK;
+}
+
+/* Under the lock, which is given up while the kernel runs and its copy is stored. */
+static gyre_status store(gyre_kernel *kernel, uint64_t generation)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_snapshot_fetch(kernel);
+    if (status == GYRE_OK && checkpoints->part_count)
+        gyre_store_seal(&checkpoints->store);
+    pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK)
+        status = commit(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_durable_checkpoint(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/*
+ * Takes one. AGAIN: the kernel was changed meanwhile or is being brought back; TIMEOUT: a handler does not
+ * come back; CLOSED: it does not run. Without locks.
+ */
+static gyre_status take(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    pthread_mutex_lock(&checkpoints->taking);
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_await_turn(kernel);
+    uint64_t generation = kernel->generation;
+    gyre_status status = check_takeable(kernel);
+    if (status == GYRE_OK) {
+        checkpoints->writing = true;
+        kernel->turn.inside++;
+        status = copy_at_boundary(kernel, deadline_ns);
+        if (status == GYRE_OK)
+            status = store(kernel, generation);
+        kernel->turn.inside--;
+        checkpoints->writing = false;
+        pthread_cond_broadcast(&kernel->changed);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    pthread_mutex_unlock(&checkpoints->taking);
+    return status;
+}
+
+static uint64_t stop_deadline(const gyre_kernel *kernel)
+{
+    return gyre_clock_ns() +
+           gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+}
+
+static bool is_worth_another_try(gyre_status status, uint64_t deadline_ns)
+{
+    bool again = status == GYRE_AGAIN || status == GYRE_LOST || status == GYRE_TIMEOUT;
+    return again && gyre_clock_ns() < deadline_ns;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, RETRY_NS}, NULL);
+}
+
+static gyre_status take_until(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    gyre_status status;
+    for (;;) {
+        uint64_t boundary = stop_deadline(kernel);
+        status = take(kernel, boundary < deadline_ns ? boundary : deadline_ns);
+        if (!is_worth_another_try(status, deadline_ns))
+            return status == GYRE_AGAIN ? gyre_error_add(GYRE_TIMEOUT, "no checkpoint could be taken")
+                                        : status;
+        nap();
+    }
+}
+
+gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    if (!kernel)
+        return gyre_error_set(GYRE_INVALID, "gyre_kernel_checkpoint needs a kernel");
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_checkpoint");
+    if (status == GYRE_OK && !kernel->checkpoints)
+        return gyre_error_set(GYRE_INVALID,
+                              "kernel '%s' has no checkpoints: set checkpoints = true for it, and give its "
+                              "handler something to keep",
+                              kernel->name);
+    return status == GYRE_OK ? take_until(kernel, deadline_ns) : status;
+}
+
+/*
+ * What a queue did to the state since the last checkpoint could not be repeated without it. A handler that
+ * does not come back makes that impossible.
+ */
+void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
+{
+    if (!gyre_log_of(queue))
+        return;
+    gyre_error_hold();
+    gyre_status status = take_until(kernel, stop_deadline(kernel));
+    gyre_error_let_go();
+    if (status != GYRE_OK && status != GYRE_CLOSED)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                         "queue '%s' of kernel '%s' is closed without a checkpoint, because a handler does "
+                         "not come back; what it did cannot be repeated after a crash",
+                         gyre_queue_name(queue), kernel->name);
+}
+
+/* ---- the last one ---- */
+
+/* Without the lock: nothing changes what is copied any more. */
+static gyre_status copy_what_is_left(gyre_kernel *kernel)
+{
+    if (GYRE_FAULT_POINT(CHECKPOINT_COPY))
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name);
+    gyre_status status = gyre_snapshot_read(kernel);
+    if (status == GYRE_OK && kernel->checkpoints->part_count)
+        gyre_store_seal(&kernel->checkpoints->store);
+    return status;
+}
+
+static gyre_status take_last(gyre_kernel *kernel)
+{
+    const uint64_t generation = kernel->generation;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_queue_log_look(queue);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = copy_what_is_left(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK)
+        status = commit(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_durable_settle(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/* Whoever takes one meanwhile has copied it before the device left, and waits for nobody. */
+void gyre_checkpoints_finish(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (!checkpoints || !gyre_durable_has(kernel))
+        return;
+    kernel->turn.inside++;
+    while (checkpoints->writing)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    checkpoints->writing = true;
+    gyre_error_hold();
+    const gyre_status status = take_last(kernel);
+    if (status != GYRE_OK)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "kernel '%s' ends without a last checkpoint, so the next run handles again what came since "
+            "the one before: %s",
+            kernel->name, gyre_error_text());
+    gyre_error_let_go();
+    checkpoints->writing = false;
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+}
+
+/* ---- the thread ---- */
+
+/* Under the lock: what there is to save. *soon: look again shortly; *now: it is due whatever its age. */
+static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
+{
+    uint64_t behind = 0, every = kernel->checkpoints->every_messages;
+    *soon = kernel->turn.starting; /* also again: who asks meanwhile does not ask once more */
+    for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue;
+         queue = gyre_view_of(queue)->next) {
+        uint64_t here = gyre_queue_log_behind(queue);
+        uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;
+        *soon = gyre_queue_log_asks(queue) || *soon;
+        *now = *now || here >= (every < half ? every : half) ||
+               (here && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)));
+        behind += here;
+    }
+    return behind;
+}
+
+/* Whether one is due, and else how long nobody needs to look, unless the bell rings. */
+static bool is_due(gyre_kernel *kernel, uint64_t last_ns, uint64_t *pause_ns)
+{
+    uint64_t every = kernel->checkpoints->every_ns, age = gyre_clock_ns() - last_ns;
+    bool soon = false, now = __atomic_exchange_n(&kernel->checkpoints->wanted, 0, __ATOMIC_ACQUIRE) != 0;
+    pthread_mutex_lock(&kernel->lock);
+    uint64_t behind = look_behind(kernel, &soon, &now);
+    pthread_mutex_unlock(&kernel->lock);
+    *pause_ns = soon ? RETRY_NS : every == UINT64_MAX ? UINT64_MAX : age < every ? every - age : every;
+    return now || (behind && age >= every);
+}
+
+static void *take_when_due(void *argument)
+{
+    gyre_kernel *kernel = argument;
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    uint64_t last = gyre_clock_ns(), pause = 0;
+    while (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE)) {
+        uint32_t seen = __atomic_load_n(&checkpoints->bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (is_due(kernel, last, &pause)) {
+            if (take(kernel, stop_deadline(kernel)) == GYRE_OK)
+                last = gyre_clock_ns();
+            pause = RETRY_NS;
+        }
+        if (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE))
+            gyre_futex_wait(&checkpoints->bell, seen, pause == UINT64_MAX ? pause : gyre_clock_ns() + pause);
+    }
+    return NULL;
+}
+
+gyre_status gyre_checkpoints_start(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (!checkpoints)
+        return GYRE_OK;
+    gyre_status status = gyre_thread_need(&checkpoints->thread, take_when_due, kernel,
+                                          "for the checkpoints of kernel '%s'", kernel->name);
+    checkpoints->runs = status == GYRE_OK;
+    return status;
+}
+
+void gyre_checkpoints_stop(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (!checkpoints || !checkpoints->runs)
+        return;
+    __atomic_store_n(&checkpoints->stop, 1, __ATOMIC_RELEASE);
+    gyre_checkpoints_ring(checkpoints);
+    pthread_join(checkpoints->thread, NULL);
+    checkpoints->runs = false;
+}

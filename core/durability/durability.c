@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints and journals as the keeper of a kernel: which of their functions is called at which point of the
+ * kernel's life. Locks: those that keeper.h says.
+ */
+#include "core/durability/durability.h"
+
+#include "core/durability/checkpoint_take.h"
+#include "core/durability/clocks.h"
+#include "core/durability/durable.h"
+#include "core/durability/replay.h"
+#include "core/kernel/keeper.h"
+
+static gyre_status begin(gyre_kernel *kernel)
+{
+    gyre_status status = gyre_checkpoints_begin(kernel);
+    return status == GYRE_OK ? gyre_durable_begin(kernel) : status;
+}
+
+static gyre_status queue_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
+{
+    gyre_status status = gyre_checkpoints_equip(kernel, queue, durable);
+    return status == GYRE_OK && kernel->resident ? gyre_durable_begin_queue(queue) : status;
+}
+
+static const struct gyre_keeper keeper = {
+    .begin = begin,
+    .replay = gyre_replay_start,
+    .running = gyre_durable_forget,
+    .left = gyre_checkpoints_finish,
+    .stop = gyre_checkpoints_stop,
+    .destroy = gyre_checkpoints_destroy,
+    .queue_open = gyre_durable_open,
+    .queue_equip = queue_equip,
+    .queue_rewind = gyre_checkpoints_rewind,
+    .queue_settle = gyre_checkpoints_settle,
+    .queue_end = gyre_durable_end,
+    .queue_free = gyre_durable_free,
+};
+
+gyre_status gyre_durability_create(gyre_kernel *kernel)
+{
+    kernel->keeper = &keeper;
+    return gyre_checkpoints_create(kernel);
+}
+
+gyre_status gyre_durability_start(gyre_kernel *kernel, const char *source)
+{
+    gyre_checkpoints_judge(kernel);
+    gyre_checkpoints_point_out(kernel, source);
+    return gyre_checkpoints_start(kernel);
+}

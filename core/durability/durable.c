@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal of a queue: opening it, and going on from what it says. Its thread is in durable_thread.c.
+ * Locks: durable.h.
+ */
+#include "core/durability/durable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/device/buffer.h"
+#include "core/durability/checkpoint.h"
+#include "core/durability/upgrade.h"
+#include "core/pipeline/build.h"
+#include "core/plan/queue_plan.h"
+#include "core/queue/names.h"
+#include "core/queue/queue.h"
+#include "core/stages/log.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
+}
+
+/* ---- who it is of ---- */
+
+static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(type, GYRE_STATE_MAX, &layout);
+    if (status == GYRE_OK)
+        *hash = layout->hash;
+    gyre_layout_destroy(layout);
+    return status;
+}
+
+static void add_type(struct gyre_durable *durable, enum gyre_type_role role, const gyre_type *type,
+                     const char *name, uint64_t size)
+{
+    struct gyre_journal_type *added = &durable->types[durable->type_count++];
+    const struct gyre_journal_type *before = added - 1;
+    *added = (struct gyre_journal_type){.about = {.role = (uint32_t)role, .size = size}, .type = type};
+    if (size && before->about.size)
+        added->about.offset = before->about.offset + before->about.size;
+    snprintf(added->about.name, sizeof added->about.name, "%s", name);
+}
+
+/* Of messages, and of the parts of a checkpoint, in the order in which they stand there. */
+static gyre_status describe_types(struct gyre_durable *durable)
+{
+    const gyre_kernel *kernel = durable->kernel;
+    gyre_buffer_list list = {0};
+    add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
+    add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
+    if (kernel->checkpoints && kernel->memory.state)
+        add_type(durable, GYRE_ROLE_STATE, kernel->record->state, "", kernel->record->state->size);
+    gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)
+        if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))
+            add_type(durable, GYRE_ROLE_BUFFER, kernel->record->buffer_types[i], list.slots[i].name,
+                     kernel->memory.buffers[i]->size);
+    gyre_buffer_list_finish(&list);
+    return status;
+}
+
+static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct gyre_record_open *open)
+{
+    uint64_t state = 0;
+    gyre_status status = hash_type(kernel->record->request, &open->request_hash);
+    if (status == GYRE_OK)
+        status = hash_type(kernel->record->reply, &open->reply_hash);
+    if (status == GYRE_OK && kernel->record->state->size)
+        status = hash_type(kernel->record->state, &state);
+    open->reply_hash = gyre_record_reply_hash(open->reply_hash, state);
+    open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
+    open->handler = gyre_build_handler(kernel->build);
+    snprintf(open->kernel, sizeof open->kernel, "%s", kernel->name);
+    snprintf(open->queue, sizeof open->queue, "%s", queue);
+    return status;
+}
+
+static gyre_status compare(const struct gyre_record_open *mine, const struct gyre_record_open *its,
+                           const char *path)
+{
+    if (strcmp(mine->kernel, its->kernel) != 0 || strcmp(mine->queue, its->queue) != 0)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "the journal '%s' is of queue '%s' of kernel '%s', not of '%s' of '%s'; move it away", path,
+            its->queue, its->kernel, mine->queue, mine->kernel);
+    return GYRE_OK;
+}
+
+static gyre_status check_header(const struct gyre_durable *durable, const gyre_queue *queue)
+{
+    if (durable->content.open.header_size == gyre_ring_of(queue)->slots.header_size)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the journal '%s' was written with headers of %u bytes, and queue '%s' has %u: set its "
+        "header as it was, or move the journal away",
+        durable->file.path, durable->content.open.header_size, gyre_queue_name(queue),
+        gyre_ring_of(queue)->slots.header_size);
+}
+
+/* ---- opening ---- */
+
+/* What a queue with a journal needs of its surroundings, besides what its section tells. */
+static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
+{
+    if (!queue || !queue[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "a queue of kernel '%s' has durability = journal and no name: give it one, so "
+                              "that its journal is found again",
+                              kernel->name);
+    if (kernel->checkpoints && kernel->queues.first)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
+                              "then, and '%s' has another one",
+                              queue, kernel->name);
+    return GYRE_OK;
+}
+
+static gyre_status open_file(const gyre_kernel *kernel, const char *queue, struct gyre_durable *durable)
+{
+    char name[2 * GYRE_NAME_MAX + 2];
+    const char *folder = gyre_config_text(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "journal_dir");
+    snprintf(name, sizeof name, "%s.%s", kernel->name, queue);
+    return gyre_journal_file_open(folder, name, durable->sync != GYRE_SYNC_NEVER, &durable->file);
+}
+
+static void note_recovered(struct gyre_durable *durable)
+{
+    const struct gyre_journal_content *content = &durable->content;
+    durable->recovered = (gyre_recovered){.first = content->received,
+                                          .offered = content->sent - content->received,
+                                          .lost_bytes = content->cut ? GYRE_MARK_SIZE : content->lost,
+                                          .lost_first = content->lost_first,
+                                          .lost_end = content->lost_end};
+}
+
+static void tell_recovered(const struct gyre_durable *durable)
+{
+    const gyre_recovered *told = &durable->recovered;
+    const gyre_runtime *runtime = durable->kernel->runtime;
+    if (told->lost_bytes && told->lost_end > told->lost_first)
+        gyre_runtime_log(runtime, GYRE_LOG_ERROR,
+                         "the journal '%s' is damaged: %llu bytes cannot be used, "
+                         "and requests %llu to %llu are lost, at least",
+                         durable->file.path, (unsigned long long)told->lost_bytes,
+                         (unsigned long long)told->lost_first, (unsigned long long)told->lost_end - 1);
+    else if (durable->content.cut)
+        gyre_runtime_log(
+            runtime, GYRE_LOG_WARNING,
+            "the journal '%s' was shortened: it ends behind a whole record, without the mark that stands behind "
+            "what was written last; requests from %llu on are lost if any were there",
+            durable->file.path, (unsigned long long)told->lost_first);
+    else if (told->lost_bytes)
+        gyre_runtime_log(
+            runtime, GYRE_LOG_WARNING,
+            "the journal '%s' ends in the midst of a record: its last %llu bytes cannot be used, "
+            "and requests from %llu on are lost if any were there",
+            durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first);
+    if (told->offered)
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING,
+                         "queue '%s' goes on with %llu requests of an earlier run, from %llu on",
+                         durable->content.open.queue, (unsigned long long)told->offered,
+                         (unsigned long long)told->first);
+}
+
+/* What an earlier life left; nothing when there is no file. */
+static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_record_open *mine)
+{
+    size_t size = 0;
+    if (durable->file.file < 0)
+        return GYRE_OK;
+    gyre_status status = gyre_journal_file_read(&durable->file, &durable->data, &size);
+    if (status == GYRE_OK)
+        status = gyre_journal_read(durable->data, size, &durable->content);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "the journal '%s' cannot be used; move it away to begin without it",
+                              durable->file.path);
+    status = compare(mine, &durable->content.open, durable->file.path);
+    if (status != GYRE_OK)
+        return status;
+    if (durable->content.open.state_size && !durable->content.state)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the journal '%s' is damaged before its first whole checkpoint; move it away to begin without it",
+            durable->file.path);
+    status = gyre_upgrade_content(durable, mine);
+    if (status != GYRE_OK)
+        return status;
+    note_recovered(durable);
+    tell_recovered(durable);
+    return GYRE_OK;
+}
+
+static struct gyre_durable *create(gyre_kernel *kernel, const char *section)
+{
+    struct gyre_durable *durable = calloc(1, sizeof *durable);
+    if (!durable)
+        return NULL;
+    durable->kernel = kernel;
+    durable->sync = (enum gyre_durable_sync)setting(kernel, section, "fsync");
+    durable->sync_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "fsync_ms");
+    durable->size_max = (uint64_t)setting(kernel, section, "journal_size");
+    pthread_mutex_init(&durable->lock, NULL);
+    return durable;
+}
+
+gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
+                              struct gyre_durable **out)
+{
+    struct gyre_record_open mine = {.version = GYRE_JOURNAL_VERSION};
+    *out = NULL;
+    if (!setting(kernel, section, "durability"))
+        return GYRE_OK;
+    const struct gyre_config *config = kernel->runtime->config;
+    gyre_status status = gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability",
+                                           check_kernel(kernel, desc->name));
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_journal(config, section, kernel->record, kernel->name);
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_durable *durable = create(kernel, section);
+    if (!durable)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
+    status = identify(kernel, desc->name, &mine);
+    if (status == GYRE_OK)
+        status = describe_types(durable);
+    if (status == GYRE_OK)
+        status = open_file(kernel, desc->name, durable);
+    if (status == GYRE_OK)
+        status = read_earlier(durable, &mine);
+    if (status != GYRE_OK) {
+        gyre_durable_end(durable);
+        gyre_durable_free(durable);
+        return status;
+    }
+    if (durable->data)
+        desc->first_sequence = durable->content.received;
+    *out = durable;
+    return GYRE_OK;
+}
+
+uint64_t gyre_durable_log_count(const struct gyre_durable *durable)
+{
+    const struct gyre_journal_content *content = &durable->content;
+    uint64_t covered = content->covered > content->first ? content->covered : content->first;
+    return durable->data && content->received > covered ? content->received - covered + 1 : 1;
+}
+
+/* ---- going on ---- */
+
+gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
+{
+    uint64_t every = durable->kernel->checkpoints ? durable->kernel->checkpoints->every_messages : UINT64_MAX;
+    gyre_view_for(queue)->durable = durable;
+    durable->queue = queue;
+    gyre_status status = gyre_journal_init(&durable->journal, &gyre_journal_file_disk, &durable->file, queue);
+    if (status == GYRE_OK)
+        status = identify(durable->kernel, gyre_queue_name(queue), &durable->journal.open);
+    durable->journal.types = durable->types;
+    durable->journal.type_count = durable->type_count;
+    if (status != GYRE_OK || !durable->data)
+        return status;
+    status = check_header(durable, queue);
+    if (status == GYRE_OK)
+        status = gyre_journal_restore(&durable->content, queue);
+    if (status == GYRE_OK) { /* they go on in the files to come */
+        durable->journal.names = durable->content.names;
+        durable->content.names = (struct gyre_names){0};
+    }
+    if (status == GYRE_OK && gyre_log_of(queue)->keeps)
+        gyre_queue_log_resume(queue, durable->content.covered, every);
+    return status;
+}
+
+const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
+{
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->content.state)
+            return gyre_view_of(queue)->durable->content.state;
+    return NULL;
+}
+
+void gyre_durable_forget(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        if (!gyre_view_of(queue)->durable)
+            continue;
+        gyre_journal_content_release(&gyre_view_of(queue)->durable->content);
+        free(gyre_view_of(queue)->durable->data);
+        gyre_view_of(queue)->durable->data = NULL;
+    }
+}
+
+gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)
+{
+    gyre_recovered now = {0};
+    if (!queue || !recovered || recovered->size < sizeof recovered->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_queue_recovered needs a queue and a report with its size set");
+    if (gyre_view_of(queue)->durable) {
+        now = gyre_view_of(queue)->durable->recovered;
+    } else if (gyre_foreign_of(queue)->tells_covered ||
+               gyre_foreign_of(queue)->tells_durable) { /* a client's: what one of its name left */
+        now.first = gyre_ring_of(queue)->first_sequence;
+        now.offered = gyre_foreign_of(queue)->left;
+    } else {
+        return gyre_error_set(GYRE_INVALID, "queue '%s' has no journal: set durability = journal for it",
+                              gyre_queue_name(queue));
+    }
+    gyre_info_give(recovered, &now, sizeof now);
+    return GYRE_OK;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a queue's journal: its thread gathers whatever came while it wrote the last group, and lets it be
+ * durable together. A disk that refuses is tried again and again; nothing is lost meanwhile, because senders
+ * come no further than the journal lets them. What room is left is not filled by a file that should begin anew: the
+ * new one has to fit beside it. Locks: durable.h.
+ */
+#include "core/base/clock.h"
+#include "core/durability/durable.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/base/thread.h"
+#include "core/durability/checkpoint.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/stages/log.h"
+
+#define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
+#define AGAIN_NS UINT64_C(50000000) /* between two attempts at a disk that refuses */
+#define SOON_NS  UINT64_C(50000)    /* a sender has announced what it is copying */
+
+static const struct gyre_store *store_of(const gyre_kernel *kernel)
+{
+    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    return checkpoints && checkpoints->part_count ? &checkpoints->store : NULL;
+}
+
+static bool stopped(const struct gyre_durable *durable)
+{
+    return __atomic_load_n(&durable->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* ---- under the lock ---- */
+
+static void note(struct gyre_durable *durable, gyre_status status)
+{
+    const bool well = status == GYRE_OK && !durable->stuck;
+    if (status != GYRE_OK && !durable->told)
+        gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_ERROR,
+                         "queue '%s' waits for its journal, which cannot be written: %s",
+                         gyre_queue_name(durable->queue), gyre_error_text());
+    if (well && durable->told)
+        gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_WARNING,
+                         "the journal of queue '%s' is written again", gyre_queue_name(durable->queue));
+    durable->failing = status != GYRE_OK;
+    durable->told = !well;
+}
+
+/* Of queries nothing has to outlive a loss of power, so they wait for no disk, nor is one bothered for them. */
+static gyre_status sync_what_is_owed(struct gyre_durable *durable)
+{
+    const bool owes = durable->journal.owes || durable->journal.doubtful;
+    return owes && durable->sync != GYRE_SYNC_NEVER ? gyre_journal_sync(&durable->journal) : GYRE_OK;
+}
+
+/* What was written may leave the ring, and is durable when the settings say so. */
+static gyre_status publish(struct gyre_durable *durable)
+{
+    gyre_queue *queue = durable->queue;
+    uint64_t sent = durable->journal.sent, now = gyre_clock_ns();
+    gyre_queue_log_set_journal_limit(queue, durable->journal.taken + gyre_ring_of(queue)->capacity);
+    if (__atomic_load_n(&gyre_log_of(queue)->durable, __ATOMIC_RELAXED) == sent ||
+        (durable->sync == GYRE_SYNC_INTERVAL && now - durable->synced_ns < durable->sync_ns))
+        return GYRE_OK;
+    const gyre_status status = sync_what_is_owed(durable);
+    if (status != GYRE_OK)
+        return status;
+    durable->synced_ns = now;
+    gyre_queue_log_set_durable(queue, sent);
+    return GYRE_OK;
+}
+
+static bool is_behind(const struct gyre_durable *durable)
+{
+    const struct gyre_queue_log *log = gyre_log_of(durable->queue);
+    return __atomic_load_n(&log->durable, __ATOMIC_RELAXED) != gyre_queue_next_index(durable->queue);
+}
+
+static bool needs_new_file(const struct gyre_durable *durable)
+{
+    return durable->journal.doubtful || durable->journal.size > durable->size_max;
+}
+
+static gyre_status renew(struct gyre_durable *durable)
+{
+    gyre_status status = gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
+    durable->stuck = status != GYRE_OK;
+    if (status == GYRE_OK)
+        durable->begun_size = durable->journal.size;
+    return status;
+}
+
+static gyre_status renew_if_needed(struct gyre_durable *durable)
+{
+    return needs_new_file(durable) ? renew(durable) : GYRE_OK;
+}
+
+/* It has grown by so many times what it may have, since it began: a state of its own may be larger than that. */
+static bool has_grown(const struct gyre_durable *durable, uint64_t times)
+{
+    return durable->journal.size > durable->begun_size + times * durable->size_max;
+}
+
+/* Whoever made room, or left some, meant it for the new file. */
+static gyre_status wait_for_room(const struct gyre_durable *durable)
+{
+    if (!durable->stuck)
+        return GYRE_OK; /* a checkpoint is on its way, and senders wait for it */
+    return gyre_error_set(
+        GYRE_EXHAUSTED,
+        "the journal '%s' has %llu bytes, journal_size is %llu, and there is no room beside it "
+        "for the new one that replaces it",
+        durable->file.path, (unsigned long long)durable->journal.size, (unsigned long long)durable->size_max);
+}
+
+/* *more: it is worth looking again at once. */
+static gyre_status gather(struct gyre_durable *durable, bool *more)
+{
+    const bool keeps = gyre_log_of(durable->queue)->keeps;
+    *more = false;
+    if (keeps && has_grown(durable, 1))
+        gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
+    if (keeps && has_grown(durable, 2) && (durable->stuck || !stopped(durable)))
+        return wait_for_room(durable);
+    gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
+    if (!keeps) /* else checkpoints see to it */
+        status = status == GYRE_OK ? renew_if_needed(durable) : status;
+    else if (durable->journal.doubtful)
+        gyre_checkpoints_want(durable->kernel);
+    return status == GYRE_OK ? publish(durable) : status;
+}
+
+/* Whether requests were announced that it has not written. */
+static bool announced_more(const struct gyre_durable *durable)
+{
+    const struct gyre_queue_log *log = gyre_log_of(durable->queue);
+    return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
+}
+
+/* Senders are held up until it is noted that replies were taken. */
+static bool holds_senders_up(const struct gyre_durable *durable)
+{
+    return gyre_queue_log_awaits_journal(durable->queue) &&
+           gyre_received(durable->queue) > durable->journal.taken;
+}
+
+static uint64_t pause_length(const struct gyre_durable *durable, gyre_status status)
+{
+    if (status != GYRE_OK)
+        return AGAIN_NS;
+    if (announced_more(durable))
+        return SOON_NS;
+    if (durable->sync == GYRE_SYNC_INTERVAL && is_behind(durable))
+        return durable->sync_ns;
+    return IDLE_NS;
+}
+
+/* ---- the thread ---- */
+
+/* Nobody rings who does not see that it sleeps, so it looks once more before it does. */
+static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
+{
+    struct gyre_queue_log *log = gyre_log_of(durable->queue);
+    uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in log.c */
+    pthread_mutex_lock(&durable->lock);      /* checkpoints are written by another thread */
+    bool more = !durable->failing && (announced_more(durable) || holds_senders_up(durable));
+    pthread_mutex_unlock(&durable->lock);
+    if (!stopped(durable) && (!more || length_ns == SOON_NS))
+        gyre_futex_wait(&durable->bell, seen, gyre_clock_ns() + length_ns);
+    __atomic_store_n(&log->journal_sleeps, 0, __ATOMIC_RELAXED);
+}
+
+static void *keep_journal(void *argument)
+{
+    struct gyre_durable *durable = argument;
+    while (!stopped(durable)) {
+        bool more = false;
+        pthread_mutex_lock(&durable->lock);
+        gyre_status status = gather(durable, &more);
+        note(durable, status);
+        uint64_t pause = pause_length(durable, status);
+        pthread_mutex_unlock(&durable->lock);
+        if (status != GYRE_OK || !more)
+            sleep_for(durable, pause);
+    }
+    return NULL;
+}
+
+static gyre_status start_thread(struct gyre_durable *durable)
+{
+    if (durable->runs)
+        return GYRE_OK;
+    gyre_log_of(durable->queue)->journal_bell = &durable->bell;
+    gyre_status status = gyre_thread_need(&durable->thread, keep_journal, durable,
+                                          "for the journal of queue '%s'", gyre_queue_name(durable->queue));
+    durable->runs = status == GYRE_OK;
+    return status;
+}
+
+/* ---- from outside ---- */
+
+gyre_status gyre_durable_begin_queue(gyre_queue *queue)
+{
+    struct gyre_durable *durable = gyre_view_of(queue)->durable;
+    if (!durable)
+        return GYRE_OK;
+    pthread_mutex_lock(&durable->lock);
+    gyre_status status = renew(durable);
+    durable->settled = false;
+    if (status != GYRE_OK && durable->recovered.offered)
+        gyre_error_add(
+            status,
+            "a new journal is written beside the one of an earlier run, '%s', before it takes its place; "
+            "make room for as much again",
+            durable->file.path);
+    if (status == GYRE_OK)
+        status = publish(durable);
+    if (status == GYRE_OK)
+        status = start_thread(durable);
+    pthread_mutex_unlock(&durable->lock);
+    return status;
+}
+
+gyre_status gyre_durable_begin(gyre_kernel *kernel)
+{
+    gyre_status status = GYRE_OK;
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next)
+        status = gyre_durable_begin_queue(queue);
+    return status;
+}
+
+bool gyre_durable_has(const gyre_kernel *kernel)
+{
+    const gyre_queue *queue = kernel->queues.first; /* such a kernel has one queue */
+    return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
+}
+
+static void write_checkpoint(gyre_kernel *kernel, bool last)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_queue *queue = kernel->queues.first;
+    struct gyre_durable *durable = gyre_durable_has(kernel) ? gyre_view_of(queue)->durable : NULL;
+    pthread_mutex_unlock(&kernel->lock);
+    if (!durable)
+        return;
+    pthread_mutex_lock(&durable->lock);
+    gyre_status status = needs_new_file(durable)
+                             ? renew(durable)
+                             : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
+    durable->settled = last && status == GYRE_OK;
+    if (status == GYRE_OK)
+        status = publish(durable);
+    note(durable, status);
+    pthread_mutex_unlock(&durable->lock);
+}
+
+void gyre_durable_checkpoint(gyre_kernel *kernel)
+{
+    write_checkpoint(kernel, false);
+}
+
+void gyre_durable_settle(gyre_kernel *kernel)
+{
+    write_checkpoint(kernel, true);
+}
+
+/* What was sent and taken last is written. */
+static void finish(struct gyre_durable *durable)
+{
+    bool more = true;
+    gyre_status status = GYRE_OK;
+    durable->sync_ns = 0;
+    while (more && status == GYRE_OK)
+        status = gather(durable, &more);
+    if (status == GYRE_OK)
+        status = gyre_journal_end(&durable->journal, durable->settled);
+    if (status == GYRE_OK && durable->sync != GYRE_SYNC_NEVER)
+        status = gyre_journal_sync(&durable->journal);
+    if (status != GYRE_OK)
+        gyre_runtime_log(
+            durable->kernel->runtime, GYRE_LOG_ERROR,
+            "queue '%s' ends with a journal, '%s', that could not be written to its end: requests that "
+            "were not durable are not in it, and replies that were taken last may be offered again",
+            gyre_queue_name(durable->queue), durable->file.path);
+}
+
+void gyre_durable_end(struct gyre_durable *durable)
+{
+    if (!durable)
+        return;
+    __atomic_store_n(&durable->stop, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&durable->bell, INT_MAX);
+    gyre_error_hold();
+    if (durable->runs) {
+        pthread_join(durable->thread, NULL);
+        finish(durable);
+    }
+    gyre_error_let_go();
+    gyre_journal_release(&durable->journal);
+    gyre_journal_content_release(&durable->content);
+    gyre_journal_file_close(&durable->file);
+}
+
+void gyre_durable_free(struct gyre_durable *durable)
+{
+    if (!durable)
+        return;
+    pthread_mutex_destroy(&durable->lock);
+    free(durable->data);
+    free(durable);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A migration is an actor of the kernel's file. It is launched for one message on the kernel's device, whichever that
+ * is, with both states as its buffers, before the kernel itself is: isolated as its handlers are, and compiled with them.
+ * Locks: none of its own; the actor is a kernel that the application does not see.
+ */
+#include "core/durability/migrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/device/buffer.h"
+#include "core/kernel/binding.h"
+#include "core/kernel/choices.h"
+#include "core/kernel/control.h"
+#include "core/kernel/kernel_queue.h"
+#include "core/kernel/list.h"
+#include "core/kernel/start.h"
+#include "core/pipeline/build.h"
+
+/* ---- finding one ---- */
+
+static bool has_layout(const gyre_type *type, const gyre_layout *layout)
+{
+    gyre_layout *its = NULL;
+    gyre_error_hold();
+    const bool same = gyre_layout_create(type, GYRE_STATE_MAX, &its) == GYRE_OK &&
+                      its->hash == layout->hash && strcmp(its->text, layout->text) == 0;
+    gyre_layout_destroy(its);
+    gyre_error_let_go();
+    return same;
+}
+
+const gyre_kernel_record *gyre_migration_from(const gyre_kernel *kernel, const gyre_layout *from)
+{
+    const gyre_kernel_record *migration;
+    for (size_t i = 0; (migration = gyre_build_migration(kernel->build, i)); i++)
+        if (has_layout(migration->buffer_types[0], from))
+            return migration;
+    return NULL;
+}
+
+/* ---- running it ---- */
+
+enum { BEFORE, AFTER, BUFFERS };
+
+struct migrator {
+    gyre_kernel *kernel;
+    gyre_buffer *buffers[BUFFERS];
+    gyre_queue *queue;
+};
+
+static gyre_status make_buffers(struct migrator *migrator, const gyre_kernel_record *migration,
+                                const void *before, const void *after)
+{
+    const void *const values[BUFFERS] = {before, after};
+    gyre_kernel *kernel = migrator->kernel;
+    gyre_status status = GYRE_OK;
+    for (int i = 0; status == GYRE_OK && i < BUFFERS; i++) {
+        const uint64_t size = migration->buffer_types[i]->size;
+        status = gyre_buffer_alloc_on(kernel->runtime, kernel->dispatch, size, &migrator->buffers[i]);
+        if (status == GYRE_OK)
+            status = gyre_buffer_upload(migrator->buffers[i], 0, values[i], size);
+    }
+    return status;
+}
+
+/* As gyre_launch does, of a file that is built. */
+static gyre_status start(struct migrator *migrator)
+{
+    gyre_kernel *kernel = migrator->kernel;
+    const gyre_binding_name bindings[BUFFERS] = {{"gyre_before_", migrator->buffers[BEFORE]},
+                                                 {"gyre_after_", migrator->buffers[AFTER]}};
+    const gyre_launch_desc desc = {.size = sizeof desc, .bindings = bindings, .binding_count = BUFFERS};
+    const gyre_queue_desc queue = {
+        .size = sizeof queue, .name = kernel->name, .capacity = 1, .policy = GYRE_FULL_BLOCK};
+    gyre_status status = gyre_kernel_types_create(kernel->name, kernel->record->request,
+                                                  kernel->record->reply, &kernel->types);
+    if (status == GYRE_OK)
+        status = gyre_kernel_bind(kernel, &desc);
+    if (status == GYRE_OK)
+        status = gyre_control_create(kernel);
+    if (status == GYRE_OK)
+        status = gyre_kernel_add_queue(kernel, &queue, &migrator->queue);
+    if (status == GYRE_OK)
+        status = gyre_kernel_list(kernel);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    status = gyre_kernel_start(kernel, true);
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+static gyre_status call(struct migrator *migrator)
+{
+    gyre_completion completion = {0};
+    gyre_status status = gyre_call(migrator->queue, NULL, 0, NULL, 0, &completion, GYRE_FOREVER);
+    if (status != GYRE_OK || completion.outcome == GYRE_NOT_REPLIED)
+        return status;
+    return gyre_error_set(GYRE_FAILED, "%s",
+                          completion.failure_text[0] ? completion.failure_text : "its worker process died");
+}
+
+static void finish(struct migrator *migrator)
+{
+    gyre_error_hold();
+    (void)gyre_kernel_terminate(migrator->kernel, GYRE_NO_WAIT,
+                                NULL); /* nobody brings it back from here on */
+    migrator->kernel->build = NULL;    /* the kernel's that it is of */
+    gyre_kernel_release(migrator->kernel);
+    for (int i = 0; i < BUFFERS; i++)
+        gyre_buffer_free(migrator->buffers[i]);
+    gyre_error_let_go();
+}
+
+gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_record *migration,
+                               const void *before, void *after)
+{
+    struct migrator migrator = {.kernel = gyre_kernel_create(kernel->runtime)};
+    if (!migrator.kernel)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a migration");
+    migrator.kernel->migrates = true;
+    migrator.kernel->dispatch = kernel->dispatch;
+    migrator.kernel->build = kernel->build;
+    migrator.kernel->record = migration;
+    migrator.kernel->lanes = migrator.kernel->blocks = 1;
+    snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%.40s.migration", kernel->name);
+    gyre_status status = make_buffers(&migrator, migration, before, after);
+    if (status == GYRE_OK)
+        status = start(&migrator);
+    if (status == GYRE_OK)
+        status = call(&migrator);
+    if (status == GYRE_OK)
+        status =
+            gyre_buffer_download(migrator.buffers[AFTER], 0, after, migration->buffer_types[AFTER]->size);
+    finish(&migrator);
+    return status;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a checkpoint back to the present: the device's memory is what it was then, and the requests that were
+ * handled since are handled again, in their order. They go through a queue of their own, so their replies,
+ * which were given before, reach nobody, and the slots of the kernel's queues stay as they are.
+ *
+ * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written and where what others ask for
+ * is noted, not while the device works.
+ */
+#include "core/durability/replay.h"
+
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/fault.h"
+#include "core/dispatch/dispatch.h"
+#include "core/durability/witness.h"
+#include "core/kernel/control.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/queue_table.h"
+#include "core/kernel/spans.h"
+#include "core/queue/bells.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
+#include "core/stages/log.h"
+
+#define LOOK_NS UINT64_C(20000)
+
+gyre_status gyre_replay_restore(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    gyre_status status = GYRE_OK;
+    if (!checkpoints->part_count)
+        return GYRE_OK;
+    const unsigned char *source = gyre_store_last(&checkpoints->store);
+    if (!source)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "the last checkpoint of kernel '%s' is damaged: its hash is not what it was",
+                              kernel->name);
+    for (uint32_t i = 0; status == GYRE_OK && i < checkpoints->part_count; i++) {
+        const struct gyre_checkpoint_part *part = &checkpoints->parts[i];
+        gyre_transfer_desc upload = {.size = sizeof upload,
+                                     .kind = GYRE_TRANSFER_UPLOAD,
+                                     .memory = part->memory,
+                                     .byte_count = part->size,
+                                     .source = source};
+        status = gyre_dispatch_transfer(kernel->dispatch, &upload);
+        source += part->size;
+    }
+    return status;
+}
+
+/* Up to where requests of a queue may have to be handled again; what is behind, the device does by itself. */
+static uint64_t end_of(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    return gyre_kernel_repeats_in_order(kernel) ? gyre_queue_first_unanswered(queue)
+                                                : gyre_queue_next_index(queue);
+}
+
+static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    uint64_t index = 0;
+    struct gyre_logged_request request = {.payload = kernel->checkpoints->request};
+    return gyre_queue_log_next(queue, &index, end_of(kernel, queue), &request);
+}
+
+/* What a device that died left in the replay's queue is nobody's. */
+static void empty(gyre_queue *queue)
+{
+    gyre_view view;
+    size_t found = 0;
+    gyre_error_hold();
+    gyre_queue_complete_unhandled(queue);
+    while (gyre_peek(queue, &view, 1, &found, GYRE_NO_WAIT) == GYRE_OK && found)
+        gyre_release_views(queue, 1);
+    gyre_error_let_go();
+    gyre_queue_set_claim(queue, gyre_queue_next_index(queue));
+}
+
+bool gyre_replay_prepare(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    bool any = false;
+    for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any;
+         queue = gyre_view_of(queue)->next)
+        any = has_something(kernel, queue);
+    if (!any)
+        return false;
+    checkpoints->replaying = true;
+    empty(checkpoints->replay);
+    gyre_kernel_show_only(kernel, checkpoints->replay);
+    gyre_control_order(kernel, GYRE_VERB_RUN);
+    return true;
+}
+
+/* ---- handling again ---- */
+
+struct replay {
+    gyre_kernel *kernel;
+    gyre_queue *source, *target;
+    uint64_t index, end; /* of the source */
+    struct gyre_logged_request request;
+    bool held;                          /* `request` waits for room */
+    uint64_t sources[REPLAY_SLOTS_MAX]; /* of which request the target's slot is */
+    bool (*watch)(void *context, uint64_t deadline_ns);
+    void *context;
+};
+
+/* False when nothing could be sent. */
+static bool send_more(struct replay *replay)
+{
+    uint64_t count = 0;
+    while (replay->held ||
+           gyre_queue_log_next(replay->source, &replay->index, replay->end, &replay->request)) {
+        gyre_spans_settle(replay->kernel, replay->request.payload, replay->request.length);
+        uint64_t place = gyre_queue_next_index(replay->target) % REPLAY_SLOTS_MAX;
+        replay->held = !gyre_queue_put_logged(replay->target, &replay->request);
+        if (replay->held)
+            break;
+        replay->sources[place] = replay->index;
+        replay->index++;
+        count++;
+    }
+    if (count)
+        gyre_queue_ring_doorbell(replay->target, count);
+    return count > 0;
+}
+
+/* Replies that were given before. Returns how many. */
+static uint64_t discard_replies(const struct replay *replay)
+{
+    gyre_view views[64];
+    uint64_t count = 0;
+    size_t found = 0;
+    gyre_error_hold();
+    while (gyre_peek(replay->target, views, sizeof views / sizeof views[0], &found, GYRE_NO_WAIT) ==
+           GYRE_OK) {
+        for (size_t i = 0; i < found; i++)
+            gyre_witness_compare(replay->kernel, replay->source,
+                                 replay->sources[views[i].index % REPLAY_SLOTS_MAX], &views[i]);
+        gyre_release_views(replay->target, found);
+        count += found;
+    }
+    gyre_error_let_go();
+    return count;
+}
+
+static gyre_status stands_still(const struct replay *replay, uint64_t budget_ns)
+{
+    const gyre_kernel *kernel = replay->kernel;
+    gyre_dispatch_kill(kernel->dispatch, "over handler_budget_ms while requests were handled again");
+    return gyre_error_set(GYRE_LOST,
+                          "a handler of kernel '%s' runs for longer than handler_budget_ms = %llu while "
+                          "requests are handled again",
+                          kernel->name, (unsigned long long)(budget_ns / 1000000));
+}
+
+static void count_answered(gyre_kernel *kernel, uint64_t answered)
+{
+    if (!answered)
+        return;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->checkpoints->replayed += answered;
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* All requests of one queue. */
+static gyre_status replay_queue(struct replay *replay)
+{
+    gyre_kernel *kernel = replay->kernel;
+    uint64_t budget =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "handler_budget_ms");
+    uint64_t moved_ns = gyre_clock_ns(), under_way = 0;
+    for (;;) {
+        uint64_t before = gyre_queue_next_index(replay->target);
+        if (GYRE_FAULT_POINT(RECOVERY_REPLAY))
+            gyre_dispatch_kill(kernel->dispatch, "a fault point said so");
+        bool moved = send_more(replay);
+        under_way += gyre_queue_next_index(replay->target) - before;
+        uint64_t answered = discard_replies(replay);
+        under_way -= answered;
+        count_answered(kernel, answered);
+        if (!under_way && !moved && !replay->held)
+            return GYRE_OK;
+        if (moved || answered)
+            moved_ns = gyre_clock_ns();
+        else if (!replay->watch(replay->context, gyre_clock_ns() + LOOK_NS))
+            return gyre_error_set(
+                GYRE_LOST, "the device of kernel '%s' died while requests were handled again", kernel->name);
+        if (budget && gyre_clock_ns() - moved_ns > budget)
+            return stands_still(replay, budget);
+    }
+}
+
+static gyre_queue *first_queue(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_queue *queue = kernel->queues.first;
+    pthread_mutex_unlock(&kernel->lock);
+    return queue;
+}
+
+gyre_status gyre_replay_check(gyre_kernel *kernel)
+{
+    const gyre_queue *damaged = NULL;
+    pthread_mutex_lock(&kernel->lock);
+    for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = gyre_view_of(queue)->next)
+        if (gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
+            damaged = queue;
+    if (damaged)
+        gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "what kernel '%s' kept cannot be brought back: a worker process overwrote requests of queue "
+            "'%s' that would have to be handled again since the last checkpoint",
+            kernel->name, gyre_queue_name(damaged));
+    pthread_mutex_unlock(&kernel->lock);
+    return damaged ? GYRE_INCOMPATIBLE : GYRE_OK;
+}
+
+gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
+                            void *context)
+{
+    gyre_status status = GYRE_OK;
+    /* queues are closed and opened only in their turn, which comes when the kernel runs again */
+    for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next) {
+        struct replay replay = {.kernel = kernel,
+                                .source = queue,
+                                .target = kernel->checkpoints->replay,
+                                .end = end_of(kernel, queue),
+                                .request = {.payload = kernel->checkpoints->request},
+                                .watch = watch,
+                                .context = context};
+        status = replay_queue(&replay);
+    }
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->checkpoints->replaying = false;
+    pthread_mutex_unlock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/* ---- after an earlier life of the program ---- */
+
+struct launched {
+    gyre_kernel *kernel;
+    gyre_resident *resident;
+};
+
+static bool watch_launched(void *context, uint64_t deadline_ns)
+{
+    const struct launched *launched = context;
+    const gyre_kernel *kernel = launched->kernel;
+    uint64_t now = gyre_clock_ns();
+    if (now < deadline_ns)
+        nanosleep(&(struct timespec){0, (long)(deadline_ns - now)}, NULL);
+    return gyre_dispatch_is_current(kernel->dispatch, launched->resident) &&
+           (gyre_dispatch_isolated(kernel->dispatch) ||
+            !__atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE));
+}
+
+gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident)
+{
+    struct launched launched = {kernel, resident};
+    if (!gyre_replay_prepare(kernel))
+        return GYRE_OK;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_dispatch_notify(kernel->dispatch, resident);
+    if (status == GYRE_OK)
+        status = gyre_replay_run(kernel, watch_launched, &launched);
+    pthread_mutex_lock(&kernel->lock);
+    __atomic_store_n(&kernel->control->queues[0].address, 0, __ATOMIC_RELEASE);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A journal of earlier types: its messages and its state become those of the kernel as it is now. No locks; before the
+ * queue of the journal is there.
+ */
+#include "core/durability/upgrade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/durability/change.h"
+#include "core/kernel/kernel.h"
+
+static gyre_status no_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory to take over a journal of other types");
+}
+
+/* ---- messages ---- */
+
+/* Requests or replies that are taken over into memory of their own. */
+struct takeover {
+    const struct gyre_durable *durable;
+    struct gyre_upgrade_step step;
+    struct gyre_kept_message *messages;
+    unsigned char *room; /* as many of the new type, each from a multiple of 8 on */
+    uint64_t stride;
+    uint64_t count;   /* of messages that count */
+    const char *what; /* one of them */
+};
+
+static gyre_status refuse_messages(const struct takeover *takeover)
+{
+    return gyre_error_add(
+        GYRE_INCOMPATIBLE,
+        "the journal '%s' holds %llu %s%s of type '%s', which cannot be those of kernel '%s' as it is now: launch "
+        "the handler that wrote it once more, receive what is offered, and end it in order; or move the journal away",
+        takeover->durable->file.path, (unsigned long long)takeover->count, takeover->what,
+        takeover->count == 1 ? "" : "s", takeover->step.from->name, takeover->durable->kernel->name);
+}
+
+/* A request that was no message of its type is none now, and its length says so to the handler. */
+static void take_over(const struct takeover *takeover, uint64_t place)
+{
+    struct gyre_kept_message *message = &takeover->messages[place];
+    unsigned char *out = takeover->room + place * takeover->stride;
+    uint64_t length = 0;
+    gyre_error_hold();
+    if (gyre_layout_check_adopt(takeover->step.from, takeover->step.to) == GYRE_OK &&
+        gyre_layout_adopt(takeover->step.from, message->payload, message->length, takeover->step.to, out,
+                          &length) == GYRE_OK)
+        message->length = (uint32_t)length;
+    else
+        message->length = 0;
+    gyre_error_let_go();
+    message->payload = out;
+}
+
+/* `room` becomes the content's. */
+static gyre_status make_takeover_room(struct takeover *takeover, uint64_t all, unsigned char **room)
+{
+    takeover->stride =
+        (takeover->step.to->size + GYRE_RECORD_ALIGNMENT) / GYRE_RECORD_ALIGNMENT * GYRE_RECORD_ALIGNMENT;
+    *room = takeover->room = calloc(all + 1, takeover->stride);
+    return *room ? GYRE_OK : no_memory();
+}
+
+/* Those that are still to be handled have to be taken over; others stand for their numbers alone. */
+static gyre_status take_over_requests(struct gyre_durable *durable, const gyre_type *was, const gyre_type *is)
+{
+    struct gyre_journal_content *content = &durable->content;
+    struct takeover takeover = {.durable = durable, .messages = content->requests, .what = "request"};
+    gyre_status status = gyre_upgrade_step_begin(was, is, &takeover.step);
+    const uint64_t all = content->sent - content->first;
+    if (status != GYRE_OK || takeover.step.same)
+        goto end;
+    for (uint64_t i = 0; i < all; i++)
+        takeover.count += !content->done[i] && !content->skipped[i];
+    status = takeover.count ? gyre_layout_check_adopt(takeover.step.from, takeover.step.to) : GYRE_OK;
+    if (status != GYRE_OK)
+        status = refuse_messages(&takeover);
+    else
+        status = make_takeover_room(&takeover, all, &content->rooms[0]);
+    for (uint64_t i = 0; status == GYRE_OK && i < all; i++)
+        take_over(&takeover, i);
+end:
+    gyre_upgrade_step_finish(&takeover.step);
+    return status;
+}
+
+static bool is_reply(const struct gyre_kept_message *message)
+{
+    return message->payload && message->info == GYRE_OUTCOME_REPLY;
+}
+
+static gyre_status take_over_replies(struct gyre_durable *durable, const gyre_type *was, const gyre_type *is)
+{
+    struct gyre_journal_content *content = &durable->content;
+    struct takeover takeover = {.durable = durable, .messages = content->replies, .what = "completion"};
+    gyre_status status = gyre_upgrade_step_begin(was, is, &takeover.step);
+    const uint64_t all = content->sent - content->first;
+    if (status != GYRE_OK || takeover.step.same)
+        goto end;
+    for (uint64_t i = content->received - content->first; i < all; i++)
+        takeover.count += is_reply(&content->replies[i]);
+    if (takeover.count == 0)
+        goto end;
+    status = gyre_layout_check_adopt(takeover.step.from, takeover.step.to);
+    if (status != GYRE_OK)
+        status = refuse_messages(&takeover);
+    else
+        status = make_takeover_room(&takeover, all, &content->rooms[1]);
+    for (uint64_t i = content->received - content->first; status == GYRE_OK && i < all; i++)
+        if (is_reply(&content->replies[i]))
+            take_over(&takeover, i);
+end:
+    gyre_upgrade_step_finish(&takeover.step);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* Its handler kept nothing, so nothing that was answered is to be handled again for a state. */
+static void begin_state(struct gyre_journal_content *content)
+{
+    for (uint64_t index = content->first; index < content->received; index++)
+        content->done[index - content->first] = 1;
+    content->covered = content->received;
+}
+
+static gyre_status refuse_unknown(const struct gyre_durable *durable)
+{
+    return gyre_error_set(GYRE_INCOMPATIBLE,
+                          "the journal '%s' was written with other types of messages, state or buffers than "
+                          "those of kernel '%s': finish it with the kernel that wrote it, or move it away",
+                          durable->file.path, durable->kernel->name);
+}
+
+gyre_status gyre_upgrade_content(struct gyre_durable *durable, const struct gyre_record_open *mine)
+{
+    struct gyre_journal_content *content = &durable->content;
+    const struct gyre_record_open *its = &content->open;
+    const struct gyre_journal_type *request = gyre_journal_type_of(&content->types, GYRE_ROLE_REQUEST, NULL);
+    const struct gyre_journal_type *reply = gyre_journal_type_of(&content->types, GYRE_ROLE_REPLY, NULL);
+    bool differ = false;
+    if (!request || !reply) /* an earlier version of Gyre wrote it, and told a hash alone */
+        return mine->request_hash == its->request_hash && mine->reply_hash == its->reply_hash &&
+                       mine->state_size == its->state_size
+                   ? GYRE_OK
+                   : refuse_unknown(durable);
+    if (mine->state_size && !its->state_size)
+        begin_state(content);
+    gyre_status status = gyre_change_judge(durable->kernel, durable->file.path, content);
+    if (status == GYRE_OK)
+        status = take_over_requests(durable, request->type, durable->types[0].type);
+    if (status == GYRE_OK)
+        status = take_over_replies(durable, reply->type, durable->types[1].type);
+    if (status == GYRE_OK)
+        status = gyre_upgrade_compare_state(durable, &differ);
+    return status == GYRE_OK && differ ? gyre_upgrade_state(durable, mine->state_size) : status;
+}

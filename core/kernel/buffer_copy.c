@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From one device buffer to another: within the device where the backend copies there, else through the host.
+ * So does a device in a worker process: what is uploaded is there again in the next worker, and what its
+ * device copied would not be.
+ *
+ * No locks. Bounds are checked here, once for all backends.
+ */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/device/buffer.h"
+#include "core/dispatch/dispatch.h"
+
+/* Of a copy through the host. */
+#define PIECE (UINT64_C(1) << 20)
+
+static gyre_status check_part(const gyre_buffer *buffer, uint64_t offset, uint64_t size, const char *which)
+{
+    if (offset <= buffer->size && size <= buffer->size - offset)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "gyre_buffer_copy: %llu bytes from %llu on of a %s of %llu bytes",
+                          (unsigned long long)size, (unsigned long long)offset, which,
+                          (unsigned long long)buffer->size);
+}
+
+static gyre_status check(const gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                         uint64_t source_offset, uint64_t size)
+{
+    if (!target || !source)
+        return gyre_error_set(GYRE_INVALID, "gyre_buffer_copy needs two buffers");
+    if (target == source)
+        return gyre_error_set(
+            GYRE_INVALID, "gyre_buffer_copy: target and source are the same buffer; copy by way of another");
+    if (target->dispatch != source->dispatch)
+        return gyre_error_set(
+            GYRE_INVALID, "gyre_buffer_copy: the buffers are on two devices; download and upload instead");
+    gyre_status status = gyre_runtime_check_own(target->runtime, "gyre_buffer_copy");
+    if (status == GYRE_OK)
+        status = check_part(source, source_offset, size, "source");
+    return status == GYRE_OK ? check_part(target, target_offset, size, "target") : status;
+}
+
+static gyre_status copy_through_host(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                                     uint64_t source_offset, uint64_t size)
+{
+    gyre_status status = GYRE_OK;
+    void *piece = malloc(size < PIECE ? size : PIECE);
+    if (!piece)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to copy a buffer through the host");
+    for (uint64_t at = 0; at < size && status == GYRE_OK; at += PIECE) {
+        const uint64_t part = size - at < PIECE ? size - at : PIECE;
+        status = gyre_buffer_download(source, source_offset + at, piece, part);
+        if (status == GYRE_OK)
+            status = gyre_buffer_upload(target, target_offset + at, piece, part);
+    }
+    free(piece);
+    return status;
+}
+
+gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                             uint64_t source_offset, uint64_t size)
+{
+    gyre_status status = check(target, target_offset, source, source_offset, size);
+    if (status != GYRE_OK || size == 0)
+        return status;
+    struct gyre_dispatch *dispatch = target->dispatch;
+    if (gyre_dispatch_isolated(dispatch) || !gyre_dispatch_can_copy(dispatch))
+        return copy_through_host(target, target_offset, source, source_offset, size);
+    const gyre_copy_desc desc = {.size = sizeof desc,
+                                 .source = source->memory,
+                                 .target = target->memory,
+                                 .source_offset = source_offset,
+                                 .target_offset = target_offset,
+                                 .byte_count = size};
+    status = gyre_dispatch_memory_copy(dispatch, &desc);
+    return status == GYRE_UNIMPLEMENTED /* these two it does not */
+               ? copy_through_host(target, target_offset, source, source_offset, size)
+               : status;
+}

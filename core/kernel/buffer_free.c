@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Freeing a device buffer that no kernel uses. Lock: runtime->lock for the list and the number of kernels that use it. */
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/kernel/binding.h"
+#include "core/kernel/handles.h"
+
+/* Returns how many kernels run with it, which keep it: then it is not to go. */
+static uint32_t begin_free(gyre_buffer *buffer)
+{
+    pthread_mutex_lock(&buffer->runtime->lock);
+    const uint32_t bound = buffer->bound;
+    buffer->going = bound == 0;
+    pthread_mutex_unlock(&buffer->runtime->lock);
+    return bound;
+}
+
+/* It stays after all. */
+static void keep_buffer(gyre_buffer *buffer)
+{
+    pthread_mutex_lock(&buffer->runtime->lock);
+    buffer->going = false;
+    pthread_mutex_unlock(&buffer->runtime->lock);
+}
+
+/* Kernels that ended cannot be launched again with it. */
+static void unlist_buffer(gyre_buffer *buffer)
+{
+    gyre_runtime *runtime = buffer->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
+        gyre_kernel_forget_buffer(kernel, buffer);
+    struct gyre_buffer **link = &runtime->buffers;
+    while (*link != buffer)
+        link = &(*link)->next;
+    *link = buffer->next;
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+gyre_status gyre_buffer_free(gyre_buffer *buffer)
+{
+    if (!buffer || buffer->runtime->foreign)
+        return GYRE_OK;
+    const uint32_t bound = begin_free(buffer);
+    if (bound)
+        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
+                              bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
+    gyre_status status = gyre_handles_withdraw(buffer);
+    if (status != GYRE_OK) {
+        keep_buffer(buffer);
+        return status;
+    }
+    unlist_buffer(buffer);
+    gyre_buffer_destroy(buffer);
+    return GYRE_OK;
+}

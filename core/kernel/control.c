@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control region of a kernel: its word, and waiting until every block obeyed.
+ *
+ * A worker process can write all of it. So what the program decides by is kept beside it (kernel->order,
+ * kernel->queues, each queue's table_first), its constants are written anew for each device, and what only a device
+ * knows (what its blocks obeyed and counted) is compared or added up, and leads nowhere.
+ *
+ * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
+ */
+#include "core/kernel/control.h"
+
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/queue_table.h"
+#include "core/queue/label.h"
+
+/* How long a wait for a device that rings no bell sleeps between two looks. */
+#define POLL_NS 20000
+/*
+ * The bell is the device's: the host may wake its sleepers but not change it, so a wake can be missed. Only a
+ * wait that is overtaken pays for that.
+ */
+#define OVERTAKEN_NS UINT64_C(1000000)
+
+/* Also over what a worker may have made of them. */
+static void write_constants(const gyre_kernel *kernel)
+{
+    gyre_control_region *control = kernel->control;
+    control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    control->command.queue_count = kernel->queues.entries;
+    control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
+}
+
+gyre_status gyre_control_create(gyre_kernel *kernel)
+{
+    gyre_status status =
+        gyre_region_create("a kernel's control region", GYRE_CONTROL_SIZE(kernel->blocks), &kernel->region);
+    if (status != GYRE_OK)
+        return status;
+    kernel->control = kernel->region.address;
+    write_constants(kernel);
+    return GYRE_OK;
+}
+
+/* Atomic, because threads may be asking for numbers or waiting in a call on a queue meanwhile. */
+void gyre_control_reset(gyre_kernel *kernel)
+{
+    gyre_control_device *device = &kernel->control->device;
+    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    if (gyre_dispatch_isolated(kernel->dispatch)) { /* the last worker may have written anything there */
+        write_constants(kernel);
+        gyre_kernel_clear_table(kernel);
+    }
+    __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&device->acknowledge_bell, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&device->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.total_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.longest_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.stays, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.stayed_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.longest_stay_ns, 0, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        __atomic_store_n(&blocks[i].acknowledged, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].heartbeat, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].working, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].tells, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].working_ns, 0, __ATOMIC_RELAXED);
+    }
+}
+
+const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
+{
+    return (const gyre_control_block *)(kernel->control + 1);
+}
+
+uint64_t gyre_control_verb(const gyre_kernel *kernel)
+{
+    /* relaxed: written under the lock. Not read from the region, which a worker that dies may have written */
+    return __atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED);
+}
+
+/* As the region says it, unless a worker wrote there. Under the lock. */
+static uint64_t last_command(const gyre_kernel *kernel)
+{
+    return kernel->order.epoch << 8 | gyre_control_verb(kernel);
+}
+
+void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
+{
+    gyre_control_region *control = kernel->control;
+    kernel->order.epoch++;
+    __atomic_store_n(&kernel->order.verb, verb, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->command.command, last_command(kernel),
+                     __ATOMIC_RELEASE); /* pairs with the workers' acquire */
+    gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+    if (kernel->resident)
+        gyre_dispatch_notify(kernel->dispatch, kernel->resident);
+}
+
+bool gyre_control_is_lost(const gyre_kernel *kernel)
+{
+    if (gyre_dispatch_isolated(kernel->dispatch)) /* what its worker says of itself tells nothing */
+        return gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+    return __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Commands grow: a block that obeyed a later one has left behind what came before. */
+static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
+{
+    const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    uint32_t behind = 0;
+    for (uint32_t i = 0; i < kernel->blocks; i++)
+        behind += __atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command;
+    return behind;
+}
+
+/* OK: every block obeyed. AGAIN: go on waiting. */
+static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
+                        uint64_t deadline_ns)
+{
+    char why[64];
+    uint32_t behind = blocks_behind(kernel, command);
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turn.wanted, __ATOMIC_ACQUIRE))
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is wanted by another thread", kernel->name);
+    if (yield != GYRE_YIELD_TO_NOTHING && (state == GYRE_KERNEL_STOPPING || state == GYRE_KERNEL_TERMINATED))
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
+    if (behind == 0 && (state != GYRE_KERNEL_LOST || yield == GYRE_YIELD_TO_NOTHING))
+        return GYRE_OK;
+    if (state == GYRE_KERNEL_TERMINATED) /* they obeyed a stop, and were gone when this order repeated it */
+        return GYRE_OK;
+    if (gyre_control_is_lost(kernel))
+        return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
+                              gyre_control_why_lost(kernel->control, why, sizeof why));
+    if (gyre_clock_ns() >= deadline_ns)
+        return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
+                              behind, kernel->blocks, kernel->name);
+    return GYRE_AGAIN;
+}
+
+static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t deadline_ns)
+{
+    uint64_t limit = gyre_clock_ns() + OVERTAKEN_NS;
+    if (gyre_dispatch_device_info(kernel->dispatch)->can_wake)
+        gyre_futex_wait(&kernel->control->device.acknowledge_bell, seen,
+                        deadline_ns < limit ? deadline_ns : limit);
+    else
+        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+}
+
+gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
+                                      uint64_t deadline_ns)
+{
+    const uint32_t *bell = &kernel->control->device.acknowledge_bell;
+    uint64_t command = last_command(kernel);
+    gyre_status status;
+    kernel->turn.inside++;
+    pthread_mutex_unlock(&kernel->lock);
+    for (;;) {
+        uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
+        status = look(kernel, command, yield, deadline_ns);
+        if (status != GYRE_AGAIN)
+            break;
+        sleep_until_bell(kernel, seen, deadline_ns);
+    }
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The object of a kernel: made, and its state. No locks. */
+#include "core/kernel/kernel.h"
+
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/pipeline/build.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/region.h"
+
+void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
+{
+    if (state == GYRE_KERNEL_LOST) /* first: whoever sees the state sees the time */
+        __atomic_store_n(&kernel->lost_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->kernel_state, state, __ATOMIC_RELEASE);
+}
+
+gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel)
+{
+    return __atomic_load_n(&kernel->kernel_state, __ATOMIC_ACQUIRE);
+}
+
+const char *gyre_kernel_state_word(gyre_kernel_state state)
+{
+    static const char *const words[] = {"not launched", "active",     "inactive",
+                                        "stopping",     "terminated", "lost"};
+    size_t index = (size_t)state;
+    return index < sizeof words / sizeof words[0] ? words[index] : "unknown";
+}
+
+gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
+{
+    gyre_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel)
+        return NULL;
+    kernel->runtime = runtime;
+    kernel->region = GYRE_REGION_NONE;
+    kernel->launched_ns = gyre_clock_ns();
+    kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
+    pthread_mutex_init(&kernel->lock, NULL);
+    pthread_mutex_init(&kernel->log.lock, NULL);
+    gyre_clock_condition(&kernel->changed);
+    return kernel;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queues of a kernel: from configuration and descriptor to a queue that the device serves.
+ *
+ * Locks: kernel->lock while the table changes, not while a queue is made or freed. A change is announced by a
+ * new command, and what was taken out is freed only after every block obeyed it.
+ */
+#include "core/kernel/kernel_queue.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/choices.h"
+#include "core/kernel/control.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/queue_table.h"
+#include "core/kernel/sections.h"
+#include "core/kernel/span_memory.h"
+#include "core/kernel/turn.h"
+#include "core/plan/queue_plan.h"
+#include "core/queue/convert.h"
+#include "core/queue/end.h"
+#include "core/queue/label.h"
+#include "core/queue/life.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/set.h"
+#include "core/stages/make.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
+}
+
+static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+                                                const char *name)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    struct gyre_queue_options options = {
+        .name = desc->name ? desc->name : "",
+        .capacity = desc->capacity,
+        .request_size = (uint32_t)kernel->record->request->size,
+        .reply_size = (uint32_t)kernel->record->reply->size,
+        .policy =
+            desc->policy ? desc->policy : (gyre_full_policy)gyre_queue_plan_word(config, name, "policy"),
+        .idle = desc->idle ? desc->idle : (gyre_idle_strategy)gyre_queue_plan_word(config, name, "idle"),
+        .spin_turns = (uint32_t)setting(kernel, name, "spin_turns"),
+        .first_sequence =
+            desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),
+        .many_threads = setting(kernel, name, "threads") == 0,
+        .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
+        .device_returns = gyre_dispatch_isolated(kernel->dispatch),
+        .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
+        .timed = gyre_kernel_setting(kernel, "timing") != 0,
+        .wire = kernel->migrates ? 0 : (uint32_t)setting(kernel, name, "wire"),
+        .control = kernel->control,
+    };
+    /* with drop_oldest a sender receives what it drops,
+     * and whoever replaces a worker closes and opens sends */
+    if (options.policy == GYRE_FULL_DROP_OLDEST || options.device_returns)
+        options.many_threads = true;
+    return options;
+}
+
+static gyre_status check_queue(const gyre_kernel *kernel, const struct gyre_queue_site *site,
+                               const gyre_queue_desc *desc, const char *section,
+                               struct gyre_queue_options *options)
+{
+    gyre_status status = gyre_queue_plan_check_choices(desc->policy, desc->idle);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "a queue of kernel '%s'", kernel->name);
+    if (desc->first_sequence > INT64_MAX) /* as in the configuration */
+        return gyre_error_set(
+            GYRE_INVALID, "a queue of kernel '%s': first_sequence: expected 0 to %" PRId64 ", found %" PRIu64,
+            kernel->name, INT64_MAX, desc->first_sequence);
+    if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
+                              GYRE_NAME_MAX - 1);
+    return gyre_queue_choose_types(kernel->runtime->config, site, desc, section, options);
+}
+
+static void mark_entries(const gyre_queue *list, bool *taken)
+{
+    for (const gyre_queue *queue = list; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->table_entry < GYRE_QUEUES_MAX)
+            taken[gyre_view_of(queue)->table_entry] = true;
+}
+
+/*
+ * An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. The entry
+ * of a queue that is being closed is taken: a block that reads the table for an earlier command may have read one
+ * word of it, and would put the next one beside that (tests/models/table.pml).
+ */
+static uint32_t free_entry(const gyre_kernel *kernel)
+{
+    bool taken[GYRE_QUEUES_MAX] = {false};
+    uint32_t entry = 0;
+    mark_entries(kernel->queues.first, taken);
+    mark_entries(kernel->queues.closing, taken);
+    mark_entries(kernel->queues.left, taken);
+    while (entry < GYRE_QUEUES_MAX && taken[entry])
+        entry++;
+    return entry;
+}
+
+gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  bool lent, struct gyre_queue_options *options)
+{
+    *options = choose_options(kernel, desc, section);
+    options->lent = lent;
+    const struct gyre_queue_site site = {.kernel = kernel->name,
+                                         .record = kernel->record,
+                                         .device = kernel->dispatch,
+                                         .blocks = kernel->blocks,
+                                         .migrates = kernel->migrates};
+    gyre_queue_plan_capacity(kernel->runtime->config, kernel->dispatch, section, options);
+    gyre_status status = check_queue(kernel, &site, desc, section, options);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
+    if (status == GYRE_OK)
+        return status;
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
+/* The queue as it was planned, with the types of its caller. Takes what `options` own, also after a failure. */
+static gyre_status create_typed(const gyre_kernel *kernel, struct gyre_queue_options *options,
+                                gyre_queue **out)
+{
+    struct gyre_kernel_types *own = NULL;
+    gyre_status status =
+        gyre_kernel_types_create_grown(kernel->types, &options->request_growth, &options->reply_growth, &own);
+    if (status == GYRE_OK)
+        status = gyre_queue_create(options, out);
+    if (status == GYRE_OK) {
+        gyre_kernel_types_name(own ? own : kernel->types, *out);
+        gyre_view_for(*out)->own_types = own;
+        return status;
+    }
+    gyre_kernel_types_destroy(own);
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
+static void destroy_typed(gyre_queue *queue)
+{
+    struct gyre_kernel_types *const own = gyre_view_of(queue)->own_types;
+    gyre_queue_destroy(queue);
+    gyre_kernel_types_destroy(own);
+}
+
+/* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
+static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                              struct gyre_queue_options *lent, gyre_queue **out)
+{
+    uint64_t address = 0;
+    gyre_queue_memory *memory = NULL;
+    struct gyre_queue_options options;
+    *out = NULL;
+    gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, lent != NULL, &options);
+    if (status != GYRE_OK)
+        return status;
+    options.trusted = lent && lent->trusted;
+    status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
+    if (status != GYRE_OK) {
+        gyre_queue_growth_finish(&options.request_growth);
+        gyre_queue_growth_finish(&options.reply_growth);
+        return status;
+    }
+    status = create_typed(kernel, &options, out);
+    if (status != GYRE_OK)
+        return status;
+    const struct gyre_region *const memory_of = &gyre_ring_of(*out)->region;
+    gyre_queue_memory_desc region = {.size = sizeof region,
+                                     .address = memory_of->address,
+                                     .region_size = memory_of->size,
+                                     .descriptor = memory_of->descriptor};
+    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
+    if (status != GYRE_OK) {
+        destroy_typed(*out);
+        *out = NULL;
+        return status;
+    }
+    gyre_view_for(*out)->kernel = kernel;
+    gyre_view_for(*out)->device_memory = memory;
+    gyre_view_for(*out)->device_address = address;
+    if (lent)
+        *lent = options;
+    status = gyre_span_memory_create(kernel, section, *out);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    gyre_kernel_free_queue(kernel, *out);
+    *out = NULL;
+    return status;
+}
+
+gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                   gyre_queue **out)
+{
+    return make_queue(kernel, desc, section, NULL, out);
+}
+
+void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    struct gyre_durable *const durable = gyre_view_of(queue)->durable;
+    gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
+    gyre_keeper_queue_end(
+        kernel, durable); /* first: what is left of the requests is in the journal, and not completed */
+    gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
+    destroy_typed(queue);
+    gyre_keeper_queue_free(kernel, durable);
+    gyre_span_memory_destroy(span_memory);
+}
+
+/* Under the lock: the queue into the table, if its name and an entry are free. */
+static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
+{
+    uint32_t entry = free_entry(kernel);
+    for (const gyre_queue *other = kernel->queues.first; gyre_queue_name(queue)[0] && other;
+         other = gyre_view_of(other)->next)
+        if (!strcmp(gyre_queue_name(other), gyre_queue_name(queue)))
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
+                                  kernel->name, gyre_queue_name(queue));
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    bool launched = kernel->order.epoch != 0; /* the first queue is there before the kernel runs */
+    char why[64];
+    if (launched && state == GYRE_KERNEL_LOST)
+        return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again before opening a queue",
+                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
+    if (launched && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it before opening a queue",
+                              kernel->name, gyre_kernel_state_word(state));
+    if (entry == GYRE_QUEUES_MAX)
+        return gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
+                              GYRE_QUEUES_MAX);
+    gyre_view_for(queue)->next = kernel->queues.first;
+    kernel->queues.first = queue;
+    gyre_view_for(queue)->table_entry = entry;
+    /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
+    gyre_kernel_write_entry(kernel, queue);
+    return GYRE_OK;
+}
+
+/* A queue that has everything but its place in the kernel, as its journal left it. */
+static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                             struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
+{
+    gyre_queue_desc given = *desc;
+    gyre_status status = lent ? GYRE_OK : gyre_keeper_queue_open(kernel, &given, section, durable);
+    if (status == GYRE_OK)
+        status = make_queue(kernel, &given, section, lent, out);
+    if (status != GYRE_OK) {
+        gyre_keeper_queue_end(kernel, *durable);
+        gyre_keeper_queue_free(kernel, *durable);
+    }
+    return status;
+}
+
+static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                       struct gyre_queue_options *lent, gyre_queue **out)
+{
+    gyre_queue *queue = NULL;
+    struct gyre_durable *durable = NULL;
+    *out = NULL;
+    gyre_status status = make_ring(kernel, desc, section, lent, &durable, &queue);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_await_turn(kernel);
+    status = gyre_keeper_queue_equip(kernel, queue, durable);
+    bool running = kernel->resident != NULL;
+    if (status == GYRE_OK)
+        status = enter(kernel, queue);
+    if (status == GYRE_OK && running) {
+        gyre_keeper_running(kernel);
+        gyre_control_order(kernel, gyre_control_verb(kernel));
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    if (status != GYRE_OK)
+        gyre_kernel_free_queue(kernel, queue);
+    else
+        *out = queue;
+    return status;
+}
+
+gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    return gyre_kernel_add_ring(kernel, desc, desc->name ? desc->name : "", out);
+}
+
+gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                 gyre_queue **out)
+{
+    return add(kernel, desc, section, NULL, out);
+}
+
+gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  struct gyre_queue_options *options, gyre_queue **out)
+{
+    if (!options->trusted && gyre_dispatch_device_info(kernel->dispatch)->knows_foreign != 1)
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "kernel '%s' takes no other programs: its backend '%s' handles their messages where they can still write "
+            "them; update the plugin to backend ABI 2.4, or set gyre.trusted = true for clients that are believed",
+            kernel->name, gyre_dispatch_backend(kernel->dispatch));
+    return add(kernel, desc, section, options, out);
+}
+
+static void remove_from(gyre_queue **list, const gyre_queue *queue)
+{
+    while (*list != queue)
+        list = &gyre_view_for(*list)->next;
+    *list = gyre_view_of(queue)->next;
+}
+
+static void push_to(gyre_queue **list, gyre_queue *queue)
+{
+    gyre_view_for(queue)->next = *list;
+    *list = queue;
+}
+
+/* It is not listed any more, and keeps its entry until every block obeyed. */
+static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    remove_from(&kernel->queues.first, queue);
+    push_to(&kernel->queues.closing, queue);
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
+    if (queue == kernel->queues.main)
+        __atomic_store_n(&kernel->queues.main, NULL, __ATOMIC_RELAXED);
+}
+
+/* Under the lock: waits until no block has the queue any more. False: a handler is stuck and may still have
+ * it. */
+static bool await_let_go(gyre_kernel *kernel)
+{
+    if (!kernel->resident)
+        return true;
+    uint64_t limit =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    return gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit) != GYRE_TIMEOUT;
+}
+
+static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
+                     "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
+                     gyre_queue_name(queue));
+    gyre_queue_leave_sets(queue);
+    gyre_queue_abandon(queue);
+    push_to(&kernel->queues.left, queue);
+}
+
+/*
+ * The queue of a kernel with checkpoints: no more of its requests are handled, and those that were are in a
+ * checkpoint, before it leaves the list.
+ */
+static void settle(gyre_kernel *kernel, gyre_queue *queue)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside++;
+    gyre_kernel_await_turn(kernel);
+    gyre_view_for(queue)->withdrawn = true;
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
+    await_let_go(kernel);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_keeper_queue_settle(kernel, queue);
+}
+
+void gyre_kernel_close_queue(gyre_queue *queue)
+{
+    gyre_kernel *kernel = gyre_view_of(queue)->kernel;
+    gyre_queue_close_sends(queue);
+    if (kernel->checkpoints)
+        settle(kernel, queue);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside++;
+    while (kernel->turn.starting) /* a device that reads the table, and cannot be told yet */
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    unlink_queue(kernel, queue);
+    bool free_now = await_let_go(kernel);
+    remove_from(&kernel->queues.closing, queue);
+    if (!free_now)
+        abandon_queue(kernel, queue);
+    pthread_mutex_unlock(&kernel->lock);
+    if (free_now)
+        gyre_kernel_free_queue(kernel, queue);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* There is no status to return, so that the log has it as well. */
+static void refuse_to_close_ring(const gyre_queue *queue)
+{
+    gyre_error_set(
+        GYRE_INVALID,
+        "gyre_queue_close: '%s' of kernel '%s' is a ring of shards, which use it on: gyre_shards_close "
+        "closes all their rings",
+        gyre_queue_name(queue), gyre_view_of(queue)->kernel->name);
+    gyre_runtime_log(gyre_view_of(queue)->kernel->runtime, GYRE_LOG_ERROR, "%s", gyre_error_text());
+}
+
+void gyre_queue_close(gyre_queue *queue)
+{
+    if (queue && gyre_foreign_of(queue)->detach)
+        gyre_foreign_of(queue)->detach(queue);
+    else if (!queue || gyre_view_of(queue)->kernel->runtime->foreign)
+        return;
+    else if (gyre_view_of(queue)->of_shards)
+        refuse_to_close_ring(queue);
+    else
+        gyre_kernel_close_queue(queue);
+}
+
+static void free_list(gyre_kernel *kernel, gyre_queue **list)
+{
+    while (*list) {
+        gyre_queue *queue = *list;
+        *list = gyre_view_of(queue)->next;
+        gyre_kernel_free_queue(kernel, queue);
+    }
+}
+
+void gyre_kernel_free_queues(gyre_kernel *kernel)
+{
+    if (kernel->shards.free)
+        kernel->shards.free(kernel);
+    free_list(kernel, &kernel->queues.first);
+    free_list(kernel, &kernel->queues.left);
+}
+
+void gyre_kernel_abandon_queues(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        gyre_queue_leave_sets(queue);
+        gyre_queue_abandon(queue);
+    }
+}
+
+void gyre_kernel_rewind_queues(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues.left; queue; queue = gyre_view_of(queue)->next)
+        gyre_view_for(queue)->table_entry = GYRE_QUEUES_MAX; /* whoever was stuck with it is gone */
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        const uint64_t next = gyre_queue_rewind(queue);
+        gyre_queue_resume_bytes(queue);
+        gyre_view_for(queue)->gate = UINT64_MAX;
+        gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
+        gyre_view_for(queue)->table_first = next;
+        kernel->control->queues[gyre_view_of(queue)->table_entry].first = next;
+        kernel->control->queues[gyre_view_of(queue)->table_entry].serial = ++kernel->queues.serial;
+        gyre_ring_of(queue)->shared->claim.next = next; /* the device's line, but no device is there */
+        gyre_keeper_queue_rewind(kernel, queue);
+        gyre_queue_reopen(queue);
+    }
+}
+
+gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    gyre_queue_desc given = {.size = sizeof given};
+    if (!kernel || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_queue_open", {"kernel", kernel}, {"out", out}, GYRE_SIZED_OR_NULL(desc));
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_queue_open");
+    if (status == GYRE_OK && given.name)
+        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, given.name, kernel->build);
+    return status == GYRE_OK ? gyre_kernel_add_queue(kernel, &given, out) : status;
+}
+
+gyre_queue *gyre_kernel_queue(gyre_kernel *kernel)
+{
+    return kernel ? __atomic_load_n(&kernel->queues.main, __ATOMIC_RELAXED) : NULL;
+}
+
+gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
+{
+    gyre_queue *queue = NULL;
+    if (!kernel || !name)
+        return NULL;
+    pthread_mutex_lock(&kernel->lock);
+    for (queue = kernel->queues.first; queue && strcmp(gyre_queue_name(queue), name) != 0;)
+        queue = gyre_view_of(queue)->next;
+    pthread_mutex_unlock(&kernel->lock);
+    return queue;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queue table of a kernel's control region: which queues its device sees, and from which request on.
+ *
+ * Lock: the caller has kernel->lock. What is written is announced by the command that follows. Nothing of the table
+ * is read to decide anything: a worker process may have overwritten all of it.
+ */
+#include "core/kernel/queue_table.h"
+
+#include <string.h>
+
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/keeper.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
+#include "core/ring/bytes.h"
+#include "core/ring/express.h"
+
+static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    return gyre_dispatch_isolated(kernel->dispatch)
+               ? gyre_dispatch_queue_address(kernel->dispatch, gyre_view_of(queue)->device_memory)
+               : gyre_view_of(queue)->device_address;
+}
+
+/*
+ * Announced by the command that follows. A worker may be reading the table for the command before, so the
+ * address comes last: who sees it sees the rest (tests/models/table.pml).
+ */
+static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, uint64_t address)
+{
+    gyre_control_region *control = kernel->control;
+    gyre_control_queue *slot = &control->queues[gyre_view_of(queue)->table_entry];
+    gyre_express_withdraw(gyre_ring_of(queue)); /* what slots say may be another thing now */
+    gyre_view_for(queue)->table_first = first;
+    __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
+    if (memcmp(&slot->slots, &gyre_ring_of(queue)->slots, sizeof slot->slots) !=
+        0) /* new here: it has no address yet */
+        slot->slots = gyre_ring_of(queue)->slots;
+    if (memcmp(&slot->bridge, gyre_bytes_layout(gyre_ring_of(queue)), sizeof slot->bridge) != 0)
+        slot->bridge = *gyre_bytes_layout(gyre_ring_of(queue));
+    __atomic_store_n(&slot->serial, ++kernel->queues.serial, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
+    if (kernel->queues.entries <= gyre_view_of(queue)->table_entry)
+        kernel->queues.entries = gyre_view_of(queue)->table_entry + 1;
+    __atomic_store_n(&control->command.queue_count, kernel->queues.entries, __ATOMIC_RELEASE);
+}
+
+/* What the next device is to pass over. One block whose handler keeps something repeats what it did, in
+ * order. */
+static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
+{
+    if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
+        return;
+    if (gyre_kernel_repeats_in_order(kernel))
+        gyre_queue_mark_settled(queue);
+    else
+        gyre_queue_mark_answered(queue);
+}
+
+void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
+{
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        uint64_t first = gyre_view_of(queue)->table_first;
+        if (resume) {
+            gyre_queue_renew(queue);
+            gyre_queue_resume_bytes(queue);
+            first = gyre_queue_first_unanswered(queue);
+            gyre_queue_set_claim(queue, first);
+        }
+        if (resume)
+            mark_answered(kernel, queue);
+        write_entry(kernel, queue, first,
+                    gyre_view_of(queue)->gate && !gyre_view_of(queue)->withdrawn ? address_of(kernel, queue)
+                                                                                 : 0);
+    }
+}
+
+void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue)
+{
+    write_entry(kernel, queue, gyre_queue_first_unanswered(queue), address_of(kernel, queue));
+}
+
+void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    if (gyre_view_of(queue)->withdrawn)
+        return;
+    uint64_t first = gyre_queue_first_unanswered(queue);
+    gyre_queue_set_claim(queue, first);
+    gyre_queue_renew(queue); /* it was left out: no device has it */
+    gyre_queue_resume_bytes(queue);
+    mark_answered(kernel, queue);
+    write_entry(kernel, queue, first, address_of(kernel, queue));
+}
+
+void gyre_kernel_clear_table(gyre_kernel *kernel)
+{
+    for (uint32_t i = 0; i < GYRE_QUEUES_MAX; i++)
+        __atomic_store_n(&kernel->control->queues[i].address, 0, __ATOMIC_RELEASE);
+}
+
+void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_kernel_clear_table(kernel);
+    gyre_view_for(queue)->table_entry = 0;
+    write_entry(kernel, queue, gyre_queue_next_index(queue), address_of(kernel, queue));
+}
+
+void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
+{
+    uint64_t old = gyre_view_of(queue)->gate;
+    gyre_view_for(queue)->gate = gate;
+    if (gate != 0 && gate != UINT64_MAX)
+        gyre_queue_hide(queue, gate); /* before the other one is shown, so that the device stops there */
+    if (old != gate && old != 0 && old != UINT64_MAX)
+        gyre_queue_show(queue, old);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a kernel and of what its launch made.
+ *
+ * Locks: kernel->lock while its device side ends; log.lock so that no line of a handler that never returns reaches the
+ * application after its kernel was released.
+ */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/choices.h"
+#include "core/kernel/end.h"
+#include "core/kernel/handles.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/kernel_queue.h"
+#include "core/kernel/list.h"
+#include "core/pipeline/build.h"
+#include "core/ring/region.h"
+
+/* A handler runs for ever, or may: its thread cannot be taken away, so its memory has to stay. */
+static void leave_behind(gyre_kernel *kernel, gyre_status why)
+{
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
+                     why == GYRE_TIMEOUT ? "did not stop within stop_timeout_ms: a handler does not return"
+                                         : "may still run, its device does not say");
+    gyre_handles_keep(kernel);
+    pthread_mutex_lock(&kernel->log.lock);
+    kernel->log.ended = true;
+    pthread_mutex_unlock(&kernel->log.lock);
+}
+
+/* Ends its device side and waits for all who are at it. Under the lock. */
+static gyre_status end_for_good(gyre_kernel *kernel)
+{
+    gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    if (kernel->resident)
+        gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
+    while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
+           __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    return status;
+}
+
+/*
+ * With what a launch made, in any stage of it. When its device side does not leave, what a handler may still
+ * touch stays behind, with a line in the log.
+ */
+static void free_kernel(gyre_kernel *kernel)
+{
+    gyre_error_hold();
+    gyre_keeper_stop(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->end.leaving = true;
+    gyre_status status = end_for_good(kernel);
+    /* its worker may have died meanwhile, and with it the handler that did not return */
+    if (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))
+        status = end_for_good(kernel);
+    const bool stays = kernel->resident != NULL;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_error_let_go();
+    if (stays) {
+        leave_behind(kernel, status);
+        return;
+    }
+    gyre_kernel_free_queues(kernel);
+    gyre_keeper_destroy(kernel);
+    gyre_dispatch_memory_release(kernel->dispatch, kernel->memory.state);
+    gyre_kernel_types_destroy(kernel->types);
+    gyre_build_release(kernel->build);
+    gyre_region_destroy(&kernel->region);
+    pthread_cond_destroy(&kernel->changed);
+    pthread_mutex_destroy(&kernel->log.lock);
+    pthread_mutex_destroy(&kernel->lock);
+    free(kernel->care);
+    free(kernel->memory.buffers);
+    free(kernel->memory.initial_state);
+    free(kernel);
+}
+
+void gyre_kernel_release(gyre_kernel *kernel)
+{
+    if (!kernel || kernel->runtime->foreign)
+        return;
+    gyre_kernel_unlist(kernel);
+    free_kernel(kernel);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sections of the configuration that are for nobody, it seems: [kernel.buckt] where a kernel `bucket` is
+ * launched that has no section. Names of kernels and queues are free, so only a similar one is told, and none
+ * that somebody used. Lock: runtime->lock, for what was told before.
+ */
+#include "core/kernel/sections.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/pipeline/build.h"
+
+/* worker1 and worker2 are two names, not one with a mistake in it. */
+static bool differ_in_digits(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return isdigit((unsigned char)*a) || isdigit((unsigned char)*b);
+}
+
+static bool is_of_build(const struct gyre_build *build, const char *name)
+{
+    for (size_t i = 0; build && i < gyre_build_count(build); i++)
+        if (!strcmp(gyre_build_at(build, i)->name, name))
+            return true;
+    return false;
+}
+
+/* Somebody has that name, or is to have it: its section is meant for them. */
+static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const struct gyre_build *build,
+                     const char *name)
+{
+    return is_of_build(build, name) || gyre_kernel_find(runtime, name) ||
+           gyre_config_text(runtime->config, GYRE_SECTION_KERNEL, name, "source")[0] ||
+           (kind == GYRE_SECTION_QUEUE &&
+            gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, name));
+}
+
+/* Once for each: programs launch the same kernel many times. What somebody uses counts as told. */
+static bool was_told(gyre_runtime *runtime, const char *section)
+{
+    bool told = false;
+    pthread_mutex_lock(&runtime->lock);
+    for (size_t i = 0; i < GYRE_SECTIONS_TOLD && !told; i++) {
+        told = runtime->told[i] == section;
+        if (!runtime->told[i]) {
+            runtime->told[i] = section; /* the configuration's, which lives as long */
+            break;
+        }
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return told;
+}
+
+static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section, const char *name)
+{
+    const char *word = gyre_section_kind_word(kind),
+               *place = gyre_config_place(runtime->config, kind, section);
+    if (!was_told(runtime, section))
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING,
+                         "%s%s[%s.%s] is for no %s that is known; did you mean [%s.%s]?", place ? place : "",
+                         place ? ": " : "", word, section, word, word, name);
+}
+
+/* It has a section of its own, which is nobody's mistake then. Kernels are found by their names. */
+static bool has_own(gyre_runtime *runtime, enum gyre_section_kind kind, const char *const *names,
+                    size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    if (i < count && kind == GYRE_SECTION_QUEUE)
+        was_told(runtime, names[i]);
+    return gyre_config_has_section(runtime->config, kind, name); /* `default` is not among the names */
+}
+
+void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
+                        const struct gyre_build *build)
+{
+    size_t count, others = 0;
+    const char *const *names = gyre_config_names(runtime->config, kind, &count);
+    const char **candidates = count && name[0] ? calloc(count, sizeof *candidates) : NULL;
+    if (!candidates || has_own(runtime, kind, names, count, name)) {
+        free(candidates);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_known(runtime, kind, build, names[i]) && !differ_in_digits(names[i], name))
+            candidates[others++] = names[i];
+    const char *near = gyre_text_nearest(name, candidates, others);
+    if (near)
+        tell(runtime, kind, near, name);
+    free(candidates);
+}

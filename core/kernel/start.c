@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting the device side of a kernel, at its launch and whenever it is brought back.
+ *
+ * Lock: kernel->lock, given up while the backend works; `starting` keeps everybody else off meanwhile.
+ */
+#include "core/kernel/start.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/fault.h"
+#include "core/device/buffer.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/binding.h"
+#include "core/kernel/control.h"
+#include "core/kernel/end.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/queue_table.h"
+#include "core/pipeline/build.h"
+
+enum { STARTS_MAX = 3 };
+
+static gyre_status write_state(gyre_kernel *kernel)
+{
+    if (!kernel->memory.state)
+        return GYRE_OK;
+    if (!kernel->memory.initial_state)
+        return gyre_memory_fill_zero(kernel->dispatch, kernel->memory.state, kernel->record->state->size);
+    gyre_transfer_desc upload = {.size = sizeof upload,
+                                 .kind = GYRE_TRANSFER_UPLOAD,
+                                 .memory = kernel->memory.state,
+                                 .byte_count = kernel->record->state->size,
+                                 .source = kernel->memory.initial_state};
+    return gyre_dispatch_transfer(kernel->dispatch, &upload);
+}
+
+static void log_line(void *context, const char *text, int64_t value)
+{
+    gyre_kernel *kernel = context;
+    pthread_mutex_lock(&kernel->log.lock);
+    if (!kernel->log.ended) /* else the runtime may be gone */
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
+                         (long long)value);
+    pthread_mutex_unlock(&kernel->log.lock);
+}
+
+static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list *list,
+                              gyre_binding_desc *bindings)
+{
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
+        bindings[i] =
+            (gyre_binding_desc){.memory = kernel->memory.buffers[i]->memory,
+                                .element_count = kernel->memory.buffers[i]->size / list->slots[i].type->size};
+}
+
+gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out)
+{
+    gyre_buffer_list list = {0};
+    gyre_binding_desc *bindings = calloc((size_t)kernel->memory.buffer_count + 1, sizeof *bindings);
+    gyre_status status = anew ? write_state(kernel) : GYRE_OK;
+    if (status == GYRE_OK && anew)
+        status = gyre_keeper_begin(kernel);
+    if (status == GYRE_OK && !bindings)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->memory.buffer_count);
+    if (status == GYRE_OK)
+        status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    if (status == GYRE_OK) {
+        describe_bindings(kernel, &list, bindings);
+        gyre_resident_desc desc = {.size = sizeof desc,
+                                   .control = kernel->control,
+                                   .control_size = kernel->region.size,
+                                   .control_descriptor = kernel->region.descriptor,
+                                   .kernel_name = kernel->record->name,
+                                   .lanes = kernel->lanes,
+                                   .blocks = kernel->blocks,
+                                   .state = kernel->memory.state,
+                                   .bindings = bindings,
+                                   .binding_count = kernel->memory.buffer_count,
+                                   .idle = (gyre_idle)gyre_kernel_setting(kernel, "idle"),
+                                   .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
+                                   .kernel_log = log_line,
+                                   .kernel_log_context = kernel};
+        status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc, out);
+    }
+    gyre_buffer_list_finish(&list);
+    free(bindings);
+    return status;
+}
+
+/* An unacknowledged launch is taken back: the control word stops whatever did start. */
+static gyre_status await_first_words(gyre_kernel *kernel)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    uint64_t limit = gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms");
+    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_clock_ns() + limit);
+    if (status == GYRE_OK || status == GYRE_CLOSED)
+        return status;
+    gyre_error_add(status, "kernel '%s' was launched and did not report", kernel->name);
+    gyre_error_hold();
+    gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    gyre_error_let_go();
+    return status;
+}
+
+/*
+ * Under the lock, which is given up meanwhile. LOST when a worker process died under it, perhaps of another
+ * kernel: whoever brings that back leaves kernels that are being started to the thread that starts them.
+ */
+static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
+{
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_kernel_launch_device(kernel, true, out);
+    pthread_mutex_lock(&kernel->lock);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_keeper_replay(kernel, *out);
+    if (status == GYRE_OK && gyre_dispatch_is_current(kernel->dispatch, *out))
+        return GYRE_OK;
+    gyre_dispatch_release(kernel->dispatch, *out);
+    *out = NULL;
+    if (status != GYRE_OK && status != GYRE_LOST)
+        return status;
+    return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched", kernel->name);
+}
+
+/* The worker is gone before it can be told what to do, as if it had died of itself. Only where a fault point says so. */
+static void lose_worker(const gyre_kernel *kernel)
+{
+    const struct timespec pause = {0, 100000};
+    gyre_dispatch_kill(kernel->dispatch, "a fault point said so");
+    while (gyre_dispatch_is_current(kernel->dispatch, kernel->resident) &&
+           gyre_dispatch_isolated(kernel->dispatch))
+        nanosleep(&pause, NULL);
+}
+
+gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
+{
+    gyre_resident *resident = NULL;
+    gyre_status status = gyre_kernel_hold_buffers(kernel);
+    if (status != GYRE_OK)
+        return status;
+    gyre_control_reset(kernel);
+    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
+    bool held = isolated || kernel->checkpoints; /* what it is to handle is told when it is there */
+    gyre_control_order(kernel, held ? GYRE_VERB_PAUSE : verb);
+    kernel->turn.starting = true;
+    kernel->generation++;
+    kernel->starts++;
+    kernel->paused_to_save = false;
+    kernel->tally = (struct gyre_kernel_tally){0};
+    status = GYRE_LOST;
+    for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
+        status = try_start(kernel, &resident);
+    kernel->turn.starting = false;
+    kernel->resident = resident;
+    if (status == GYRE_OK && GYRE_FAULT_POINT(LAUNCH_REPORT))
+        lose_worker(kernel);
+    if (status == GYRE_OK)
+        gyre_keeper_running(kernel);
+    if (status == GYRE_OK && held) { /* only now it is known at which addresses a worker has the queues */
+        gyre_kernel_write_table(kernel, kernel->checkpoints != NULL);
+        gyre_control_order(kernel, verb);
+    }
+    if (status == GYRE_OK)
+        gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
+    else
+        gyre_kernel_let_buffers_go(kernel);
+    pthread_cond_broadcast(&kernel->changed);
+    return status == GYRE_OK ? await_first_words(kernel) : status;
+}

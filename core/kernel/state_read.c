@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a handler keeps, read by the application. A kernel that runs stands at a message boundary while its state is
+ * copied, as for a checkpoint.
+ *
+ * Under kernel->lock, which is given up while bytes are copied. Must not count as a thread that wants its turn: one that
+ * reads would have another reader give up, and that one the first.
+ */
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
+#include "core/kernel/standstill.h"
+#include "core/kernel/turn.h"
+#include "core/queue/label.h"
+
+#define RETRY_NS UINT64_C(200000)
+/* Tries are made for so many times stop_timeout_ms, which each of them waits at most. */
+enum { TRIES_TIMEOUTS = 10 };
+/* From here on a device that copies within itself does so, and its kernel goes on while the copy is fetched. */
+#define COPIED_FROM (UINT64_C(1) << 20)
+
+/* A read that is under way. */
+struct reading {
+    gyre_kernel *kernel;
+    void *state;
+    size_t size;
+    gyre_memory *copy; /* on the device; NULL: there is none */
+};
+
+static gyre_status check_readable(const gyre_kernel *kernel, size_t size)
+{
+    char why[64];
+    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST)
+        return gyre_error_set(GYRE_LOST,
+                              "the state of kernel '%s' was lost with its device%s; launch it again",
+                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
+    if (!kernel->memory.state)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
+    if (size != kernel->record->state->size)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
+                              kernel->name, (unsigned long long)kernel->record->state->size, size);
+    return GYRE_OK;
+}
+
+static gyre_status download(const struct reading *reading, gyre_memory *memory)
+{
+    const gyre_transfer_desc download = {.size = sizeof download,
+                                         .kind = GYRE_TRANSFER_DOWNLOAD,
+                                         .memory = memory,
+                                         .byte_count = reading->size,
+                                         .target = reading->state};
+    return gyre_dispatch_transfer(reading->kernel->dispatch, &download);
+}
+
+/* A device without room for it is read while its kernel stands. */
+static void make_copy_room(struct reading *reading)
+{
+    struct gyre_dispatch *dispatch = reading->kernel->dispatch;
+    if (reading->size < COPIED_FROM || reading->size != reading->kernel->record->state->size ||
+        !gyre_dispatch_can_copy(dispatch))
+        return;
+    gyre_error_hold();
+    if (gyre_dispatch_memory_alloc(dispatch, reading->size, &reading->copy) != GYRE_OK)
+        reading->copy = NULL;
+    gyre_error_let_go();
+}
+
+static gyre_status copy_on_device(const struct reading *reading)
+{
+    const gyre_copy_desc copy = {.size = sizeof copy,
+                                 .source = reading->kernel->memory.state,
+                                 .target = reading->copy,
+                                 .byte_count = reading->size};
+    return gyre_dispatch_memory_copy(reading->kernel->dispatch, &copy);
+}
+
+static gyre_status copy_standing(const struct reading *reading)
+{
+    return reading->copy ? copy_on_device(reading) : download(reading, reading->kernel->memory.state);
+}
+
+/* Under the lock, given up meanwhile, as a device that is brought back needs it. */
+static gyre_status without_lock(const struct reading *reading, gyre_status (*part)(const struct reading *))
+{
+    gyre_kernel *kernel = reading->kernel;
+    kernel->turn.inside++;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = part(reading);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    return status;
+}
+
+static gyre_status fetch_copy(const struct reading *reading)
+{
+    return reading->copy ? download(reading, reading->copy) : GYRE_OK;
+}
+
+static void nap_without_lock(gyre_kernel *kernel, uint64_t time_ns)
+{
+    const struct timespec time = {(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)};
+    kernel->turn.inside++;
+    pthread_mutex_unlock(&kernel->lock);
+    nanosleep(&time, NULL);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+}
+
+/*
+ * Between two reads a kernel runs for as long as it stood, from when it took up that it may: or programs that do nothing
+ * but read would keep messages waiting for ever. AGAIN when it was waited for, and others may have come first.
+ */
+static gyre_status let_it_run(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    const uint64_t since = gyre_clock_ns() - kernel->look.over_ns, stood = kernel->look.stood_ns;
+    if (since >= stood)
+        return GYRE_OK;
+    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, deadline_ns);
+    if (status == GYRE_OK)
+        nap_without_lock(kernel, stood - since);
+    return status == GYRE_OK || status == GYRE_CLOSED ? GYRE_AGAIN : status;
+}
+
+static void note_end(gyre_kernel *kernel, uint64_t begun_ns)
+{
+    kernel->look.over_ns = gyre_clock_ns();
+    kernel->look.stood_ns = kernel->look.over_ns - begun_ns;
+}
+
+static gyre_status read_running(const struct reading *reading, uint64_t deadline_ns)
+{
+    gyre_kernel *kernel = reading->kernel;
+    const uint64_t generation = kernel->generation;
+    gyre_status status = gyre_standstill_check(kernel);
+    if (status == GYRE_OK)
+        status = let_it_run(kernel, deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    const uint64_t begun = gyre_clock_ns();
+    status = gyre_standstill_begin(kernel, deadline_ns);
+    if (status == GYRE_OK)
+        status = without_lock(reading, copy_standing);
+    gyre_standstill_end(kernel, generation);
+    note_end(kernel, begun);
+    return status == GYRE_OK ? without_lock(reading, fetch_copy) : status;
+}
+
+static gyre_status read_still(const struct reading *reading)
+{
+    gyre_kernel *kernel = reading->kernel;
+    gyre_status status = GYRE_OK;
+    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE)
+        status = gyre_kernel_await_obeyed(kernel, gyre_in_ms(1000));
+    return status == GYRE_OK ? without_lock(reading, copy_standing) : status;
+}
+
+static void await_others(gyre_kernel *kernel)
+{
+    kernel->turn.inside++;
+    while (gyre_kernel_is_taken(kernel))
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+}
+
+/* AGAIN when the kernel was brought back meanwhile: what was read may be of the midst of that. */
+static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
+{
+    gyre_kernel *kernel = reading->kernel;
+    await_others(kernel);
+    const uint64_t generation = kernel->generation;
+    gyre_status status = check_readable(kernel, reading->size);
+    if (status != GYRE_OK)
+        return status;
+    const bool runs = gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE;
+    status = runs ? read_running(reading, gyre_clock_ns() + limit_ns) : read_still(reading);
+    if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
+        return GYRE_AGAIN;                                                  /* until its keeper has seen it */
+    const bool of_its_worker = status == GYRE_OK || status == GYRE_TIMEOUT; /* which may have died */
+    return of_its_worker && kernel->generation != generation ? GYRE_AGAIN : status;
+}
+
+static gyre_status read_until_copied(const struct reading *reading, uint64_t limit_ns)
+{
+    gyre_kernel *kernel = reading->kernel;
+    const uint64_t deadline = gyre_clock_ns() + TRIES_TIMEOUTS * limit_ns;
+    gyre_status status;
+    pthread_mutex_lock(&kernel->lock);
+    for (;;) {
+        status = read_once(reading, limit_ns);
+        if (status != GYRE_AGAIN || gyre_clock_ns() >= deadline)
+            break;
+        nap_without_lock(kernel, RETRY_NS);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    if (status == GYRE_AGAIN)
+        return gyre_error_set(
+            GYRE_TIMEOUT,
+            "the state of kernel '%s' could not be read: it was being brought back, or other threads "
+            "read or changed it all the time",
+            kernel->name);
+    return status;
+}
+
+gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
+{
+    if (!kernel || !state)
+        return GYRE_ARGUMENTS("gyre_kernel_state_read", {"kernel", kernel}, {"state", state});
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_state_read");
+    if (status != GYRE_OK)
+        return status;
+    struct reading reading = {.kernel = kernel, .state = state, .size = size};
+    make_copy_room(&reading);
+    status = read_until_copied(&reading, gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
+                                                        kernel->name, "stop_timeout_ms"));
+    gyre_dispatch_memory_release(kernel->dispatch, reading.copy);
+    return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handing out requests step by step, so that the one that takes workers down is found: first the suspected
+ * queue's first unanswered request alone, then, as long as all goes well, twice as many each time. A queue
+ * that has been through stays open, one that has not is kept out of the kernel's table, and a kernel with
+ * none of them is not launched at all.
+ *
+ * Runs in the keeper's thread. Locks: kernel->lock for each step, not while the device works on it. Whoever
+ * stops or pauses the kernel meanwhile is not kept waiting: that ends the care.
+ */
+#include "core/base/clock.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
+#include "core/kernel/queue_table.h"
+#include "core/recovery/careful.h"
+
+#include "core/base/error.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
+#include "core/recovery/revival.h"
+
+#define LOOK_NS UINT64_C(50000)
+
+/* A queue under test, kept from being freed while it is looked at. */
+struct step {
+    gyre_kernel *kernel;
+    gyre_queue *queue;
+    uint64_t end;   /* what had been sent when the test began */
+    uint64_t count; /* of requests in the present portion */
+};
+
+/* Under the lock: closes all queues that have something to be tested, and finds the most suspected one. */
+static gyre_queue *most_suspected(gyre_kernel *kernel)
+{
+    gyre_queue *found = NULL;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->gate == 0 &&
+            (!found || gyre_view_of(queue)->suspect_crashes > gyre_view_of(found)->suspect_crashes))
+            found = queue;
+    return found;
+}
+
+static void close_gates(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        pthread_mutex_lock(&kernel->lock);
+        for (gyre_queue *queue = kernel->queues.first; kernel->care->revival.runs && queue;
+             queue = gyre_view_of(queue)->next)
+            gyre_kernel_set_gate(queue, 0);
+        pthread_mutex_unlock(&kernel->lock);
+    }
+}
+
+/* The next queue to test, with its first portion behind a gate. False when there is none left. */
+static bool choose(const struct gyre_recovery *recovery, struct step *step)
+{
+    *step = (struct step){.count = 1};
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        pthread_mutex_lock(&kernel->lock);
+        gyre_queue *queue = most_suspected(kernel);
+        if (queue && (!step->queue ||
+                      gyre_view_of(queue)->suspect_crashes > gyre_view_of(step->queue)->suspect_crashes)) {
+            step->kernel = kernel;
+            step->queue = queue;
+        }
+        pthread_mutex_unlock(&kernel->lock);
+    }
+    return step->queue != NULL;
+}
+
+/* Under the lock: whether the queue is still the kernel's, and the kernel is at work. */
+static bool goes_on(const struct step *step)
+{
+    const gyre_queue *queue = step->kernel->queues.first;
+    while (queue && queue != step->queue)
+        queue = gyre_view_of(queue)->next;
+    return queue && step->kernel->resident && gyre_control_verb(step->kernel) == GYRE_VERB_RUN;
+}
+
+/*
+ * Under the lock: the gate of the next portion. It stands before a request that nobody has answered: the place
+ * of one that was answered out of turn may be a later message's as soon as its completion is received.
+ */
+static void open_portion(const struct step *step)
+{
+    uint64_t next = gyre_queue_first_unanswered(step->queue) + step->count;
+    next = gyre_queue_next_unanswered(step->queue, next);
+    gyre_kernel_set_gate(step->queue, next < step->end ? next : UINT64_MAX);
+}
+
+/* A queue of a kernel that runs again may be closed at any time: holds on to it, if it is there still. */
+static bool hold(const struct step *step, bool *inside)
+{
+    pthread_mutex_lock(&step->kernel->lock);
+    bool there = step->kernel->care->revival.runs || goes_on(step);
+    if (there)
+        gyre_queue_stay(step->queue, UINT64_MAX, inside);
+    pthread_mutex_unlock(&step->kernel->lock);
+    return there;
+}
+
+/* Puts the queue before the device: in a kernel that is launched with it, or that has others already. */
+static gyre_status begin(struct step *step)
+{
+    bool launch = step->kernel->care->revival.runs;
+    pthread_mutex_lock(&step->kernel->lock);
+    step->end = gyre_queue_next_index(step->queue);
+    open_portion(step);
+    if (!launch && goes_on(step)) {
+        gyre_kernel_show_queue(step->kernel, step->queue);
+        gyre_control_order(step->kernel, gyre_control_verb(step->kernel));
+    }
+    pthread_mutex_unlock(&step->kernel->lock);
+    return launch ? gyre_recovery_resume(step->kernel) : GYRE_OK;
+}
+
+/* Lets the device work off portion after portion. LOST when its worker died. */
+static gyre_status work_off(struct gyre_dispatch *dispatch, struct step *step)
+{
+    bool done = false;
+    while (!done) {
+        if (!gyre_dispatch_watch(dispatch, gyre_clock_ns() + LOOK_NS))
+            return gyre_error_set(GYRE_LOST, "the worker process died");
+        pthread_mutex_lock(&step->kernel->lock);
+        done = gyre_view_of(step->queue)->gate == UINT64_MAX
+                   ? gyre_queue_first_unanswered(step->queue) >= step->end || !goes_on(step)
+                   : !goes_on(step);
+        if (!done && gyre_queue_first_unanswered(step->queue) >= gyre_view_of(step->queue)->gate) {
+            step->count *= 2;
+            open_portion(step);
+        }
+        if (done)
+            gyre_kernel_set_gate(step->queue, UINT64_MAX);
+        pthread_mutex_unlock(&step->kernel->lock);
+    }
+    return GYRE_OK;
+}
+
+/* What was not chosen, because somebody stopped or paused a kernel in the midst of it. */
+static gyre_status open_rest(const struct gyre_recovery *recovery)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < recovery->count && status != GYRE_LOST; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        pthread_mutex_lock(&kernel->lock);
+        bool launch = kernel->care->revival.runs;
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+            bool closed = gyre_view_of(queue)->gate == 0;
+            gyre_kernel_set_gate(queue, UINT64_MAX);
+            if (closed && !launch && kernel->resident)
+                gyre_kernel_show_queue(kernel, queue);
+        }
+        if (!launch && kernel->resident)
+            gyre_control_order(kernel, gyre_control_verb(kernel));
+        pthread_mutex_unlock(&kernel->lock);
+        if (launch)
+            status = gyre_recovery_resume(kernel);
+    }
+    return status;
+}
+
+gyre_status gyre_recovery_step_by_step(const struct gyre_recovery *recovery)
+{
+    struct step step;
+    gyre_status status = GYRE_OK;
+    close_gates(recovery);
+    while (status != GYRE_LOST && choose(recovery, &step)) {
+        bool inside = false;
+        if (!hold(&step, &inside))
+            break;
+        status = begin(&step);
+        if (status == GYRE_OK)
+            status = work_off(recovery->device->dispatch, &step);
+        gyre_queue_leave(step.queue, inside);
+    }
+    if (status != GYRE_LOST)
+        status = open_rest(recovery);
+    if (status == GYRE_LOST)
+        return status;
+    recovery->device->careful = false;
+    return GYRE_OK;
+}

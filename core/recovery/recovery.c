@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * After the death of a worker process: reaped already, so nothing writes into the rings but their clients.
+ * Another worker is started, and every kernel is launched again, resumed at its first unanswered request.
+ * Before that it is looked into which request is to blame (suspects.c).
+ *
+ * All of it runs in the keeper's thread. Locks: kernel->lock, never while something is waited for. From the
+ * death until a kernel runs again it has `starting`, so that nobody else takes it up or down.
+ */
+#include "core/recovery/recovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/base/fault.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
+#include "core/kernel/handles.h"
+#include "core/kernel/queue_table.h"
+#include "core/kernel/visit.h"
+#include "core/plan/shape.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/recovery/careful.h"
+#include "core/recovery/revival.h"
+#include "core/recovery/suspects.h"
+#include "core/ring/express.h"
+#include "gyre/waiting.h"
+
+enum { BACKOFF_DOUBLINGS_MAX = 10 };
+#define BACKOFF_MAX_NS  UINT64_C(1000000000)
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
+
+/* ---- taking kernels out of service ---- */
+
+/* Handlers that keep something between messages can be run again for a message only from a checkpoint on. */
+static bool cannot_repeat(const gyre_kernel *kernel)
+{
+    return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints;
+}
+
+/* What the dead worker's blocks counted. Under the lock. */
+static void add_counts(gyre_kernel *kernel)
+{
+    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        kernel->tally.handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
+        kernel->tally.failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* Who waits may wait for a reply that is there: the worker died before it rang. */
+static void wake_waiting(const gyre_kernel *kernel)
+{
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_bell_ring(&gyre_ring_of(queue)->shared->device.bell, INT_MAX);
+}
+
+/*
+ * A kernel that ran in the dead worker. One that is being launched is left to the thread that does it, which
+ * finds out by itself; one that was told to stop has stopped, and whoever ends or frees it finds that out.
+ */
+static void suspend(gyre_kernel *kernel)
+{
+    gyre_resident *dead = NULL;
+    pthread_mutex_lock(&kernel->lock);
+    bool stopping =
+        (kernel->turn.ending || kernel->end.leaving) && gyre_control_verb(kernel) == GYRE_VERB_STOP;
+    if (kernel->resident && !kernel->turn.starting && !stopping) {
+        dead = kernel->resident;
+        kernel->resident = NULL;
+        kernel->turn.starting = kernel->care->revival.runs = kernel->care->revival.seen = true;
+        kernel->tally.restarts++;
+        kernel->generation++;
+        kernel->care->revival.verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
+        kernel->paused_to_save = false;
+        add_counts(kernel);
+    } else if (kernel->care->revival.runs) {
+        kernel->tally.restarts++; /* the next one died before it was said to run */
+    }
+    wake_waiting(kernel);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_dispatch_release(kernel->dispatch, dead);
+}
+
+static void give_up_all(const struct gyre_recovery *recovery, const char *why)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        if (recovery->kernels[i]->care->revival.runs)
+            gyre_recovery_give_up(recovery->kernels[i], why);
+}
+
+/* ---- going on ---- */
+
+/* All kernels, with everything that waits for them. LOST when the worker died meanwhile. */
+static gyre_status resume_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        if (!kernel->care->revival.runs)
+            continue;
+        pthread_mutex_lock(&kernel->lock);
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+            gyre_kernel_set_gate(queue, UINT64_MAX);
+        pthread_mutex_unlock(&kernel->lock);
+        if (gyre_recovery_resume(kernel) == GYRE_LOST)
+            return GYRE_LOST;
+    }
+    return GYRE_OK;
+}
+
+static void suspend_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        suspend(kernel);
+        if (kernel->care->revival.runs && kernel->care->watch.doomed == kernel->starts)
+            gyre_recovery_give_up(kernel,
+                                  "a handler ran for longer than handler_budget_ms (on_stall = stop)");
+        else if (kernel->care->revival.runs && cannot_repeat(kernel))
+            gyre_recovery_give_up(
+                kernel, "its worker process died, and what its handler keeps between messages with it");
+    }
+}
+
+/* False when there were too many already. */
+static bool await_turn(const struct gyre_open_device *device)
+{
+    const struct gyre_config *config = device->runtime->config;
+    const char *name = device->candidate->name;
+    uint64_t limit = (uint64_t)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "restart_limit");
+    uint64_t wait_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "restart_backoff_ms");
+    uint32_t doublings = device->futile < 2 ? 0 : device->futile - 2;
+    if (device->futile > limit)
+        return false;
+    if (device->futile < 2)
+        wait_ns = 0;
+    wait_ns <<= doublings < BACKOFF_DOUBLINGS_MAX ? doublings : BACKOFF_DOUBLINGS_MAX;
+    return gyre_dispatch_pause(device->dispatch, wait_ns < BACKOFF_MAX_NS ? wait_ns : BACKOFF_MAX_NS);
+}
+
+/* One attempt. AGAIN: the new worker died, too. */
+static gyre_status try_once(struct gyre_recovery *recovery)
+{
+    struct gyre_open_device *device = recovery->device;
+    char reason[160];
+    gyre_dispatch_bury(device->dispatch);
+    gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
+    gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
+                     device->candidate->name, reason);
+    suspend_all(recovery);
+    gyre_suspects_investigate(recovery, reason);
+    if (!await_turn(device)) {
+        give_up_all(recovery, "the worker process died too often in a row (restart_limit), or is to end");
+        return GYRE_LOST;
+    }
+    gyre_status status = gyre_dispatch_revive(device->dispatch);
+    if (status == GYRE_OK) {
+        gyre_handles_relocate(device->runtime, device->dispatch);
+        status = device->careful ? gyre_recovery_step_by_step(recovery) : resume_all(recovery);
+    } else {
+        gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
+        status = GYRE_LOST;
+    }
+    return status == GYRE_LOST ? GYRE_AGAIN : GYRE_OK;
+}
+
+static bool is_among(const gyre_kernel *kernel, const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        if (recovery->kernels[i] == kernel)
+            return true;
+    return false;
+}
+
+static void leave_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        gyre_kernel_leave(recovery->kernels[i]);
+    free(recovery->kernels);
+}
+
+/* Without memory it is tried again: nobody else tells those who wait for completions. False: the device is to end. */
+static bool visit(struct gyre_recovery *recovery)
+{
+    const struct gyre_open_device *device = recovery->device;
+    do
+        recovery->kernels = gyre_kernels_visit(device->runtime, device->dispatch, &recovery->count);
+    while (!recovery->kernels && gyre_dispatch_pause(device->dispatch, MEMORY_AGAIN_NS));
+    return recovery->kernels != NULL;
+}
+
+/*
+ * The kernels of the next attempt in place of those of the last one. One that was being brought back and is none of
+ * them any more was released meanwhile: whoever frees it waits for the end of that.
+ */
+static bool visit_again(struct gyre_recovery *recovery)
+{
+    const struct gyre_recovery last = *recovery;
+    bool found = visit(recovery);
+    for (size_t i = 0; i < last.count; i++)
+        if (last.kernels[i]->care->revival.runs && !is_among(last.kernels[i], recovery))
+            (void)gyre_recovery_end(last.kernels[i], "it was released");
+    leave_all(&last);
+    return found;
+}
+
+bool gyre_recovery_run(void *context)
+{
+    struct gyre_recovery recovery = {.device = context};
+    gyre_status status = GYRE_AGAIN;
+    while (status == GYRE_AGAIN) {
+        if (!visit_again(&recovery))
+            return false;
+        status = try_once(&recovery);
+    }
+    leave_all(&recovery);
+    return status == GYRE_OK;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor: a thread of the runtime, started by the first kernel with `on_loss`, that launches lost
+ * kernels again, alone or with others of their group.
+ *
+ * It uses what an application would use, terminate and relaunch, and gives way to it: a kernel that is not
+ * lost any more when its turn comes, or that the application terminated, is left alone.
+ *
+ * Locks: supervisor.lock for the thread's own members. Kernels are visited, so none is freed meanwhile.
+ */
+#include "core/recovery/supervisor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/thread.h"
+#include "core/kernel/visit.h"
+#include "core/queue/label.h"
+#include "core/recovery/care.h"
+
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
+#define BY_HAND_NS                                                                                           \
+    UINT64_C(1000000000) /* an application launches a lost kernel again by itself within this time */
+
+enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
+
+/* All kernels, in order of launch. */
+struct family {
+    gyre_kernel **kernels;
+    gyre_kernel_state *states; /* as many: what each is to be again when one was lost */
+    size_t count;
+};
+
+static enum on_loss policy_of(const gyre_kernel *kernel)
+{
+    return (enum on_loss)gyre_kernel_setting(kernel, "on_loss");
+}
+
+static const char *group_of(const gyre_kernel *kernel)
+{
+    return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "group");
+}
+
+/* ---- one loss ---- */
+
+/* False when it was lost too often. */
+static bool count_loss(gyre_kernel *kernel)
+{
+    uint64_t now = gyre_clock_ns();
+    uint64_t period =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "loss_period_ms");
+    if (now - kernel->care->losses.since_ns > period) {
+        kernel->care->losses.since_ns = now;
+        kernel->care->losses.count = 0;
+    }
+    kernel->care->losses.count++;
+    const bool too_often = kernel->care->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    __atomic_store_n(&kernel->care->losses.given_up, too_often, __ATOMIC_RELAXED);
+    if (too_often)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_ERROR,
+            "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
+            kernel->name, kernel->care->losses.count);
+    return !too_often;
+}
+
+/* Whether `other` is to be launched again because `lost`, number `place` of the family, was lost. */
+static bool shares_fate(const struct family *family, size_t place, size_t other)
+{
+    const gyre_kernel *lost = family->kernels[place];
+    enum on_loss policy = policy_of(lost);
+    if (other == place)
+        return true;
+    if (policy == ON_LOSS_ONE || (policy == ON_LOSS_REST && other < place))
+        return false;
+    return strcmp(group_of(lost), group_of(family->kernels[other])) == 0;
+}
+
+/* What it is to be again afterwards; TERMINATED: nothing, the application ended it. */
+static gyre_kernel_state take_down(gyre_kernel *kernel)
+{
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (state == GYRE_KERNEL_LOST)
+        return GYRE_KERNEL_ACTIVE;
+    if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return GYRE_KERNEL_TERMINATED;
+    return gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL) == GYRE_OK ? state : GYRE_KERNEL_TERMINATED;
+}
+
+static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
+{
+    gyre_status status = gyre_kernel_relaunch(kernel);
+    if (status == GYRE_OK && state == GYRE_KERNEL_INACTIVE)
+        status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
+    if (status == GYRE_OK) {
+        __atomic_fetch_add(&kernel->care->losses.relaunches, 1, __ATOMIC_RELAXED);
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
+                         kernel->name);
+    } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' could not be launched again: %s",
+                         kernel->name, gyre_error_text());
+        gyre_supervisor_notice(kernel->runtime); /* which counts as one more loss */
+    }
+}
+
+static void care_for(const struct family *family, size_t place)
+{
+    gyre_kernel_state *states = family->states;
+    for (size_t i = family->count; i-- > 0;) /* those that were launched last end first */
+        states[i] = shares_fate(family, place, i) ? take_down(family->kernels[i]) : GYRE_KERNEL_TERMINATED;
+    for (size_t i = 0; i < family->count; i++)
+        if (states[i] != GYRE_KERNEL_TERMINATED)
+            bring_up(family->kernels[i], states[i]);
+}
+
+/* False without memory. */
+static bool look_at_all(gyre_runtime *runtime)
+{
+    struct family family = {NULL, NULL, 0};
+    family.kernels = gyre_kernels_visit(runtime, NULL, &family.count);
+    family.states = calloc(family.count + 1, sizeof *family.states);
+    bool able = family.kernels && family.states;
+    for (size_t i = 0; able && i < family.count; i++) {
+        gyre_kernel *kernel = family.kernels[i];
+        bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+        if (!lost)
+            __atomic_store_n(&kernel->care->losses.given_up, false, __ATOMIC_RELAXED);
+        if (lost && !kernel->care->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE &&
+            count_loss(kernel))
+            care_for(&family, i);
+    }
+    for (size_t i = 0; family.kernels && i < family.count; i++)
+        gyre_kernel_leave(family.kernels[i]);
+    free(family.kernels);
+    free(family.states);
+    return able;
+}
+
+/* ---- a loss for good ---- */
+
+static bool is_gone(const gyre_kernel *kernel)
+{
+    if (gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST)
+        return false;
+    const uint64_t lost_ns = __atomic_load_n(&kernel->lost_ns, __ATOMIC_RELAXED);
+    return (policy_of(kernel) == ON_LOSS_LEAVE ||
+            __atomic_load_n(&kernel->care->losses.given_up, __ATOMIC_RELAXED)) &&
+           gyre_clock_ns() - lost_ns >= BY_HAND_NS;
+}
+
+/* What would have kept it, as far as its configuration leaves something to be done. */
+static const char *remedy(const gyre_kernel *kernel)
+{
+    if (policy_of(kernel) != ON_LOSS_LEAVE)
+        return "on_loss launched it again, and gave it up (loss_limit)";
+    return kernel->checkpoints
+               ? "on_loss = one launches a kernel again, with its initial state"
+               : "checkpoints = true keeps its state when a worker process dies, and on_loss = one "
+                 "launches it again, with its initial state";
+}
+
+gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
+{
+    char why[sizeof kernel->care->losses.why], device[64];
+    if (!is_gone(kernel))
+        return GYRE_OK;
+    pthread_mutex_lock(&kernel->lock);
+    memcpy(why, kernel->care->losses.why, sizeof why);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_control_why_lost(kernel->control, device, sizeof device);
+    return gyre_error_set(GYRE_LOST,
+                          "kernel '%s' is lost for good%s%s%s: start its server again, then attach anew; in "
+                          "[kernel.%s] %s",
+                          kernel->name, why[0] ? ", because " : "", why, device, kernel->name,
+                          remedy(kernel));
+}
+
+/* ---- the thread ---- */
+
+/* Under the lock: without memory nothing was done about what was noticed, and it is looked at again. */
+static void try_again_later(struct gyre_supervisor *supervisor)
+{
+    const struct timespec until = gyre_clock_timespec(gyre_clock_ns() + MEMORY_AGAIN_NS);
+    supervisor->noticed = true;
+    while (!supervisor->stop && pthread_cond_timedwait(&supervisor->changed, &supervisor->lock, &until) == 0)
+        ;
+}
+
+static void *supervise(void *argument)
+{
+    gyre_runtime *runtime = argument;
+    struct gyre_supervisor *supervisor = runtime->supervisor;
+    pthread_mutex_lock(&supervisor->lock);
+    for (;;) {
+        while (!supervisor->stop && !supervisor->noticed)
+            pthread_cond_wait(&supervisor->changed, &supervisor->lock);
+        if (supervisor->stop)
+            break;
+        supervisor->noticed = false;
+        pthread_mutex_unlock(&supervisor->lock);
+        bool able = look_at_all(runtime);
+        pthread_mutex_lock(&supervisor->lock);
+        if (!able)
+            try_again_later(supervisor);
+    }
+    pthread_mutex_unlock(&supervisor->lock);
+    return NULL;
+}
+
+gyre_status gyre_supervisor_create(struct gyre_supervisor **out)
+{
+    struct gyre_supervisor *supervisor = *out = calloc(1, sizeof *supervisor);
+    if (!supervisor)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
+    pthread_mutex_init(&supervisor->lock, NULL);
+    gyre_clock_condition(&supervisor->changed);
+    return GYRE_OK;
+}
+
+gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
+{
+    struct gyre_supervisor *supervisor = kernel->runtime->supervisor;
+    gyre_status status = GYRE_OK;
+    if (policy_of(kernel) == ON_LOSS_LEAVE)
+        return GYRE_OK;
+    pthread_mutex_lock(&supervisor->lock);
+    if (!supervisor->runs)
+        status = gyre_thread_need(&supervisor->thread, supervise, kernel->runtime,
+                                  "for the supervisor of kernel '%s'", kernel->name);
+    supervisor->runs = status == GYRE_OK;
+    pthread_mutex_unlock(&supervisor->lock);
+    return status;
+}
+
+void gyre_supervisor_notice(gyre_runtime *runtime)
+{
+    struct gyre_supervisor *supervisor = runtime->supervisor;
+    pthread_mutex_lock(&supervisor->lock);
+    supervisor->noticed = true;
+    pthread_cond_broadcast(&supervisor->changed);
+    pthread_mutex_unlock(&supervisor->lock);
+}
+
+void gyre_supervisor_destroy(struct gyre_supervisor *supervisor)
+{
+    if (!supervisor)
+        return;
+    pthread_mutex_lock(&supervisor->lock);
+    supervisor->stop = true;
+    bool runs = supervisor->runs;
+    pthread_cond_broadcast(&supervisor->changed);
+    pthread_mutex_unlock(&supervisor->lock);
+    if (runs)
+        pthread_join(supervisor->thread, NULL);
+    pthread_cond_destroy(&supervisor->changed);
+    pthread_mutex_destroy(&supervisor->lock);
+    free(supervisor);
+}

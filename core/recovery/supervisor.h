@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor of a runtime: supervisor.c tells how it launches lost kernels again. */
+#ifndef GYRE_CORE_RECOVERY_SUPERVISOR_H
+#define GYRE_CORE_RECOVERY_SUPERVISOR_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/gyre.h"
+
+/** Launches kernels again that were lost, as their sections say. */
+struct gyre_supervisor {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
+};
+
+/** EXHAUSTED; *out is NULL then. */
+gyre_status gyre_supervisor_create(struct gyre_supervisor **out);
+/** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
+gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
+/** A kernel was lost. */
+void gyre_supervisor_notice(gyre_runtime *runtime);
+/**
+ * LOST, with what the kernel was lost by and what is to be done, when a kernel is lost and nobody launches it again: `on_loss`
+ * leaves it, or gave it up, and the application had a second to launch it again by itself. Else OK.
+ */
+gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel);
+/** Ends its thread. Accepts NULL. */
+void gyre_supervisor_destroy(struct gyre_supervisor *supervisor);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which request took a worker process down.
+ *
+ * A request that was the only unanswered one that the worker could see has taken it down. While there were
+ * several, the first unanswered one of each queue is suspected; when a worker dies again with the same
+ * suspect, requests are handed out so that it is alone (careful.c). After poison_limit deaths while it was
+ * alone it is failed.
+ *
+ * Runs in the keeper's thread. Lock: kernel->lock.
+ */
+#include "core/recovery/suspects.h"
+
+#include <stdio.h>
+
+#include "core/base/error.h"
+#include "core/durability/checkpoint.h"
+#include "core/queue/end.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/ring/express.h"
+
+enum { DOUBTS_MAX = 4 /* times poison_limit: a request that was never alone is failed nevertheless */ };
+
+/* What the worker saw when it died. */
+struct sight {
+    uint64_t answered; /* requests, of all kernels: for comparing two deaths */
+    uint64_t visible;  /* unanswered requests, counted to two */
+    uint32_t crashes;  /* the most that one suspect was there for */
+    gyre_kernel *kernel;
+    gyre_queue *queue; /* of the request, when it was the only one */
+};
+
+/* Its sender is told; nobody else can, as the slot does not say any more whose it is. Under the lock. */
+static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
+{
+    const uint64_t count = gyre_queue_fail_damaged(queue);
+    kernel->tally.condemned += (uint32_t)count;
+    if (count)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "kernel '%s', queue '%s': %llu unanswered requests are failed, because the worker process that "
+            "died had overwritten them",
+            kernel->name, gyre_queue_name(queue), (unsigned long long)count);
+}
+
+static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
+{
+    gyre_express_settle(gyre_ring_of(queue)); /* the next device writes into slots */
+    fail_damaged(kernel, queue);
+    uint64_t first = gyre_queue_first_unanswered(queue);
+    uint64_t visible = gyre_queue_count_unanswered(queue, gyre_view_of(queue)->gate, 2);
+    sight->answered += first;
+    if (!visible || !kernel->care->revival.seen || (kernel->checkpoints && kernel->checkpoints->replaying))
+        return; /* it did not see them */
+    if (gyre_view_of(queue)->suspect != first)
+        gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
+    gyre_view_for(queue)->suspect_crashes++;
+    gyre_view_for(queue)->suspect = first;
+    if (gyre_view_of(queue)->suspect_crashes > sight->crashes)
+        sight->crashes = gyre_view_of(queue)->suspect_crashes;
+    sight->visible += visible;
+    sight->kernel = kernel;
+    sight->queue = queue;
+}
+
+/* Under the lock of its kernel. */
+static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
+{
+    char text[sizeof((gyre_failure *)NULL)->text];
+    if (snprintf(text, sizeof text, "crashed %ux: %s", times, reason) >= (int)sizeof text)
+        snprintf(text, sizeof text, "crashed %ux, the log says of what", times);
+    gyre_runtime_log(/* before its sender knows: who then looks into the log finds it */
+                     kernel->runtime, GYRE_LOG_WARNING,
+                     "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
+                     "process down %u times: %s",
+                     kernel->name, gyre_queue_name(queue), (unsigned long long)gyre_view_of(queue)->suspect,
+                     times, reason);
+    gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
+    gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
+    kernel->tally.condemned++;
+}
+
+/* The only request that the worker saw was there once more. */
+static void accuse(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+{
+    uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
+    pthread_mutex_lock(&kernel->lock);
+    if (++gyre_view_for(queue)->alone_crashes >= limit)
+        condemn(kernel, queue, gyre_view_of(queue)->alone_crashes, reason);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* Fails requests that were there too often without ever being alone. */
+static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
+{
+    uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
+    pthread_mutex_lock(&kernel->lock);
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->suspect_crashes >= DOUBTS_MAX * limit)
+            condemn(kernel, queue, gyre_view_of(queue)->suspect_crashes, reason);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* A worker that answered a request had launched the kernel, even if it died before it said so. Under the lock. */
+static void forget_refusals(gyre_kernel *kernel)
+{
+    uint64_t answered = 0;
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        answered += gyre_queue_first_unanswered(queue);
+    if (answered != kernel->care->revival.answered)
+        kernel->care->revival.refusals = 0;
+    kernel->care->revival.answered = answered;
+}
+
+void gyre_suspects_investigate(const struct gyre_recovery *recovery, const char *reason)
+{
+    struct gyre_open_device *device = recovery->device;
+    struct sight sight = {0};
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        pthread_mutex_lock(&kernel->lock);
+        for (gyre_queue *queue = kernel->queues.first; kernel->care->revival.runs && queue;
+             queue = gyre_view_of(queue)->next)
+            look_at_queue(kernel, queue, &sight);
+        forget_refusals(kernel);
+        kernel->care->revival.seen = false;
+        pthread_mutex_unlock(&kernel->lock);
+    }
+    device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
+    device->answered = sight.answered;
+    if (sight.visible == 1) {
+        accuse(sight.kernel, sight.queue, reason);
+    } else if (sight.crashes > 1) {
+        device->careful = true;
+        for (size_t i = 0; i < recovery->count; i++)
+            condemn_doubtful(recovery->kernels[i], reason);
+    }
+}

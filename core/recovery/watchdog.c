@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The watchdog: a thread of the runtime, started by the first kernel that is to be watched, that tells kernels
+ * that work from those that do not come back (stall.c), and does something about these.
+ *
+ * Its time is what passes while it looks. A program that is stopped (SIGSTOP, a debugger, a frozen container or virtual
+ * machine) has workers that are stopped as well, mostly, and no handler of theirs used up its budget meanwhile.
+ *
+ * Without a budget a kernel is watched all the same, with more patience, and what is seen is only told.
+ *
+ * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while anything is done
+ * about it. Kernels are visited, so none is freed meanwhile.
+ */
+#include "core/recovery/watchdog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/base/thread.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
+#include "core/kernel/visit.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
+#include "core/recovery/stall.h"
+#include "core/ring/bytes.h"
+
+enum { LOOKS_PER_BUDGET = 8, ROOM_LEAST = 16 };
+#define LOOK_LEAST_NS UINT64_C(1000000)
+#define LOOK_MOST_NS  UINT64_C(5000000000)
+
+enum on_stall { ON_STALL_REPORT = 0, ON_STALL_RESTART = 1, ON_STALL_STOP = 2 };
+
+/* ---- doing something about it ---- */
+
+static void tell_over_budget(const gyre_kernel *kernel, uint64_t budget, enum on_stall what, bool isolated)
+{
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                     "kernel '%s' is stalled: a handler runs for longer than handler_budget_ms = %llu%s",
+                     kernel->name, (unsigned long long)(budget / 1000000),
+                     what == ON_STALL_REPORT ? ""
+                     : isolated              ? "; its worker process is ended"
+                                             : "; nothing can end it here (isolation = none)");
+}
+
+static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
+{
+    gyre_runtime_log(
+        kernel->runtime, GYRE_LOG_WARNING,
+        "kernel '%s' is stalled: a handler runs for longer than stall_told_ms = %llu, and goes on; "
+        "with kernel.%s.handler_budget_ms%s it would be ended",
+        kernel->name, (unsigned long long)(limit / 1000000), kernel->name,
+        gyre_dispatch_isolated(kernel->dispatch) ? "" : " and isolation = process");
+}
+
+static void act(gyre_kernel *kernel, struct gyre_stall_limit patience)
+{
+    enum on_stall what = (enum on_stall)gyre_kernel_setting(kernel, "on_stall");
+    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    char reason[96];
+    if (patience.is_budget)
+        tell_over_budget(kernel, patience.limit_ns, what, isolated);
+    else
+        tell_without_budget(kernel, patience.limit_ns);
+    if (!patience.is_budget || what == ON_STALL_REPORT || !isolated)
+        return;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->care->watch.doomed = what == ON_STALL_STOP ? kernel->starts : 0;
+    pthread_mutex_unlock(&kernel->lock);
+    snprintf(reason, sizeof reason, "over handler_budget_ms = %llu",
+             (unsigned long long)(patience.limit_ns / 1000000));
+    gyre_dispatch_kill(kernel->dispatch, reason);
+}
+
+static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
+{
+    uint64_t now = gyre_watch_now(kernel->runtime);
+    bool newly = false, over = false;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_stall_look_at_blocks(kernel, now);
+    if (!kernel->resident || (gyre_control_verb(kernel) != GYRE_VERB_RUN && !kernel->paused_to_save)) {
+        gyre_stall_forget(kernel);
+    } else {
+        bool stalls = gyre_kernel_stalls(kernel, now, patience.limit_ns);
+        newly = stalls && !kernel->care->watch.stalled;
+        over = !stalls && kernel->care->watch.stalled;
+        kernel->care->watch.stalled = stalls;
+        kernel->tally.stalls += newly;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    if (newly)
+        act(kernel, patience);
+    if (over)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' goes on: its handler came back",
+                         kernel->name);
+}
+
+/* ---- the thread ---- */
+
+/* Looks come `pause_ns` apart, and up to twice that on a busy machine: what is beyond did not pass. */
+static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t pause_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (now > due_ns + pause_ns)
+        __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - pause_ns, __ATOMIC_RELAXED);
+}
+
+/* In memory that is kept, so that a program that allocates nothing is not disturbed. Those without room are
+ * looked at the next time. */
+static size_t visit_all(gyre_runtime *runtime, const struct gyre_watchdog *watchdog)
+{
+    const size_t count = gyre_kernels_visit_some(runtime, watchdog->kernels, watchdog->room);
+    return count < watchdog->room ? count : watchdog->room;
+}
+
+static void make_room(gyre_runtime *runtime, struct gyre_watchdog *watchdog)
+{
+    size_t count = gyre_kernels_visit_some(runtime, NULL, 0);
+    const size_t room = count < ROOM_LEAST / 2 ? ROOM_LEAST : 2 * count;
+    if (count < watchdog->room)
+        return;
+    gyre_kernel **grown = realloc(watchdog->kernels, room * sizeof *grown);
+    if (!grown)
+        return;
+    watchdog->kernels = grown;
+    watchdog->room = room;
+}
+
+static uint64_t look_at_all(gyre_runtime *runtime)
+{
+    struct gyre_watchdog *watchdog = runtime->watchdog;
+    uint64_t pause = LOOK_MOST_NS;
+    make_room(runtime, watchdog);
+    const size_t count = visit_all(runtime, watchdog);
+    for (size_t i = 0; i < count; i++) {
+        gyre_kernel *kernel = watchdog->kernels[i];
+        const struct gyre_stall_limit patience = gyre_stall_limit_of(kernel);
+        if (patience.limit_ns)
+            watch_kernel(kernel, patience);
+        if (patience.limit_ns && patience.limit_ns / LOOKS_PER_BUDGET < pause)
+            pause = patience.limit_ns / LOOKS_PER_BUDGET;
+        gyre_kernel_leave(kernel);
+    }
+    return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
+}
+
+static void *watch(void *argument)
+{
+    gyre_runtime *runtime = argument;
+    struct gyre_watchdog *watchdog = runtime->watchdog;
+    pthread_mutex_lock(&watchdog->lock);
+    while (!watchdog->stop) {
+        watchdog->look = false;
+        pthread_mutex_unlock(&watchdog->lock);
+        const uint64_t pause = look_at_all(runtime), due = gyre_clock_ns() + pause;
+        const struct timespec until = gyre_clock_timespec(due);
+        pthread_mutex_lock(&watchdog->lock);
+        while (!watchdog->stop && !watchdog->look &&
+               pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
+            ;
+        leave_out(watchdog, due, pause);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return NULL;
+}
+
+gyre_status gyre_watchdog_create(struct gyre_watchdog **out)
+{
+    struct gyre_watchdog *watchdog = *out = calloc(1, sizeof *watchdog);
+    if (!watchdog)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
+    pthread_mutex_init(&watchdog->lock, NULL);
+    gyre_clock_condition(&watchdog->changed);
+    return GYRE_OK;
+}
+
+static gyre_status start_thread(gyre_runtime *runtime)
+{
+    struct gyre_watchdog *watchdog = runtime->watchdog;
+    gyre_status status = GYRE_OK;
+    pthread_mutex_lock(&watchdog->lock);
+    if (!watchdog->runs)
+        make_room(runtime, watchdog);
+    if (!watchdog->runs)
+        status = gyre_thread_need(&watchdog->thread, watch, runtime, "for the watchdog");
+    watchdog->runs = status == GYRE_OK;
+    watchdog->look = true; /* its pause may be too long for the new kernel */
+    pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+    return status;
+}
+
+gyre_status gyre_watchdog_need(gyre_kernel *kernel)
+{
+    if (!gyre_stall_limit_of(kernel).limit_ns)
+        return GYRE_OK;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->care->watch.blocks = kernel->care->blocks;
+    gyre_stall_forget(kernel);
+    pthread_mutex_unlock(&kernel->lock);
+    return start_thread(kernel->runtime);
+}
+
+void gyre_watchdog_destroy(struct gyre_watchdog *watchdog)
+{
+    if (!watchdog)
+        return;
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->stop = true;
+    bool runs = watchdog->runs;
+    pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+    if (runs)
+        pthread_join(watchdog->thread, NULL);
+    free(watchdog->kernels);
+    pthread_cond_destroy(&watchdog->changed);
+    pthread_mutex_destroy(&watchdog->lock);
+    free(watchdog);
+}
