@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command needs of a runtime besides gyre.h. It includes this and devices.h, and no other header of this folder. */
+/* Functions for the command, besides those of gyre.h. */
 #ifndef GYRE_CORE_API_TOOLS_H
 #define GYRE_CORE_API_TOOLS_H
 
@@ -11,26 +11,26 @@
 #include "gyre/backend.h"
 #include "gyre/gyre.h"
 
-/** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
+/** gyre_open for settings that a person typed: their origin is the command line. */
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
 
-/** The least important lines that are logged from now on, where nobody configured that. */
+/** Sets the level of the log from now on, unless the configuration sets it. */
 void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level);
 
-/** The values in effect. Borrowed until the runtime is closed. */
+/** The configuration in effect, borrowed until the runtime is closed. */
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
 
 /**
- * Builds what a launch of the descriptor would and compares the names of its bindings with those that the kernel
- * declares; whether there are buffers is not looked at. Logs nothing. Fails as the launch would.
+ * Builds the kernel of a launch descriptor, and compares the names of the bindings with those that the kernel declares. The
+ * buffers themselves are not looked at. Logs nothing. Fails as a launch would.
  */
 gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc);
 /**
- * Builds it likewise, and gives the layout of what the kernel keeps as its state; its size is 0 where it keeps none.
- * Owner of *out: the caller.
+ * Builds the kernel likewise, and gives the layout of its state; the size is 0 for a kernel without a state. The caller owns
+ * *out.
  */
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
-/** The journal that a launched kernel took its state from, borrowed from it; NULL: it began with its initial one. */
+/** The journal that a launched kernel took its state from, borrowed from the kernel; NULL: it began with its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
 
 #endif

@@ -12,21 +12,22 @@ struct gyre_buffer {
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     uint64_t size;
-    bool in_checkpoints; /* atomic: of some kernel, perhaps */
+    bool in_checkpoints; /* atomic: a kernel may have the buffer in its checkpoints */
     /* under runtime->lock */
-    uint32_t bound;       /* kernels that are not terminated and use it */
-    bool going;           /* it is being freed: no kernel is launched again with it meanwhile */
-    uint64_t handle;      /* how messages name it, 0: not at all */
-    uint64_t address;     /* of a buffer with a name, as the backend told it */
-    uint64_t last_handle; /* the name it has or had: a handler may still use it, so its place stays taken */
+    uint32_t bound;   /* kernels that use the buffer and are not terminated */
+    bool going;       /* the buffer is being freed: no kernel may be launched again with it */
+    uint64_t handle;  /* the buffer's name in messages; 0: none */
+    uint64_t address; /* of a buffer with a name, from the backend */
+    uint64_t
+        last_handle; /* the present or the last name: a handler may still use it, so its place in the tables stays taken */
 };
 
 /** gyre_buffer_alloc on a device that is open. */
 gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,
                                  gyre_buffer **out);
-/** One that is in no list. */
+/** Frees a buffer that is in no list. */
 void gyre_buffer_destroy(gyre_buffer *buffer);
-/** Frees the buffers of a runtime without kernels; those of a kernel that stayed behind stay with it. */
+/** Frees the buffers of a runtime without kernels, except those that a kernel that did not leave still uses. */
 void gyre_buffers_close(gyre_runtime *runtime);
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size);
 

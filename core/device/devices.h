@@ -9,16 +9,15 @@
 #include "gyre/gyre.h"
 
 /**
- * The device that a backend name (NULL: as configured; may be "auto") and ordinal mean, opened on first use.
- * *out is borrowed until the runtime is closed.
+ * The device of a backend (NULL: the configured one; "auto": the best) with that ordinal, opened on first use. *out is
+ * borrowed until the runtime is closed.
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
-/** That of the kernel that is configured as NAME; `backend` NULL: as its section says, which is blamed where it is wrong. */
+/** The device for the kernel that is configured as NAME. `backend` NULL: from the kernel's section, whose place is told when it is wrong. */
 gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const char *backend, uint32_t ordinal,
                                struct gyre_dispatch **out);
-/** The last call of it found no such backend or device, or one that cannot start:
- * what a launch failed for. */
+/** True when the last gyre_runtime_device failed, which tells that a launch failed because of its device. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
 #endif

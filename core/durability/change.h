@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a journal that was written by another handler, or with other types, than those of its kernel now. */
+/* Journals that another handler wrote, or that were written with other types than the kernel has now. */
 #ifndef GYRE_CORE_DURABILITY_CHANGE_H
 #define GYRE_CORE_DURABILITY_CHANGE_H
 
@@ -7,8 +7,9 @@
 #include "core/journal/content.h"
 
 /**
- * As `on_change` says: INCOMPATIBLE with what to do when another handler would have to handle again what the one that
- * wrote the journal `path` handled; else *content is what is to be gone on from. Without a state nothing is refused.
+ * Applies `on_change` to the journal `path`, when another handler wrote it. INCOMPATIBLE, with what to do, when this
+ * handler would have to handle requests again that the other one handled. Else *content is what the queue goes on from.
+ * A journal without a state is never refused.
  */
 gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
                               struct gyre_journal_content *content);

@@ -5,16 +5,16 @@
 
 #include "core/durability/checkpoint.h"
 
-/** Starts the thread that takes them. */
+/** Starts the checkpoint thread. No effect on a kernel without checkpoints. */
 gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
-/** Ends it. Without locks. Accepts a kernel without. */
+/** Ends the checkpoint thread. Without locks. No effect on a kernel without checkpoints. */
 void gyre_checkpoints_stop(gyre_kernel *kernel);
 /**
- * The device has left in order, and its resident is not released yet: a kernel with a journal has a last checkpoint
- * taken, so that the next run handles nothing again. Under the lock, given up meanwhile. Accepts a kernel without.
+ * Takes a last checkpoint of a kernel with a journal, so that the next run handles nothing again. The device has left in
+ * order, and its resident is not released yet. Under kernel->lock, given up meanwhile. No effect without checkpoints.
  */
 void gyre_checkpoints_finish(gyre_kernel *kernel);
-/** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
+/** Before a queue is freed: returns when a checkpoint covers its requests. Without the lock. */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues with a journal: what it says of an earlier life of the program is put into the queue before it is
- * served, and a thread of the queue writes what is sent and taken.
+ * Queues with a journal. Messages of an earlier run of the program are put into the queue before it is served, and a
+ * thread of the queue writes requests that were sent, and replies that were received.
  *
- * Lock: durable->lock around everything that is done with the journal; inside `taking` of a kernel's
- * checkpoints, outside nothing.
+ * Lock: durable->lock for every use of the journal. It is taken inside `taking` of a kernel's checkpoints.
  */
 #ifndef GYRE_CORE_DURABILITY_DURABLE_H
 #define GYRE_CORE_DURABILITY_DURABLE_H
@@ -16,58 +15,57 @@ enum gyre_durable_sync { GYRE_SYNC_NEVER = 0, GYRE_SYNC_GROUP = 1, GYRE_SYNC_INT
 
 struct gyre_durable {
     gyre_kernel *kernel;
-    gyre_queue *queue; /* NULL until it is there */
+    gyre_queue *queue; /* NULL until the queue is made */
     struct gyre_journal_file file;
     struct gyre_journal journal;
-    struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's own */
+    struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* of the kernel, now */
     size_t type_count;
-    unsigned char *data; /* of an earlier life, until the queue goes on from it */
+    unsigned char *data; /* the file of an earlier run, until the queue goes on from it */
     struct gyre_journal_content content;
     gyre_recovered recovered;
     enum gyre_durable_sync sync;
     uint64_t sync_ns, size_max;
-    uint64_t begun_size; /* of the file when it began anew */
+    uint64_t begun_size; /* size of the file when it was last written anew */
 
     pthread_mutex_t lock;
     pthread_t thread;
     bool runs;
-    bool failing;        /* the last write did not work */
-    bool told;           /* that it did not, or that the file could not begin anew */
-    bool stuck;          /* it was to begin anew, and could not */
-    bool settled;        /* its kernel ended with a checkpoint, so nothing is to be handled again */
-    uint64_t synced_ns;  /* when */
-    uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
+    bool failing;        /* the last write failed */
+    bool told;           /* a failure to write, or to begin the file anew, was logged */
+    bool stuck;          /* the file had to begin anew, and could not */
+    bool settled;        /* the kernel ended with a checkpoint, so no request has to be handled again */
+    uint64_t synced_ns;  /* when the file was last synced */
+    uint32_t bell, stop; /* atomic: a futex word that grows; nonzero: the thread has to end */
 };
 
 /**
- * As [queue.SECTION] says: opens the journal of a queue that is about to be made, and reads it; *out is NULL
- * for a queue without one. desc->first_sequence is set to where the queue has to begin.
+ * Opens and reads the journal of a queue that is about to be made, if [queue.SECTION] asks for one; else *out is NULL.
+ * Sets desc->first_sequence to the index at which the queue has to begin.
  */
 gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
                               struct gyre_durable **out);
-/** The queue was made and equipped: it goes on where the journal ended. `durable` is the queue's then. */
+/** Lets an equipped queue go on where the journal ended. The queue owns `durable` afterwards. */
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue);
-/** For so many requests the log of its queue needs room at least. */
+/** The number of requests that the log of the queue needs room for at least. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
 void gyre_durable_end(struct gyre_durable *durable);
-/** After its end, and once nobody is in its queue, who might ring its bell. Accepts NULL. */
+/** After gyre_durable_end, when no thread is in the queue and might ring the journal's bell. Accepts NULL. */
 void gyre_durable_free(struct gyre_durable *durable);
 
-/** The device is about to start, or to be replaced by
- * its first state: all queues write their journal anew. */
+/** Writes the journals of all queues anew, for a device that is about to start with its initial state. */
 gyre_status gyre_durable_begin(gyre_kernel *kernel);
-/** The same for one queue, also of a kernel that runs. */
+/** The same for one queue, whose kernel may run. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);
-/** A checkpoint was taken. Nobody takes another one meanwhile (`writing`). */
+/** Writes a checkpoint that was taken into the journals. No other is taken meanwhile (`writing`). */
 void gyre_durable_checkpoint(gyre_kernel *kernel);
-/** The same of one that was taken when the device had left: no handler handles anything behind it. */
+/** The same for a checkpoint that was taken after the device left, behind which no request was handled. */
 void gyre_durable_settle(gyre_kernel *kernel);
-/** Whether one of its queues has a journal. Under the lock. */
+/** True when a queue of the kernel has a journal. Under kernel->lock. */
 bool gyre_durable_has(const gyre_kernel *kernel);
-/** The state that the journal of one of its queues holds; NULL: none. */
+/** The state in the journal of a queue of the kernel; NULL: no journal holds one. */
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel);
-/** The kernel runs: what an earlier life left is not needed any more. */
+/** Frees the content of journals of an earlier run: the kernel runs, and has taken it over. */
 void gyre_durable_forget(gyre_kernel *kernel);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues of other programs' clients into queues that keep what is sent (core/attach/relay.h). */
+/* Queues that keep requests, and take those of other programs by way of a relay (core/attach/relay.h). */
 #ifndef GYRE_CORE_DURABILITY_RELAYED_H
 #define GYRE_CORE_DURABILITY_RELAYED_H
 
 #include "core/kernel/kernel.h"
 #include "core/ring/options.h"
 
-/** Whether what is sent as [queue.SECTION] says is kept for another time, by checkpoints or a journal. */
+/** True when requests of [queue.SECTION] are kept by checkpoints or a journal. */
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);
 /**
- * The queue of the kernel that takes it, which is opened if it is not there yet; the caller is in it then
- * (gyre_queue_leave). INVALID, UNIMPLEMENTED for one that cannot, CLOSED, and what opening a queue returns.
+ * The kernel's queue that takes such requests, opened if necessary. The caller is inside it until gyre_queue_leave.
+ * INVALID or UNIMPLEMENTED when the queue cannot take requests of other programs, CLOSED, and errors of opening a queue.
  */
 gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out);
-/** How the ring of a client is made whose requests go into `target`. INVALID when they do not fit into it. */
+/** Plans the ring of a client whose requests go into `target`. INVALID when they do not fit into it. */
 gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue *target,
                                      const gyre_queue_desc *desc, const char *section,
                                      struct gyre_queue_options *options);

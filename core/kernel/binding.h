@@ -5,17 +5,17 @@
 
 #include "core/kernel/kernel.h"
 
-/** The state of a kernel that was built: memory on its device, and what it begins with. */
+/** Makes the state of a kernel that was built: memory on its device, and its initial content. */
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** Whether the kernel declares every name that something is bound to; INVALID. */
+/** INVALID when the descriptor binds a name that the kernel does not declare. */
 gyre_status gyre_kernel_check_bindings(const gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** The buffers, by the names that the kernel declares. INVALID when one is missing, unknown or unfit. */
+/** Binds the descriptor's buffers to the names that the kernel declares. INVALID when a buffer is missing, unknown or unfit. */
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** Counts the kernel in at the buffers that it binds. NOT_FOUND when one was freed since it ended, or is being. */
+/** Counts the kernel as a user of its buffers. NOT_FOUND when a buffer was freed since the kernel ended, or is being freed. */
 gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel);
-/** Counts it out again. */
+/** Undoes gyre_kernel_hold_buffers. */
 void gyre_kernel_let_buffers_go(gyre_kernel *kernel);
-/** A kernel that does not hold it has not got it any more. Under runtime->lock. */
+/** Removes a buffer that is being freed from the bindings of a kernel that ended. Under runtime->lock. */
 void gyre_kernel_forget_buffer(gyre_kernel *kernel, const gyre_buffer *buffer);
 
 #endif

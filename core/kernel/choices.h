@@ -5,7 +5,7 @@
 
 #include "core/kernel/kernel.h"
 
-/** The types of a kernel, from its name and its records. Owner of *out, also after a failure: the caller. */
+/** The types of a kernel, from its name and its records. The caller owns *out, even after a failure. */
 gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
                                      struct gyre_kernel_types **out);
 /**
@@ -19,11 +19,11 @@ gyre_status gyre_kernel_types_create_grown(const struct gyre_kernel_types *kerne
                                            struct gyre_kernel_types **out);
 /** Accepts NULL. */
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types);
-/** Notes which types have handlers that change nothing; `queries` as in gyre_kernel_record. EXHAUSTED. */
+/** Notes which types have read-only handlers; `queries` as in gyre_kernel_record. EXHAUSTED. */
 gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries);
-/** Tells a queue of the kernel what its headers say of each type of a protocol, and which are of queries. */
+/** Gives a queue of the kernel the number of each type of its protocol, and which types are queries. */
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue);
-/** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
+/** The layout of the kernel's requests on the device; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child that the process forked, and what it knows of the runtimes of its parent. */
+/* Runtimes in a child that the process forked, which may not use them. */
 #ifndef GYRE_CORE_KERNEL_FORKED_H
 #define GYRE_CORE_KERNEL_FORKED_H
 
 #include "core/device/runtime.h"
 
-/** From now on a forked child knows that it is not its own. */
+/** From now on the runtime is marked as foreign in a forked child. */
 void gyre_runtime_enlist(gyre_runtime *runtime);
-/** No effect on one that is not listed. */
+/** Undoes gyre_runtime_enlist. No effect on a runtime that is not enlisted. */
 void gyre_runtime_unlist(gyre_runtime *runtime);
 
 #endif

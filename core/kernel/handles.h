@@ -6,13 +6,13 @@
 #include "core/device/buffer.h"
 #include "core/kernel/kernel.h"
 
-/** Writes the table of a kernel anew: before others can see it, and after addresses changed. */
+/** Writes a kernel's table of named buffers anew: before the kernel is listed, and after addresses changed. */
 void gyre_handles_refresh(gyre_kernel *kernel);
-/** Takes a buffer's name back and waits until no handler uses it: TIMEOUT when one may. */
+/** Takes a buffer's name back, and waits until no handler uses it. TIMEOUT when a handler may still use it. */
 gyre_status gyre_handles_withdraw(gyre_buffer *buffer);
-/** A handler of this kernel does not return: no buffer that it may have by name is ever freed. */
+/** For a kernel whose handler does not return: keeps every buffer that the handler may know by name from being freed. */
 void gyre_handles_keep(const gyre_kernel *kernel);
-/** Asks the device again where its named buffers are. */
+/** Asks the device again for the addresses of its named buffers. */
 void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *dispatch);
 
 #endif

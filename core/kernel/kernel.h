@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object behind gyre_kernel, group by group: what each is for, the file that it belongs to, and the lock that
- * guards it. "The lock" is kernel->lock. A member that is called atomic is also read without it.
+ * The object behind gyre_kernel. Each group of members says its purpose, the file that works with it, and the lock that
+ * guards it. "The lock" is kernel->lock. A member marked atomic is also read without the lock.
  */
 #ifndef GYRE_CORE_KERNEL_KERNEL_H
 #define GYRE_CORE_KERNEL_KERNEL_H
@@ -18,71 +18,71 @@
 
 enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 
-/** What its handler keeps, and is given (binding.c). Does not change after the launch. */
+/** The handler's state and its bound buffers (binding.c). Constant after the launch. */
 struct gyre_kernel_memory {
-    gyre_memory *state;           /* NULL when the kernel has none */
-    void *initial_state;          /* what state is at launch; NULL: zero bytes */
-    struct gyre_buffer **buffers; /* bound, in binding order */
+    gyre_memory *state;           /* NULL: the handler keeps no state */
+    void *initial_state;          /* the content of `state` at a launch; NULL: zero bytes */
+    struct gyre_buffer **buffers; /* in the order of the bindings */
     uint32_t buffer_count;
 };
 
-/** What the device was told last (control.c). Under the lock. */
+/** The last command to the device (control.c). Under the lock. */
 struct gyre_kernel_order {
     uint64_t epoch; /* grows with each command */
     uint64_t verb;  /* atomic */
 };
 
-/** Who has the kernel for himself, and who is there besides (turn.c). Under the lock. */
+/** Which thread works on the device side, and which threads wait (turn.c). Under the lock. */
 struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
-    bool saving;           /* it is paused for a checkpoint, or for its state to be read */
+    bool saving;           /* a thread paused the kernel for a checkpoint, or to read its state */
     uint32_t wanted;       /* atomic: threads that wait for their turn */
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
 };
 
-/** The last read of its state while it ran (state_read.c). Under the lock. */
+/** The last read of the state while the kernel ran (state_read.c). Under the lock. */
 struct gyre_kernel_look {
-    uint64_t stood_ns; /* for so long it stood */
-    uint64_t over_ns;  /* since then it was to go on */
+    uint64_t stood_ns; /* how long the kernel stood for it */
+    uint64_t over_ns;  /* when the kernel was told to go on */
 };
 
-/** Its end (end.c). Under the lock. */
+/** The end of the kernel (end.c). Under the lock. */
 struct gyre_kernel_end {
-    bool leaving;               /* it is being freed, and not to be launched again */
-    uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
-    gyre_status status;         /* of the last end, and how many requests it left unanswered */
-    uint64_t unhandled;
+    bool leaving;               /* the kernel is being freed, and must not be launched again */
+    uint64_t drain_deadline_ns; /* while ending: the earliest deadline that a caller asked for */
+    gyre_status status;         /* of the last end */
+    uint64_t unhandled;         /* requests that the last end left unanswered */
 };
 
-/** Its queues (kernel_queue.c). Under the lock. */
+/** The kernel's queues (kernel_queue.c). Under the lock. */
 struct gyre_kernel_queues {
     gyre_queue *first;   /* by `next` */
-    gyre_queue *closing; /* no longer listed; a block may have their entries until it obeyed */
-    gyre_queue *left;    /* closed while a handler might still write into them; freed at the end */
+    gyre_queue *closing; /* out of the list; a block may use their entries until it obeyed a command */
+    gyre_queue *left;    /* closed while a handler might still write into them; freed with the kernel */
     gyre_queue *main;    /* the default queue; atomic */
     uint64_t serial;
-    uint32_t entries; /* of the table that were ever in use */
+    uint32_t entries; /* of the queue table that were ever in use */
 };
 
-/** Names behind which several of its queues stand, and what they are to the kernel. Under the lock. */
+/** Shards, each a name for several queues of the kernel (core/links). Under the lock. */
 struct gyre_kernel_shards {
     struct gyre_shards *first; /* by `next` */
-    /** Forgets them, when the device side has left, and before the queues are freed. NULL: there were none. */
+    /** Frees the shards after the device has left, and before the queues are freed. NULL: none were opened. */
     void (*free)(gyre_kernel *kernel);
 };
 
-/** Its numbers since it was started, beside those that its blocks count now. Under the lock. */
+/** Counts since the last start, besides those of the blocks that run now. Under the lock. */
 struct gyre_kernel_tally {
-    uint64_t handled, failed; /* requests, by worker processes that died */
-    uint32_t restarts;        /* worker processes that died under it */
-    uint32_t condemned;       /* requests that were failed for such deaths */
-    uint32_t stalls;          /* times that a handler was over its budget */
+    uint64_t handled, failed; /* requests, in worker processes that died */
+    uint32_t restarts;        /* worker processes that died with the kernel in them */
+    uint32_t condemned;       /* requests that were failed because of such deaths */
+    uint32_t stalls;          /* how often a handler exceeded its budget */
 };
 
-/** The application's log, for lines of the kernel's handlers (start.c). Under a lock of its own. */
+/** Lines of the handlers for the application's log (start.c). Under a lock of its own. */
 struct gyre_kernel_log {
-    pthread_mutex_t lock; /* held while a line goes there */
-    bool ended;
+    pthread_mutex_t lock; /* held while a line is logged */
+    bool ended;           /* no line is logged any more */
 };
 
 /*
@@ -106,14 +106,15 @@ struct gyre_kernel_log {
  * ended. gyre_kernel_start stands in start.c, change_state in lifecycle.c, end_device in end.c, gyre_recovery_end in revival.c.
  */
 struct gyre_kernel {
-    /* The list of the runtime (kernel.c). Under runtime->lock. */
+    /* The runtime's list of kernels (list.c, visit.c). Under runtime->lock. */
     struct gyre_kernel *next;
-    bool announced;    /* the launch succeeded: it is shown in the list */
-    bool only_built;   /* to see what it declares: it logs nothing */
-    bool migrates;     /* it takes over a state of a journal (migrate.c), and has no keeper itself */
-    uint32_t visitors; /* atomic: threads that hold it without a lock; grows while it is listed */
+    bool announced;  /* the launch succeeded: applications see the kernel */
+    bool only_built; /* only its declarations are of interest: it logs nothing, and is never started */
+    bool migrates;   /* it converts the state of a journal (migrate.c), and has no keeper */
+    uint32_t
+        visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */
 
-    /* What was launched (launch.c, choices.c). Does not change after the launch. */
+    /* The launched kernel (launch.c, choices.c). Constant after the launch. */
     gyre_runtime *runtime;
     char name[GYRE_NAME_MAX];
     struct gyre_dispatch *dispatch;
@@ -124,21 +125,21 @@ struct gyre_kernel {
     struct gyre_kernel_memory memory;
     struct gyre_region region; /* the control region, ... */
     gyre_control_region *control;
-    const struct gyre_keeper *keeper;     /* who keeps its state (keeper.h); NULL: nobody does */
-    struct gyre_checkpoints *checkpoints; /* the keeper's; NULL: what it did is not repeated */
+    const struct gyre_keeper *keeper;     /* keeps the kernel's state (keeper.h); NULL: nothing is kept */
+    struct gyre_checkpoints *checkpoints; /* the keeper's; NULL: no request is handled again after a death */
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* something under the lock changed; on the clock of deadlines */
+    pthread_cond_t changed; /* a member under the lock changed; on the clock of deadlines */
 
     /* The device side (start.c, lifecycle.c). Under the lock. */
     gyre_resident *resident;        /* NULL while terminated */
     gyre_kernel_state kernel_state; /* atomic */
     uint64_t launched_ns;
-    uint64_t lost_ns;    /* atomic: when it was lost last */
-    uint64_t generation; /* grows when the device side is made anew */
-    uint64_t starts;     /* grows when it is started; not when a watcher brings it back */
-    bool
-        paused_to_save; /* it is paused for a copy of what it keeps alone (checkpoint_take.c, state_read.c) */
+    uint64_t lost_ns;    /* atomic: when the kernel was lost last */
+    uint64_t generation; /* grows with each new device side */
+    uint64_t
+        starts; /* grows with each gyre_kernel_start, unlike `generation` not when a watcher revives the kernel */
+    bool paused_to_save; /* paused by a thread that copies the state, not by the application */
     struct gyre_kernel_order order;
     struct gyre_kernel_turn turn;
     struct gyre_kernel_look look;
@@ -148,17 +149,17 @@ struct gyre_kernel {
     struct gyre_kernel_shards shards;
 
     struct gyre_kernel_tally tally;
-    struct gyre_care *care; /* the watcher's (watcher.h), since before it was listed */
+    struct gyre_care *care; /* the watcher's (watcher.h); set before the kernel is listed */
     struct gyre_kernel_log log;
 };
 
-/** Whether a thread takes the device side up or down, or copies what its handler keeps. Under the lock. */
+/** True while a thread takes the device side up or down, or copies the handler's state. Under the lock. */
 static inline bool gyre_kernel_is_taken(const gyre_kernel *kernel)
 {
     return kernel->turn.starting || kernel->turn.ending || kernel->turn.saving;
 }
 
-/** A kernel without anything but its locks; NULL for want of memory. */
+/** A kernel with nothing but its locks; NULL without memory. */
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);

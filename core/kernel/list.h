@@ -5,11 +5,11 @@
 
 #include "core/kernel/kernel.h"
 
-/** Into the runtime's list, from where on it is watched. INVALID when another one has its name, which may have come since that was checked. */
+/** Lists the kernel and has it watched. INVALID when another kernel took the name meanwhile; EXHAUSTED. */
 gyre_status gyre_kernel_list(gyre_kernel *kernel);
-/** From now on it is in the list that applications see. */
+/** Shows the listed kernel to applications. */
 void gyre_kernel_announce(gyre_kernel *kernel);
-/** Out of the list, if it is there. */
+/** Takes the kernel off the list. No effect on a kernel that is not listed. */
 void gyre_kernel_unlist(gyre_kernel *kernel);
 
 #endif

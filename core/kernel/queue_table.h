@@ -5,21 +5,21 @@
 
 #include "core/kernel/kernel.h"
 
-/** Writes the entry of a queue of the list, from its first unanswered request on. */
+/** Writes the table entry of a listed queue, from its first unanswered request on. */
 void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue);
-/** Takes every entry out of the table, also those that a worker wrote there. */
+/** Clears every entry of the table, including those that a worker process overwrote. */
 void gyre_kernel_clear_table(gyre_kernel *kernel);
-/** Puts a queue that is not in the list into the table, and no other. */
+/** Shows the device one queue alone, which is not in the list. */
 void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /**
- * Writes every entry of the table for a device that starts anew, with the addresses at which it sees the
- * queues now and the first index that it has to handle: `resume` says the first unanswered one, else what
- * stands there. Queues whose gate is 0 are left out. No device is there.
+ * Writes every entry of the table for a device that starts anew: the address at which the device sees the queue, and the
+ * first index that it has to handle. With `resume` that is the first unanswered request, else the index that its entry has.
+ * Queues whose gate is 0 are left out. Only while no device runs.
  */
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
-/** Puts a queue that was left out into the table, from its first unanswered request on. */
+/** Shows the device a queue that was left out, from its first unanswered request on. */
 void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Lets the device see a queue's requests below `gate`. */
+/** Shows the device the queue's requests below index `gate` only. */
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 
 #endif

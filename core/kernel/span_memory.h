@@ -6,8 +6,8 @@
 #include "core/kernel/kernel.h"
 
 /**
- * Gives a queue that was just made the memory that its section asks for with span_handles, if its requests
- * have tails. INVALID, UNIMPLEMENTED or EXHAUSTED, and why the setting cannot work there.
+ * Allocates the device memory that the section's span_handles asks for, for a new queue whose requests have tails.
+ * INVALID, UNIMPLEMENTED or EXHAUSTED, with the reason why the setting cannot work there.
  */
 gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gyre_queue *queue);
 /** After the queue was freed. Accepts NULL. */

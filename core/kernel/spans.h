@@ -5,11 +5,11 @@
 
 #include "core/kernel/kernel.h"
 
-/** Writes into a request where its buffers are now, by the kernel's table. */
+/** Writes the present addresses of its buffers into a request, from the kernel's table. */
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length);
-/** Of one far part of a request of that queue. */
+/** The same for one far part of a request of that queue. */
 void gyre_span_settle(const gyre_queue *queue, gyre_far *far);
-/** The same for every unanswered request of its queues. Takes the lock; no device is there. */
+/** The same for every unanswered request of the kernel's queues. Takes kernel->lock; only while no device runs. */
 void gyre_spans_relocate(gyre_kernel *kernel);
 
 #endif

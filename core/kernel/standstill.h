@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel that stands at a message boundary while what it keeps is copied, and goes on: for checkpoints, and for
- * reads of its state. Whoever has it stand has `turn.saving`. All under the lock.
+ * Pausing a kernel at a message boundary while its state is copied, for checkpoints and for reads of the state. The thread
+ * that pauses the kernel has set `turn.saving`. All under kernel->lock.
  */
 #ifndef GYRE_CORE_KERNEL_STANDSTILL_H
 #define GYRE_CORE_KERNEL_STANDSTILL_H
@@ -9,17 +9,16 @@
 #include "core/device/runtime.h"
 
 /**
- * AGAIN while it is being brought back: requests behind a gate are being handed out one by one, which a pause would
- * disturb.
+ * AGAIN while the kernel is being revived: requests behind a gate are handed out one by one, which a pause would disturb.
  */
 gyre_status gyre_standstill_check(const gyre_kernel *kernel);
 /**
- * Has a kernel that runs pause, and waits, with the lock given up, until no block is inside a handler. AGAIN: another
- * thread changes it or it was brought back meanwhile; TIMEOUT: a handler does not return; LOST. Whatever comes of it,
- * gyre_standstill_end follows.
+ * Pauses a running kernel, and waits, with the lock given up, until no block is inside a handler. AGAIN: another thread
+ * changed the kernel, or it was revived, meanwhile; TIMEOUT: a handler does not return; LOST. gyre_standstill_end has to
+ * follow, whatever the result.
  */
 gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns);
-/** Has it go on, if it ran, and is the one that was paused: `generation` is of then. */
+/** Lets the kernel go on if it ran before, unless it has another generation than at the pause. */
 void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation);
 
 #endif

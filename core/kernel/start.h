@@ -6,14 +6,13 @@
 #include "core/kernel/kernel.h"
 
 /**
- * Starts the device side of a kernel that has none: state, bindings, workers; waits until it runs. Under the
- * lock, which is given up meanwhile. After a failure the device side is gone again, or, when it does not
- * leave, the state is "stopping".
+ * Starts the device side of a kernel that has none (state, bindings, blocks), and waits until it runs. Under the lock,
+ * given up meanwhile. After a failure the device side is gone again; if it does not leave, the state is "stopping".
  */
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active);
 /**
- * Hands everything to the backend: the control region and the queue table stand. Without the lock, by the
- * thread that has `starting`. `anew`: with the initial state.
+ * Hands the kernel to the backend; the control region and the queue table are complete. `anew`: with the initial state.
+ * Without the lock, by the thread that set `starting`.
  */
 gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out);
 

@@ -5,7 +5,9 @@
 
 #include "core/kernel/kernel.h"
 
+/** Adds the types of a kernel that is being launched. */
 gyre_status gyre_types_of_kernel(const gyre_kernel *kernel);
+/** Frees all types of a runtime that is being closed. */
 void gyre_types_forget(gyre_runtime *runtime);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a kernel is. */
+/* The health of a kernel: idle, busy, stalled or dead. */
 #ifndef GYRE_CORE_RECOVERY_HEALTH_H
 #define GYRE_CORE_RECOVERY_HEALTH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the death of a worker process. In the thread of a device's keeper. */
+/* Recovery from the death of a worker process. In the thread of the worker's keeper. */
 #ifndef GYRE_CORE_RECOVERY_RECOVERY_H
 #define GYRE_CORE_RECOVERY_RECOVERY_H
 
@@ -8,14 +8,14 @@
 #include "core/device/open_device.h"
 #include "core/recovery/care.h"
 
-/** The kernels of a device whose worker died, visited. */
+/** A device whose worker died, and its kernels, which are visited. */
 struct gyre_recovery {
     struct gyre_open_device *device;
     gyre_kernel **kernels;
     size_t count;
 };
 
-/** The worker of that device died: brings its kernels back in another one. False when the device is to end. */
+/** Revives the kernels of a struct gyre_open_device in another worker. False when the device has to be given up. */
 bool gyre_recovery_run(void *device);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a handler of a kernel does not come back. "The lock" is kernel->lock. */
+/* Kernels whose handler does not return. "The lock" is kernel->lock. */
 #ifndef GYRE_CORE_RECOVERY_STALL_H
 #define GYRE_CORE_RECOVERY_STALL_H
 
@@ -7,30 +7,31 @@
 
 #include "core/recovery/care.h"
 
-/** How long nothing may happen, and whether that is a budget, which something is done about. */
+/** How long a handler may run. */
 struct gyre_stall_limit {
     uint64_t limit_ns;
-    bool is_budget;
+    bool is_budget; /* configured as a budget: on_stall applies. Else the stall is only logged */
 };
 
+/** From the configuration; limit_ns is 0 for a kernel that is not watched. */
 struct gyre_stall_limit gyre_stall_limit_of(const gyre_kernel *kernel);
 
-/** The time of the runtime's watchdog (watchdog.h). */
+/** The present time on the watchdog's clock, which stands while the program is stopped. */
 uint64_t gyre_watch_now(const gyre_runtime *runtime);
 
-/** Who looked just before the time of a stop was left out has seen a later one. */
+/** Time from `then` to `now` on that clock; 0 if `then` is later, which is so when the clock was just corrected. */
 static inline uint64_t gyre_time_since(uint64_t then, uint64_t now)
 {
     return now > then ? now - then : 0;
 }
 
-/** Notes what the lines of its blocks say. Under the lock. */
+/** Notes the present content of the blocks' lines. Under the lock. */
 void gyre_stall_look_at_blocks(gyre_kernel *kernel, uint64_t now);
-/** For how long a block has been at the same message, as far as it or its backend tells; 0: it is at none. */
+/** How long a block has worked on the same message, if the block or its backend tells; 0: it works on none. */
 uint64_t gyre_stall_works_ns(const gyre_kernel *kernel, uint32_t block, uint64_t now);
-/** Looks at its queues: whether a handler runs for longer than the budget. Under the lock. */
+/** True when a handler of the kernel has run for longer than the budget. Under the lock. */
 bool gyre_kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget);
-/** Begins anew, so that a kernel that came back is not blamed for what went before. Under the lock. */
+/** Restarts the measurement, so that a kernel that was away is not blamed for that time. Under the lock. */
 void gyre_stall_forget(gyre_kernel *kernel);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor of a runtime: supervisor.c tells how it launches lost kernels again. */
+/* The supervisor of a runtime, a thread that launches lost kernels again (on_loss). */
 #ifndef GYRE_CORE_RECOVERY_SUPERVISOR_H
 #define GYRE_CORE_RECOVERY_SUPERVISOR_H
 
@@ -9,19 +9,18 @@
 
 #include "gyre/gyre.h"
 
-/** Launches kernels again that were lost, as their sections say. */
 struct gyre_supervisor {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
+    bool runs, stop, noticed; /* noticed: a kernel was lost since the last look */
 };
 
 /** EXHAUSTED; *out is NULL then. */
 gyre_status gyre_supervisor_create(struct gyre_supervisor **out);
-/** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
+/** Starts the thread if the kernel's section has on_loss, and the thread does not run yet. EXHAUSTED. */
 gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
-/** A kernel was lost. */
+/** Tells the thread that a kernel was lost. */
 void gyre_supervisor_notice(gyre_runtime *runtime);
 /**
  * LOST, with what the kernel was lost by and what is to be done, when a kernel is lost and nobody launches it again: `on_loss`
