@@ -7,6 +7,7 @@
 
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "core/types/message.h"
 
 /* What damaged a message may have damaged its parts: such a one is told by its length alone. */
 static void print_request(const gyre_layout *layout, const void *request, uint32_t length, FILE *out)

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "core/types/message.h"
 
 enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024, REASON_SIZE = 4096 };
 

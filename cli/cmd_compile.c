@@ -19,6 +19,8 @@
 #include "core/plan/build_options.h"
 #include "core/device/devices.h"
 #include "core/api/tools.h"
+#include "core/types/buffers.h"
+#include "core/types/compare.h"
 #include "core/types/types.h"
 
 static const char HELP[] =

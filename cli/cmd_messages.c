@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "core/ring/slot.h"
+#include "core/types/compare.h"
 
 enum { SLOTS_SHOWN = 1024 }; /* where neither configuration nor device want others */
 

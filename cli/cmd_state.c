@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/types/message.h"
 #include "core/types/types.h"
 #include "gyre/attach.h"
 

@@ -6,6 +6,7 @@
 #include "cli/journal_view.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "core/types/message.h"
 #include "gyre/ring_layout.h"
 
 /* ---- messages ---- */

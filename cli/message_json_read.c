@@ -12,6 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/types/compare.h"
+#include "core/types/message.h"
 
 enum { NAMES_MAX = 256 };
 

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/types/message.h"
 
 typedef struct reader {
     const gyre_pack *wire;

@@ -23,6 +23,7 @@
 #include "core/ring/slot.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
+#include "core/types/buffers.h"
 
 /* ---- making ---- */
 

@@ -19,6 +19,7 @@
 #include "core/queue/names.h"
 #include "core/queue/queue.h"
 #include "core/stages/log.h"
+#include "core/types/buffers.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/durability/change.h"
 #include "core/kernel/kernel.h"
+#include "core/types/adopt.h"
 
 static gyre_status no_memory(void)
 {

@@ -12,6 +12,8 @@
 #include "core/durability/migrate.h"
 #include "core/durability/upgrade.h"
 #include "core/pipeline/build.h"
+#include "core/types/adopt.h"
+#include "core/types/message.h"
 
 enum { MIGRATIONS_MAX = 32 /* one behind the other */ };
 

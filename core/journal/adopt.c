@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/adopt.h"
 #include "gyre/ring_layout.h"
 
 static gyre_status no_memory(void)

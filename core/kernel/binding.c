@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/types/buffers.h"
 
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {

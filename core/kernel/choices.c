@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/queue/queue.h"
 #include "core/queue/take.h"
+#include "core/types/compare.h"
 
 enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
 

@@ -18,6 +18,8 @@
 #include "core/ring/message.h"
 #include "core/ring/ring.h"
 #include "core/stages/seals.h"
+#include "core/types/far.h"
+#include "core/types/message.h"
 
 gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,
                                     size_t item_size, uint64_t first, uint32_t count)

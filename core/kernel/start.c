@@ -20,6 +20,7 @@
 #include "core/kernel/keeper.h"
 #include "core/kernel/queue_table.h"
 #include "core/pipeline/build.h"
+#include "core/types/buffers.h"
 
 enum { STARTS_MAX = 3 };
 

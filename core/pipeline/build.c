@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
 #include "core/pipeline/loading.h"
+#include "core/types/buffers.h"
 #include "core/types/types.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "core/plan/queue_types.h"
 
 #include "core/base/error.h"
+#include "core/types/compare.h"
 
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
 

@@ -12,6 +12,8 @@
 #include "core/queue/check.h"
 #include "core/queue/label.h"
 #include "core/queue/side.h"
+#include "core/types/convert.h"
+#include "core/types/message.h"
 
 void gyre_queue_growth_finish(struct gyre_queue_growth *growth)
 {

@@ -21,6 +21,9 @@
 #include "core/queue/wait.h"
 #include "core/stages/order.h"
 #include "core/stages/rooms.h"
+#include "core/types/convert.h"
+#include "core/types/far.h"
+#include "core/types/message.h"
 
 struct gyre_queue_spans {
     struct gyre_span_store store;

@@ -3,6 +3,7 @@
  * From a type to a later one of the same thing, field by field, by their names. Nothing may get lost: each field is
  * there again, of the same scalar, and an array is at least as long in each dimension. No state.
  */
+#include "core/types/adopt.h"
 #include "core/types/types.h"
 
 #include <inttypes.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/compare.h"
+#include "core/types/convert.h"
+#include "core/types/message.h"
 
 enum { ADOPT_PATH_SIZE = 256 };
 

@@ -3,6 +3,7 @@
  * Reads a kernel's buffer declaration, "in f32 weights;inout f32 ranks;". One arena holds the list and the
  * layouts of its element types.
  */
+#include "core/types/buffers.h"
 #include "core/types/builder.h"
 #include "core/types/expression.h"
 

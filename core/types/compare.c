@@ -2,6 +2,7 @@
 /*
  * Tells two layouts apart: the first field that differs, in words. Reads layouts only.
  */
+#include "core/types/compare.h"
 #include "core/types/types.h"
 
 #include <inttypes.h>

@@ -4,12 +4,14 @@
  * elsewhere then, and with items that go to a device's memory or come from there. The message was checked.
  * No state.
  */
+#include "core/types/convert.h"
 #include "core/types/types.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/message.h"
 
 typedef struct conversion {
     const unsigned char *from;

@@ -3,6 +3,8 @@
  * Finds the parts of a message whose items lie in device buffers. Only messages whose parts were checked are
  * walked. No state.
  */
+#include "core/types/far.h"
+#include "core/types/message.h"
 #include "core/types/types.h"
 
 #include <string.h>

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/types/compare.h"
 
 enum { NAMES_MAX = 64 }; /* of which the nearest to a typo is looked for */
 

@@ -3,6 +3,7 @@
  * Messages with tails, as bytes: checking what came from anywhere, and building. The functions of gyre.h for
  * them stand here too. Nothing is believed: offsets and counts may hold anything. No state; any thread.
  */
+#include "core/types/message.h"
 #include "core/types/types.h"
 
 #include <inttypes.h>

@@ -12,6 +12,8 @@
 
 #include <gyre/kernel.h> /* behind the host's headers: a handler's GYRE_FAILED is another one */
 
+#include "core/types/far.h"
+#include "core/types/message.h"
 #include "shapes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/buffers.h"
+#include "core/types/compare.h"
 #include "core/types/types.h"
 
 #define POINT(FIELD) FIELD(f32, x) FIELD(f64, y)

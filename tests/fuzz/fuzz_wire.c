@@ -12,6 +12,7 @@
 #include "cli/wire/encode.h"
 #include "cli/wire/pack.h"
 #include "core/base/error.h"
+#include "core/types/message.h"
 #include "generated.h"
 
 enum { MESSAGE_MAX = 4096, WIRE_MAX = 65536 };

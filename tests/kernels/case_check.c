@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/message.h"
 
 /* A float's place on the line of all floats of its type, so that neighbours differ by 1. */
 static int64_t step_of_f32(float value)

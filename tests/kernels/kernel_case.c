@@ -4,6 +4,7 @@
 
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "core/types/buffers.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -9,6 +9,7 @@
 
 #include "gyre/gyre.h"
 #include "../patience.h"
+#include "core/types/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/compare.h"
 #include "core/types/types.h"
 #include "cuda_elf.h"
 #include "cuda_module.h"

@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/types/adopt.h"
+#include "core/types/compare.h"
+#include "core/types/convert.h"
+#include "core/types/message.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 #include "unit/unit.h"

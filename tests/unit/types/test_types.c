@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layouts of message types: what the compiler lays out, what is refused, and how two types differ. */
 #include "core/base/error.h"
+#include "core/types/buffers.h"
+#include "core/types/compare.h"
 #include "core/types/types.h"
 #include "unit/unit.h"
 

@@ -9,6 +9,7 @@
 #include "cli/wire/encode.h"
 #include "cli/wire/pack.h"
 #include "core/base/error.h"
+#include "core/types/message.h"
 #include "generated.h"
 #include "random_message.h"
 #include "unit/unit.h"

@@ -2,6 +2,7 @@
 /* See exchange.h. No state of its own. */
 #include "exchange.h"
 #include "../../../patience.h"
+#include "core/types/message.h"
 
 #include <gyre/ring_layout.h>
 #include <stdio.h>

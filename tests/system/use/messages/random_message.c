@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks a layout and rolls dice. No state of its own. */
+#include "core/types/message.h"
 #include "random_message.h"
 
 #include <string.h>

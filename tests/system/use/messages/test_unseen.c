@@ -22,6 +22,7 @@
 #include "cli/wire/pack.h"
 #include "core/base/error.h"
 #include "core/base/temporary.h"
+#include "core/types/message.h"
 #include "exchange.h"
 #include "unseen_types.h"
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether two layouts describe the same bytes, and what is different. */
+#ifndef GYRE_CORE_TYPES_COMPARE_H
+#define GYRE_CORE_TYPES_COMPARE_H
+
+#include "core/types/types.h"
+
+/**
+ * OK when both describe the same bytes: fields of equal names, types, offsets. The types' own names do not
+ * matter. Else INCOMPATIBLE and a sentence with the first difference and both hashes. `a_owner` and `b_owner`
+ * say whose they are ("the kernel", "the caller").
+ */
+gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
+                                const char *b_owner);
+
+/**
+ * Whether `longer` is `shorter` with fields appended. Without tails they lie behind the shorter type's last
+ * byte, so that what each of them knows lies in the same place; with tails gyre_layout_convert leads from one
+ * to the other, and the longer type's tail is at least as large. Of several types (GYRE_PROTOCOL) each one of `shorter` has
+ * its number and name in `longer`, and is the same or extended there; gyre_layout_convert leads from one to the other.
+ */
+bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter);
+
+/** Writes "f32[25]" or "point[2][3]", cut to `size` bytes; returns `text`. */
+char *gyre_field_type_text(const gyre_field *field, char *text, size_t size);
+
+#endif
