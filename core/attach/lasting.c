@@ -377,7 +377,7 @@ static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options 
     options->caller_request_size = options->caller_reply_size = 0;
     options->express = options->express_replies = options->sealed = options->timed = false;
     options->device_wakes = options->device_returns = true;
-    options->device_parks = false;
+    options->device_parks = options->device_lies = false;
     if (options->levels > 1)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,

@@ -140,7 +140,7 @@ static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_opt
     options->control = NULL;
     options->request_growth = options->reply_growth = (struct gyre_queue_growth){NULL, NULL};
     options->lent = false;
-    options->many_threads = true;
+    options->many_threads = options->device_lies = true;
     return GYRE_OK;
 }
 

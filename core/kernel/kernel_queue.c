@@ -53,6 +53,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .many_threads = setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
+        .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .wire = kernel->migrates ? 0 : (uint32_t)setting(kernel, name, "wire"),

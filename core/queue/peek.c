@@ -55,8 +55,9 @@ static void views_show_tickets(const gyre_queue *queue, gyre_view *views, uint64
 
 /* Makes views of the completions that are there; the lock is held. Each slot's header is read once, and constants stay
  * in registers. */
-static size_t views_make(gyre_queue *queue, gyre_view *views, size_t count)
+static size_t views_make(gyre_queue *queue, gyre_view *views, size_t most)
 {
+    const size_t count = gyre_consumer_most(queue, most);
     const unsigned char *const replies = queue->ring.replies;
     const uint8_t *const marks = queue->marks;
     const struct gyre_ring_bytes *const bytes = queue->ring.bytes;

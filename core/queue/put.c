@@ -97,6 +97,7 @@ uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing
     if (!grant_one(queue, request))
         return 0;
     gyre_mark_set_locked(queue, index, mark);
+    gyre_producer_announce(queue, index + 1);
     gyre_payload_copy(slot + 1, request->bytes, length);
     slot->length = length;
     if (gyre_requests_bridged(&queue->ring))

@@ -101,6 +101,7 @@ GYRE_INLINE uint64_t gyre_put_one(gyre_queue *queue, const void *request, size_t
         return 0;
     if (mark != GYRE_MARK_SEND)
         gyre_mark_set_locked(queue, index, mark);
+    gyre_producer_announce(queue, index + 1);
     gyre_payload_copy(slot + 1, request, size);
     if (__builtin_expect(queue->ring.express != NULL, 0))
         gyre_express_publish(&queue->ring, index, size, mark == GYRE_MARK_CALL);
@@ -123,6 +124,7 @@ GYRE_INLINE uint64_t gyre_put_many(gyre_queue *queue, const void *requests, size
     if (__builtin_expect(queue->stages.noted, 0))
         granted = gyre_queue_note_sending(queue, index, granted, requests, size);
     const bool bridged = tails && gyre_requests_bridged(&queue->ring);
+    gyre_producer_announce(queue, index + granted);
     if (bridged)
         granted = gyre_queue_put_bytes(queue, requests, size, index, granted, mark);
     const uint64_t end = index + granted;

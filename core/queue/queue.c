@@ -74,6 +74,7 @@ static void ways_adopt(struct gyre_queue_ways *ways, const struct gyre_queue_opt
     ways->many_threads = options->many_threads;
     ways->device_wakes = options->device_wakes;
     ways->device_returns = options->device_returns;
+    ways->device_lies = options->device_lies;
     ways->light_waits = light && options->idle != GYRE_WAIT_PARK;
 }
 
@@ -81,10 +82,11 @@ static void sides_begin(gyre_queue *queue, const struct gyre_queue_options *opti
 {
     gyre_lock_init(&queue->producer.lock, light);
     gyre_lock_init(&queue->consumer.lock, light);
-    queue->producer.sent = options->first_sequence + options->left;
+    queue->producer.sent = queue->producer.sending = options->first_sequence + options->left;
     queue->producer.received_seen = options->first_sequence;
     queue->producer.drop_before = options->first_sequence;
     queue->consumer.received = options->first_sequence;
+    queue->consumer.sent_seen = options->device_lies ? options->first_sequence : UINT64_MAX;
 }
 
 static void options_adopt(gyre_queue *queue, const struct gyre_queue_options *options)

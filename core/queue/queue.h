@@ -54,6 +54,7 @@ struct gyre_queue_ways {
     gyre_idle_strategy idle;
     uint32_t spin_turns;
     bool many_threads, device_wakes, device_returns; /* as in struct gyre_queue_options */
+    bool device_lies;                                /* the same; completions count up to `sent` */
     bool detour;                                     /* sends are posted one at a time (post.h) */
     bool any_order;                                  /* receivers take any completion that is there */
     int light_waits;                                 /* for gyre_barrier_light among this side's waits */
@@ -81,6 +82,7 @@ struct gyre_queue_producer {
     uint64_t reserved;      /* slots granted by the open reservation */
     size_t reserved_size;   /* bytes of each */
     uint64_t sent;          /* next index to send; read by others with relaxed loads */
+    uint64_t sending;       /* atomic: the same, stored before requests are published and not behind them */
     uint64_t received_seen; /* a past value of consumer.received: there is at least that much room */
     uint64_t high_water, rejected, dropped, waits, duplicates;
     const gyre_header *given; /* headers of the requests being put; NULL: the queue fills headers in */
@@ -101,6 +103,8 @@ struct gyre_queue_consumer {
     bool peeking;      /* atomic: views are open */
     uint64_t peeked;   /* views of the open peek */
     uint64_t received; /* next index to receive; released after its slot was read */
+    /* A past value of producer.sending, when the device may lie; else the largest number. Completions from here on do not count. */
+    uint64_t sent_seen;
     uint64_t dropped, abandoned, waits;
     bool failures; /* some of the peeked views may be of failed requests */
 };

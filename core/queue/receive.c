@@ -44,13 +44,13 @@ static inline bool reply_take_quick(const gyre_queue *queue, const struct gyre_r
 }
 
 /* Takes replies from the cursor on, as long as each is copied and nothing else; returns how many. */
-static inline size_t replies_take_quick(const gyre_queue *queue, const struct taking *taking,
+static inline size_t replies_take_quick(const gyre_queue *queue, const struct taking *taking, size_t count,
                                         unsigned char *replies)
 {
     const struct gyre_ring_bytes *const bytes = queue->ring.bytes;
     gyre_completion *const completions = taking->completions;
     const uint64_t first = queue->consumer.received;
-    const size_t size = taking->size, count = taking->count;
+    const size_t size = taking->size;
     size_t taken = 0;
     uint32_t length;
     if (!completions) {
@@ -88,8 +88,8 @@ static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, 
 {
     gyre_status status = GYRE_OK;
     gyre_completion *const completions = taking->completions;
-    const size_t size = taking->size, count = taking->count;
-    size_t taken = replies_take_quick(queue, taking, replies);
+    const size_t size = taking->size, count = gyre_consumer_most(queue, taking->count);
+    size_t taken = replies_take_quick(queue, taking, count, replies);
     uint64_t index = queue->consumer.received + taken, dropped = 0;
     while (taken < count && cursor_state(queue, index) == CURSOR_READY) {
         bool last = !completions && gyre_reply_slot(&queue->ring, index)->info != GYRE_OUTCOME_REPLY;

@@ -177,6 +177,7 @@ static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 static void publish_reserved(gyre_queue *queue, uint64_t count)
 {
     const uint64_t index = queue->producer.sent, end = index + count;
+    gyre_producer_announce(queue, end);
     (void)GYRE_FAULT_POINT(RING_COMMIT);
     if (__builtin_expect(queue->stages.noted, 0)) {
         const struct gyre_sending sending = {.first = index,

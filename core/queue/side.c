@@ -40,6 +40,16 @@ static void step_over_finished_calls(gyre_queue *queue)
                            __ATOMIC_RELEASE); /* pairs with the statistics */
 }
 
+/* A thread that saw a completion sees the word, too: the sender stored it before it released the request. */
+size_t gyre_consumer_most_anew(gyre_queue *queue, size_t count)
+{
+    const uint64_t sending = __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED),
+                   room = sending - queue->consumer.received;
+    if (queue->ways.device_lies)
+        queue->consumer.sent_seen = sending;
+    return count < room ? count : (size_t)room;
+}
+
 void gyre_consumer_give(gyre_queue *queue)
 {
     for (;;) {

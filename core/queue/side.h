@@ -69,6 +69,12 @@ static inline bool gyre_is_reserving(const gyre_queue *queue)
     return __atomic_load_n(&queue->producer.barred, __ATOMIC_ACQUIRE) & GYRE_BARRED_RESERVING;
 }
 
+/** Under the lock: requests before `end` are about to be published. The release of their sequences makes it visible. */
+static inline void gyre_producer_announce(gyre_queue *queue, uint64_t end)
+{
+    __atomic_store_n(&queue->producer.sending, end, __ATOMIC_RELAXED);
+}
+
 /** Under the lock: the next index to send. */
 static inline uint64_t gyre_producer_sent(const gyre_queue *queue)
 {
@@ -122,6 +128,16 @@ static inline void gyre_peeking_set(gyre_queue *queue, bool peeking)
 static inline bool gyre_is_peeking(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+}
+
+/** gyre_consumer_most when the known past value of `sent` does not answer. */
+size_t gyre_consumer_most_anew(gyre_queue *queue, size_t count);
+
+/** Under the lock: of so many completions from the cursor on, how many may be taken if they are there. */
+static inline size_t gyre_consumer_most(gyre_queue *queue, size_t count)
+{
+    const uint64_t room = queue->consumer.sent_seen - queue->consumer.received;
+    return __builtin_expect(count <= room, 1) ? count : gyre_consumer_most_anew(queue, count);
 }
 
 /** Ends a consumer's section: steps over finished calls, unlocks, and tells threads that wait for room. */

@@ -18,9 +18,16 @@
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 
+/* False: the device wrote a completion without a request. */
+static bool was_sent(const gyre_queue *queue, uint64_t index)
+{
+    return !queue->ways.device_lies || index < __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
+}
+
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
-    if (gyre_reply_ready(&queue->ring, argument) || gyre_received(queue) > argument)
+    if ((gyre_reply_ready(&queue->ring, argument) && was_sent(queue, argument)) ||
+        gyre_received(queue) > argument)
         return 1;
     if (!gyre_queue_closed(queue) || gyre_line_waits(queue))
         return 0; /* acquire: messages that have left the line are counted below */

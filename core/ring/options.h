@@ -33,10 +33,11 @@ struct gyre_queue_options {
     uint32_t spin_turns;
     uint64_t first_sequence;
     bool many_threads;
-    bool device_wakes;    /* the device rings bells; else waits poll with short sleeps */
-    bool device_returns;  /* a device that died is replaced: waits go on although it says that it is lost */
-    bool device_parks;    /* its workers park at once: sends fence */
-    bool timed;           /* the kernel was compiled to say when it handles messages */
+    bool device_wakes;   /* the device rings bells; else waits poll with short sleeps */
+    bool device_returns; /* a device that died is replaced: waits go on although it says that it is lost */
+    bool device_parks;   /* its workers park at once: sends fence */
+    bool device_lies; /* it is another process, which may write completions of requests that were not sent */
+    bool timed;       /* the kernel was compiled to say when it handles messages */
     uint32_t header_size; /* bytes of each request's header; 0: none */
     /* Messages with tails are stored back to back, in rings of so many `bytes` (0: as fits), the replies in
      * one for each of the device's `tracks`. */

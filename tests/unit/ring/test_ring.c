@@ -52,6 +52,59 @@ START_TEST(marks_share_no_line_with_the_heap)
 }
 END_TEST
 
+/* Another process that serves the queue writes completions that nobody sent a request for. */
+static void write_completions_ahead(uint64_t first, uint64_t count)
+{
+    for (uint64_t index = first; index < first + count; index++) {
+        gyre_slot *slot = gyre_reply_slot(gyre_ring_of(device.queue), index);
+        slot->length = sizeof(uint64_t);
+        slot->info = GYRE_OUTCOME_REPLY;
+        __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void ck_nothing_more(void)
+{
+    uint64_t replies[4];
+    gyre_view views[4];
+    size_t found = 9;
+    ck_assert_int_eq(gyre_receive(device.queue, replies, 8, NULL, GYRE_NO_WAIT), GYRE_AGAIN);
+    ck_assert_int_eq(gyre_receive(device.queue, replies, 8, NULL, gyre_in_ms(20)), GYRE_TIMEOUT);
+    ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, 4, NULL, &found, gyre_in_ms(20)),
+                     GYRE_TIMEOUT);
+    ck_assert_uint_eq(found, 0);
+    ck_assert_int_eq(gyre_peek(device.queue, views, 4, &found, gyre_in_ms(20)), GYRE_TIMEOUT);
+    ck_assert_uint_eq(found, 0);
+}
+
+START_TEST(completions_without_a_request_do_not_count)
+{
+    struct gyre_queue_options options = ring_options();
+    uint64_t replies[8];
+    size_t count = 0;
+    options.device_lies = true;
+    ring_device_start(&device, options, 1);
+    for (uint64_t lap = 0; lap < 20; lap += 2) {
+        ring_device_send(&device, lap);
+        ck_assert_uint_eq(ring_device_receive(&device), lap + 1);
+        ring_device_send(&device, lap + 1);
+        while (gyre_queue_outstanding(device.queue))
+            ;
+        ck_assert(gyre_receive_batch(device.queue, replies, 8, 8, NULL, &count, GYRE_FOREVER) == GYRE_OK);
+        ck_assert(count == 1 && replies[0] == lap + 2);
+        write_completions_ahead(lap + 2, 4);
+        ck_nothing_more();
+        ring_device_hold(&device, true);
+        for (uint64_t index = lap + 2; index < lap + 6; index++) /* the device takes it back */
+            gyre_reply_slot(gyre_ring_of(device.queue), index)->sequence = 0;
+        ring_device_hold(&device, false);
+    }
+    const gyre_queue_stats now = ring_device_stats(&device);
+    ck_assert(now.sent == 20 && now.received == 20 && now.high_water <= 8);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(sequences_cross_the_32_bit_wrap)
 {
     struct gyre_queue_options options = ring_options();
@@ -548,6 +601,7 @@ int main(void)
     tcase_add_test(tcase, replies_come_in_order_over_many_laps);
     tcase_add_test(tcase, marks_share_no_line_with_the_heap);
     tcase_add_test(tcase, sequences_cross_the_32_bit_wrap);
+    tcase_add_test(tcase, completions_without_a_request_do_not_count);
     tcase_add_test(tcase, messages_of_all_sizes_keep_every_byte);
     tcase_add_test(tcase, failures_and_silence_are_told_apart);
     tcase_add_test(tcase, outcomes_that_are_none_become_failures_that_say_so);

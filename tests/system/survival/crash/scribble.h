@@ -12,7 +12,8 @@ enum scribble_how {
     SCRIBBLE_ALL = 3,     /* every byte of the memory that its worker shares with the program */
     SCRIBBLE_CONTROL = 4, /* the same of the control regions alone */
     SCRIBBLE_WORDS = 5,   /* single words of that memory, again and again */
-    SCRIBBLE_HOWS = 6
+    SCRIBBLE_AHEAD = 6,   /* completions of requests that were not sent */
+    SCRIBBLE_HOWS = 7
 };
 
 enum scribble_then { SCRIBBLE_RETURN = 0, SCRIBBLE_EXIT = 1, SCRIBBLE_LOOP = 2, SCRIBBLE_THENS = 3 };

@@ -109,6 +109,15 @@ static scribble_request choose_request(uint64_t number)
                               .number = number};
 }
 
+/* Whatever the worker writes, no more is received than was sent. */
+static void require_account_of(const struct party *party)
+{
+    gyre_queue_stats stats = {.size = sizeof stats};
+    must(gyre_queue_stats_get(party->queue, &stats));
+    require(stats.received + stats.dropped + stats.abandoned <= stats.sent);
+    require(stats.high_water <= stats.capacity);
+}
+
 /* What comes of it is told in some way, and in time. */
 static void exchange(const struct party *party, uint64_t number, bool scribbles)
 {
@@ -125,6 +134,26 @@ static void exchange(const struct party *party, uint64_t number, bool scribbles)
         if (gyre_receive(party->queue, reply, sizeof reply, &completion, gyre_in_ms(scribbles ? 500 : 50)) !=
             GYRE_OK)
             break;
+    for (int i = 0; i < 8; i++) /* what was not answered in time, perhaps; and nothing that was not sent */
+        (void)gyre_receive(party->queue, reply, sizeof reply, &completion, GYRE_NO_WAIT);
+    require_account_of(party);
+}
+
+/* A worker that completes what nobody sent is not heard. One of several requests, since one alone has a line of its own. */
+static void require_no_more_than_sent(void)
+{
+    const struct party liar = launch_neighbour();
+    scribble_request requests[4] = {{.number = 1}, {.number = 2}, {.number = 3}, {.number = 4}};
+    unsigned char reply[64];
+    size_t sent = 0;
+    requests[3] = (scribble_request){.how = SCRIBBLE_AHEAD, .number = UINT64_MAX - 1};
+    must(gyre_send_batch(liar.queue, requests, sizeof requests[0], 4, &sent, soon()));
+    for (size_t i = 0; i < sent; i++)
+        must(gyre_receive(liar.queue, reply, sizeof reply, NULL, soon()));
+    require(gyre_receive(liar.queue, reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(gyre_receive(liar.queue, reply, sizeof reply, NULL, gyre_in_ms(20)) == GYRE_TIMEOUT);
+    require_account_of(&liar);
+    gyre_close(liar.runtime);
 }
 
 static void look(const struct party *party)
@@ -170,6 +199,7 @@ static int run(uint64_t seed)
 {
     randomness = random_begin(seed);
     make_fault_folder();
+    require_no_more_than_sent();
     struct party neighbour = launch_neighbour(), scribbler = launch_scribbler();
     const uint64_t until = gyre_now_ns() + (uint64_t)WAIT_MS * 1000000;
     for (uint64_t round = 1; round <= ROUNDS && gyre_now_ns() < until; round++) {
