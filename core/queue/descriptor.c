@@ -38,7 +38,7 @@ static struct watch *watch_of(const gyre_queue *queue)
     return (struct watch *)queue->watch;
 }
 
-static void signal_ready(struct watch *watch)
+static void watch_signal(struct watch *watch)
 {
     uint64_t one = 1;
     __atomic_store_n(&watch->signalled, 1, __ATOMIC_SEQ_CST);
@@ -89,7 +89,7 @@ static void *watch_queue(void *argument)
         if (await_something(queue) == GYRE_OK) {
             gyre_consumer_take(queue); /* no receiver empties the queue between this look and the signal */
             if (is_for_receivers(queue, queue->consumer.received))
-                signal_ready(watch);
+                watch_signal(watch);
             gyre_consumer_give(queue);
         }
         while (__atomic_load_n(&watch->signalled, __ATOMIC_ACQUIRE) &&

@@ -44,7 +44,7 @@ static uint64_t correlation_of(const struct gyre_ring *ring, uint64_t index)
     return correlation;
 }
 
-static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish *wish)
+static bool match_is_wanted(const gyre_queue *queue, uint64_t index, const struct wish *wish)
 {
     return gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
            (wish->any || correlation_of(&queue->ring, index) == wish->correlation);
@@ -55,7 +55,7 @@ static bool match_find(const gyre_queue *queue, const struct wish *wish, bool re
 {
     const uint64_t end = gyre_queue_next_index(queue);
     for (*index = queue->consumer.received; *index < end; ++*index)
-        if (is_wanted(queue, *index, wish) && (!ready || gyre_reply_ready(&queue->ring, *index)))
+        if (match_is_wanted(queue, *index, wish) && (!ready || gyre_reply_ready(&queue->ring, *index)))
             return true;
     return false;
 }

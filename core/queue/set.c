@@ -122,7 +122,7 @@ static bool something_holds(const gyre_queue_set *set)
     return false;
 }
 
-static void signal_ready(gyre_queue_set *set)
+static void set_signal(gyre_queue_set *set)
 {
     const uint64_t one = 1;
     set->signalled = true;
@@ -155,7 +155,7 @@ static void *watch_set(void *argument)
             gyre_futex_wait(&set->changed, seen, UINT64_MAX);
             pthread_mutex_lock(&set->lock);
         } else if (something_holds(set)) {
-            signal_ready(set);
+            set_signal(set);
         } else if (wait_for_members(set, &copy, GYRE_FOREVER) == GYRE_EXHAUSTED) {
             pthread_mutex_unlock(&set->lock);
             nanosleep(&pause, NULL); /* until there is memory */

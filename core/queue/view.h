@@ -13,7 +13,7 @@
 
 struct gyre_queue_view {
     struct gyre_kernel *kernel;
-    struct gyre_kernel_types *types;     /* of the kernel, maybe another program's; NULL: nobody asked */
+    struct gyre_kernel_types *types; /* the kernel's, maybe another program's; NULL: nobody asked for them */
     struct gyre_kernel_types *own_types; /* `types`, when they are this queue's alone; else NULL */
     gyre_queue *next;                    /* the kernel's next queue */
     void *device_memory;

@@ -8,7 +8,7 @@
 #include "core/ring/bytes.h"
 
 /* A slot of a bridged direction is a line: it holds a message that fits, and else says where the message lies. */
-static uint32_t stride_of(uint32_t payload, bool bridged)
+static uint32_t layout_stride(uint32_t payload, bool bridged)
 {
     return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);
 }
@@ -34,9 +34,10 @@ static uint64_t lay_out(const struct gyre_queue_options *options, gyre_queue_slo
 {
     const uint64_t capacity = options->capacity;
     uint64_t end = sizeof(gyre_queue_region);
-    *slots = (gyre_queue_slots){.capacity = capacity,
-                                .request_stride = stride_of(options->request_size, options->bridged_requests),
-                                .reply_stride = stride_of(options->reply_size, options->bridged_replies)};
+    *slots =
+        (gyre_queue_slots){.capacity = capacity,
+                           .request_stride = layout_stride(options->request_size, options->bridged_requests),
+                           .reply_stride = layout_stride(options->reply_size, options->bridged_replies)};
     if (options->lent && !options->trusted)
         slots->foreign = GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES;
     else if (options->lent || options->passed_on)

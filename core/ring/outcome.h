@@ -5,7 +5,7 @@
 
 #include "core/ring/ring.h"
 
-/** Whether `outcome` is one that a device may write for a message that it completed. */
+/** Whether a device may write `outcome` for a message that it completed. */
 static inline bool gyre_outcome_is_known(uint32_t outcome)
 {
     return outcome - GYRE_OUTCOME_REPLY <= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;

@@ -52,7 +52,7 @@ static gyre_status no_room_for_one(const gyre_queue *queue, uint64_t bytes, uint
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)bytes, stride);
 }
 
-static uint32_t stride_of(const gyre_queue *queue)
+static uint32_t entry_stride(const gyre_queue *queue)
 {
     return ((uint32_t)sizeof(struct entry) + gyre_ring_of(queue)->slots.header_size +
             gyre_ring_of(queue)->request_size + 15) /
@@ -61,7 +61,7 @@ static uint32_t stride_of(const gyre_queue *queue)
 
 uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
 {
-    return count * stride_of(queue);
+    return count * entry_stride(queue);
 }
 
 /* ---- the producer ---- */
@@ -331,7 +331,7 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 }
 
 /* Whether a request was answered since the checkpoint. */
-static bool is_wanted(const gyre_queue *queue, uint64_t index)
+static bool log_replays(const gyre_queue *queue, uint64_t index)
 {
     const struct gyre_queue_position *base = &gyre_log_of(queue)->base;
     uint64_t place = index - word_load(&base->first);
@@ -345,7 +345,7 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 {
     uint64_t first = word_load(&gyre_log_of(queue)->base.first);
     for (uint64_t at = *index < first ? first : *index; at < end; at++) {
-        if (!is_wanted(queue, at))
+        if (!log_replays(queue, at))
             continue;
         bool handled = gyre_queue_log_read(queue, at, request);
         request->header.deadline_ns = 0; /* it was kept then */
@@ -361,7 +361,7 @@ bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
 {
     uint64_t index = word_load(&gyre_log_of(queue)->base.first);
     for (; index < end; index++)
-        if (is_wanted(queue, index) && word_load(&gyre_log_of(queue)->saved) <= index &&
+        if (log_replays(queue, index) && word_load(&gyre_log_of(queue)->saved) <= index &&
             gyre_queue_is_damaged(queue, index) &&
             word_load(&gyre_log_of(queue)->saved) <=
                 index) /* again: else a sender used the slot anew, and the copy is whole */
@@ -409,7 +409,7 @@ gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
                                                   .held = log_held,
                                                   .tell = gyre_queue_log_tell_journal,
                                                   .destroy = log_destroy};
-    uint32_t stride = stride_of(queue);
+    uint32_t stride = entry_stride(queue);
     if (bytes && bytes < stride)
         return no_room_for_one(queue, bytes, stride);
     struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);

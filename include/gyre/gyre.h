@@ -231,7 +231,7 @@ typedef struct gyre_kernel_info {
     char name[64], kernel[64], backend[32], device[128];
     gyre_kernel_state state;
     uint32_t lanes, blocks, queues;
-    uint64_t handled, failed; /* messages completed by the device since launch; of these, failed */
+    uint64_t handled, failed; /* messages that the device completed since launch; those that failed */
     uint64_t queued;          /* accepted and not completed */
     uint64_t launched_ns;     /* when, on the clock of deadlines */
     uint32_t cache_hit;       /* 1: the compiled kernel came from the disk cache */
@@ -611,11 +611,11 @@ GYRE_API gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *
 typedef struct gyre_queue_stats {
     size_t size;
     uint64_t capacity, request_size, reply_size, region_size;
-    uint64_t sent,
-        received;      /* messages accepted; completions taken by receivers and callers, drops aside; what was
-                                taken before its turn counts once all before it was */
-    uint64_t rejected; /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
-    uint64_t dropped;  /* messages discarded by a policy, either end */
+    /* Messages accepted; completions taken by receivers and callers, except for dropped messages. A completion that is
+     * taken before its turn counts once all completions before it were taken. */
+    uint64_t sent, received;
+    uint64_t rejected;  /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
+    uint64_t dropped;   /* messages discarded by a policy, either end */
     uint64_t abandoned; /* replies that came after their caller's deadline */
     /* The most places of the ring that were ever taken at once. A message's place is free once the message and all
      * before it were received, so this may exceed the number of callers that have one message each under way. */

@@ -181,17 +181,17 @@ typedef struct gyre_express_line {
 
 /* ---- queues whose messages are stored back to back --------------------------------------------------------
  *
- * In such a queue ("bridged", in either direction) every slot is one line. A message that fits it lies there;
- * of a longer one the slot's payload is a gyre_place, and its bytes lie in a ring of bytes, one behind the
- * other. Positions in a ring only grow; a message begins at its position modulo the ring's size, and never
- * wraps: behind the ring there is room for the largest message.
+ * In such a queue ("bridged", in either direction) every slot is one line. A message that fits the line lies there. For a
+ * longer message the slot's payload is a gyre_place, and the message's bytes lie in a ring of bytes, behind those of the
+ * message before. Positions in a ring only grow; a message begins at its position modulo the ring's size, and never wraps:
+ * behind the ring there is room for the largest message.
  *
- * The ring of requests is the client's: its bytes are free again once the request's completion was received.
- * Replies have a ring for each worker that allots by itself (a track). A device takes a request up when the
- * track has room for the largest reply, and then allots what the reply really needs, so what was handled
- * never waits for room. The client publishes each track's `tail`, below which all is free again. Replies are
- * freed in the order of requests, which need not be the order in which they were allotted: should a track be
- * full of later replies, the request that the client waits for (`received`) may be answered in the spare place. */
+ * The ring of requests is the client's: a request's bytes are free again once its completion was received. Replies have a
+ * ring for each worker that allots by itself (a track). A device takes a request up when the track has room for the
+ * largest reply, and then allots the bytes that the reply really needs, so a handled request never waits for room. The
+ * client publishes each track's `tail`, below which all bytes are free again. Replies are freed in the order of requests,
+ * which need not be the order in which they were allotted: should a track be full of later replies, the request that the
+ * client waits for (`received`) may be answered in the spare place. */
 
 /** The payload of a slot whose message lies elsewhere. */
 typedef struct gyre_place {
