@@ -185,37 +185,12 @@ typedef struct gyre_bound {
     gyre_u64 count;
 } gyre_bound;
 
-#define GYRE_BUFFER_IN_(type, name)                                                                          \
-    const GYRE_GLOBAL type *name;                                                                            \
-    gyre_u64 name##_count;
-#define GYRE_BUFFER_INOUT_(type, name)                                                                       \
-    GYRE_GLOBAL type *name;                                                                                  \
-    gyre_u64 name##_count;
-#define GYRE_BUFFER_IN_TEXT_(type, name)    GYRE_TEXT_(in type name;)
-#define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
+#include "gyre/dialect/buffers.h"
+
 #define GYRE_BUFFER_BIND_(type, name)                                                                        \
     gyre_its_buffers_->name = (GYRE_GLOBAL type *)gyre_its_bound_->data;                                     \
     gyre_its_buffers_->name##_count = gyre_its_bound_->count;                                                \
     gyre_its_bound_++;
-
-/* The same, to be read only (GYRE_QUERY). */
-#define GYRE_BUFFER_SEE_(type, name)                                                                         \
-    gyre_its_seen_->name = gyre_its_buffers_->name;                                                          \
-    gyre_its_seen_->name##_count = gyre_its_buffers_->name##_count;
-#define GYRE_BUFFERS_SEEN_(name_, LIST_)                                                                     \
-    typedef struct gyre_seen_##name_ {                                                                       \
-        LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_IN_)                                                              \
-    } gyre_seen_##name_;                                                                                     \
-    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *gyre_its_seen_, const name_ *gyre_its_buffers_)     \
-    {                                                                                                        \
-        LIST_(GYRE_BUFFER_SEE_, GYRE_BUFFER_SEE_)                                                            \
-    }
-typedef gyre_none gyre_seen_gyre_none;
-GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
-{
-    (void)seen;
-    (void)buffers;
-}
 
 #define GYRE_BUFFERS(name_, LIST_)                                                                           \
     typedef struct name_ {                                                                                   \
