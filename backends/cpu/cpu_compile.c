@@ -41,7 +41,8 @@ static const char checks_of_clang[] =
     CHECKS_ "-fsanitize=kernel-address,bounds -mllvm -asan-instrumentation-with-call-threshold=0 "
             "-mllvm -asan-stack=0 -mllvm -asan-globals=0";
 
-__attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_argument(struct command *command, const char *format,
+                                                               ...)
 {
     char *word = command->text + command->used;
     size_t room = sizeof command->text - command->used;
@@ -64,7 +65,7 @@ static void add_words(struct command *command, const char *words)
         words += strspn(words, " \t\n");
         size_t length = strcspn(words, " \t\n");
         if (length)
-            add(command, "%.*s", (int)length, words);
+            add_argument(command, "%.*s", (int)length, words);
         words += length;
     }
 }
@@ -85,41 +86,42 @@ static int name_scratch_files(struct scratch_files *files, const char *artifact_
 static void add_folders(struct command *command, const char *const *folders)
 {
     for (size_t i = 0; folders && folders[i]; i++) {
-        add(command, "-I%s", folders[i]);
+        add_argument(command, "-I%s", folders[i]);
         if (i == 0)
-            add(command, "-fmacro-prefix-map=%s/=", folders[i]);
+            add_argument(command, "-fmacro-prefix-map=%s/=", folders[i]);
     }
 }
 
 static void build_command(struct command *command, const struct cpu_settings *settings, const char *program,
                           const gyre_compile_desc *desc, const struct scratch_files *files)
 {
-    add(command, "%s", program);
+    add_argument(command, "%s", program);
     add_words(command, cpu_compiler_fixed_options);
     if (cpu_compiler_is_gcc(
             program)) /* places errors in macros where the user wrote the macro, as clang does */
-        add(command, "-ftrack-macro-expansion=0");
+        add_argument(command, "-ftrack-macro-expansion=0");
     add_words(command, settings->compiler_options);
     add_words(command, desc->options);
     if (settings->checked)
         add_words(command, cpu_compiler_is_gcc(program) ? checks_of_gcc : checks_of_clang);
     if (settings->sanitize[0]) {
-        add(command, "-fsanitize=%s", settings->sanitize);
+        add_argument(command, "-fsanitize=%s", settings->sanitize);
         add_words(command, "-fno-omit-frame-pointer -g");
     } else {
-        add(command,
+        add_argument(
+            command,
             "-Wl,-z,defs"); /* a handler that is declared and not written must not wait for loading */
     }
     add_folders(command, desc->include_directories);
     if (desc->dependency_path) {
-        add(command, "-MD");
-        add(command, "-MF");
-        add(command, "%s", files->rule);
+        add_argument(command, "-MD");
+        add_argument(command, "-MF");
+        add_argument(command, "%s", files->rule);
     }
-    add(command, "-o");
-    add(command, "%s", files->object);
+    add_argument(command, "-o");
+    add_argument(command, "%s", files->object);
     add_words(command, "-x c");
-    add(command, "%s", desc->unit_path);
+    add_argument(command, "%s", desc->unit_path);
     add_words(command, "-x none -lm");
 }
 
@@ -176,8 +178,8 @@ static gyre_status run_compiler(const gyre_device *device, const struct command 
 }
 
 /* Dependencies first: once the artifact is there, everything is. */
-static gyre_status publish(const gyre_device *device, const gyre_compile_desc *desc,
-                           const struct scratch_files *files)
+static gyre_status publish_artifact(const gyre_device *device, const gyre_compile_desc *desc,
+                                    const struct scratch_files *files)
 {
     if (access(files->object, R_OK) != 0)
         return device->host->error(
@@ -220,7 +222,7 @@ gyre_status cpu_compile(gyre_device *device, const gyre_compile_desc *desc)
     }
     status = run_compiler(device, command, desc, output);
     if (status == GYRE_OK)
-        status = publish(device, desc, &files);
+        status = publish_artifact(device, desc, &files);
     unlink(files.object);
     unlink(files.rule);
 done:

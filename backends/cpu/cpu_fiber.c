@@ -138,7 +138,7 @@ static void raw_switch(struct cpu_fiber *from, struct cpu_fiber *to)
 #endif
 
 /* After a switch, on the new stack. AddressSanitizer tells where the thread's own stack lies only now. */
-static void arrived(struct cpu_fiber *fiber)
+static void fiber_arrived(struct cpu_fiber *fiber)
 {
     if (__sanitizer_finish_switch_fiber) {
         const void *bottom;
@@ -149,10 +149,10 @@ static void arrived(struct cpu_fiber *fiber)
     }
 }
 
-static void enter(void *fiber_pointer)
+static void enter_fiber(void *fiber_pointer)
 {
     struct cpu_fiber *fiber = fiber_pointer;
-    arrived(fiber);
+    fiber_arrived(fiber);
     fiber->entry(fiber->argument);
 }
 
@@ -160,7 +160,7 @@ static void enter(void *fiber_pointer)
 /* makecontext passes ints only */
 static void enter_split(unsigned high, unsigned low)
 {
-    enter((void *)(uintptr_t)((uint64_t)high << 32 | low));
+    enter_fiber((void *)(uintptr_t)((uint64_t)high << 32 | low));
 }
 #endif
 
@@ -211,7 +211,7 @@ void cpu_fiber_prepare(struct cpu_fiber *fiber, cpu_fiber_entry entry, void *arg
     void **frame = (void **)((char *)fiber->stack + fiber->stack_size) - FRAME_WORDS;
     for (int i = 0; i < FRAME_WORDS; i++)
         frame[i] = NULL;
-    frame[FRAME_FUNCTION] = (void *)(uintptr_t)enter;
+    frame[FRAME_FUNCTION] = (void *)(uintptr_t)enter_fiber;
     frame[FRAME_ARGUMENT] = fiber;
     frame[FRAME_RETURN] = (void *)(uintptr_t)gyre_cpu_fiber_start;
     fiber->stack_pointer = frame;
@@ -231,7 +231,7 @@ static void switch_away(struct cpu_fiber *from, struct cpu_fiber *to, void **fak
 void cpu_fiber_switch(struct cpu_fiber *from, struct cpu_fiber *to)
 {
     switch_away(from, to, &from->fake_stack);
-    arrived(from);
+    fiber_arrived(from);
 }
 
 void cpu_fiber_leave(struct cpu_fiber *from, struct cpu_fiber *to)

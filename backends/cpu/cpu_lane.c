@@ -316,7 +316,7 @@ static size_t whole_pages(size_t size)
     return (size + page - 1) / page * page;
 }
 
-static int allocate(struct cpu_lanes *lanes)
+static int allocate_lanes(struct cpu_lanes *lanes)
 {
     lanes->stacks = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->stacks);
     lanes->cells = cpu_lines_alloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
@@ -343,7 +343,7 @@ struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
     lanes->stack_size = whole_pages(stack_size);
     for (uint32_t i = 0; i < lane_count; i++)
         lanes->lanes[i].owner = lanes;
-    if (!allocate(lanes)) {
+    if (!allocate_lanes(lanes)) {
         cpu_lanes_destroy(lanes);
         errno = ENOMEM;
         return NULL;

@@ -132,7 +132,7 @@ static int start_thread(struct cpu_pool *pool, struct job job)
 }
 
 /* Under the lock: a spare thread's, or a new one's. */
-static int give(struct cpu_pool *pool, struct job job)
+static int give_job(struct cpu_pool *pool, struct job job)
 {
     struct spare *spare = pool->spares;
     if (!spare)
@@ -270,7 +270,7 @@ static void drop_watch(struct cpu_pool *pool, struct watch *watch)
 }
 
 /* Lays the task to others that rest. False without memory. */
-static bool rest(struct cpu_pool *pool, struct cpu_task *task)
+static bool rest_task(struct cpu_pool *pool, struct cpu_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     struct watch *watch = watch_with_room(pool);
@@ -287,7 +287,7 @@ static void run_task(struct cpu_pool *pool, struct cpu_task *task)
 {
     if (task->processor >= 0)
         go_to(pool, task->processor);
-    while (task->run(task) == CPU_TASK_RESTS && !rest(pool, task))
+    while (task->run(task) == CPU_TASK_RESTS && !rest_task(pool, task))
         gyre_futex_wait(task->bell, task->seen, UINT64_MAX); /* it rests here */
 }
 
@@ -337,14 +337,14 @@ static void share_out(struct cpu_pool *pool, struct watch *watch, struct cpu_tas
 {
     for (struct cpu_task *task = first->next, *next; task; task = next) {
         next = task->next;
-        const int error = give(pool, (struct job){.task = task});
+        const int error = give_job(pool, (struct job){.task = task});
         if (error)
             give_later(pool, task, error);
     }
     if (watch->count == 0)
         drop_watch(pool, watch);
     else /* whoever is free next takes it when nobody can be found now */
-        watch->watched = give(pool, (struct job){.watch = watch}) == 0;
+        watch->watched = give_job(pool, (struct job){.watch = watch}) == 0;
 }
 
 /* Until a task has news: that one, for the calling thread to run. Others, and the watch, have their own threads. */
@@ -404,7 +404,7 @@ bool cpu_pool_can_watch(const struct cpu_pool *pool)
 int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    const int error = give(pool, (struct job){.task = task});
+    const int error = give_job(pool, (struct job){.task = task});
     pthread_mutex_unlock(&pool->lock);
     return error;
 }
@@ -430,7 +430,7 @@ void cpu_pool_destroy(struct cpu_pool *pool)
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
     while (pool->spares)
-        give(pool, (struct job){0});
+        give_job(pool, (struct job){0});
     while (pool->threads)
         pthread_cond_wait(&pool->thread_ended, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

@@ -16,7 +16,7 @@ struct reader {
     const gyre_parameter *parameter;
 };
 
-static gyre_status refuse(const struct reader *reader, const char *expected)
+static gyre_status refuse_setting(const struct reader *reader, const char *expected)
 {
     const gyre_parameter *parameter = reader->parameter;
     return reader->host->error(GYRE_CONFIG, "%s: backend.cpu %s must be %s, found '%s'", parameter->origin,
@@ -31,7 +31,7 @@ static gyre_status read_number(const struct reader *reader, uint64_t low, uint64
     unsigned long long value = strtoull(reader->parameter->value, &end, 10);
     if (errno || end == reader->parameter->value || *end || reader->parameter->value[0] == '-' ||
         value < low || value > high)
-        return refuse(reader, expected);
+        return refuse_setting(reader, expected);
     *out = value;
     return GYRE_OK;
 }
@@ -39,7 +39,7 @@ static gyre_status read_number(const struct reader *reader, uint64_t low, uint64
 static gyre_status read_text(const struct reader *reader, char *out, size_t size)
 {
     if (strlen(reader->parameter->value) >= size)
-        return refuse(reader, "shorter");
+        return refuse_setting(reader, "shorter");
     snprintf(out, size, "%s", reader->parameter->value);
     return GYRE_OK;
 }
@@ -53,7 +53,7 @@ static gyre_status read_bool(const struct reader *reader, bool *out)
         *out = i % 2;
         return GYRE_OK;
     }
-    return refuse(reader, "true or false");
+    return refuse_setting(reader, "true or false");
 }
 
 static bool read_processor(const char **at, unsigned long *out)
@@ -102,7 +102,7 @@ static gyre_status read_pins(const struct reader *reader, struct cpu_settings *s
             right = read_processor(&at, &last) && first <= last;
         }
         if (!right || (*at && *at != ','))
-            return refuse(reader, expected);
+            return refuse_setting(reader, expected);
         const gyre_status status = add_pins(reader, settings, first, last);
         if (status != GYRE_OK || !*at++)
             return status;

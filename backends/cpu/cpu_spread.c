@@ -80,7 +80,7 @@ struct hwloc {
     void (*destroy)(hwloc_topology_t topology);
 };
 
-static bool find(const gyre_host *host, void *library, const char *name, void *function)
+static bool find_function(const gyre_host *host, void *library, const char *name, void *function)
 {
     void *symbol = NULL;
     if (host->library_symbol(library, name, &symbol) != GYRE_OK)
@@ -94,12 +94,12 @@ static bool open_hwloc(const gyre_host *host, struct hwloc *hwloc)
 {
     if (host->library_open("libhwloc.so.15", &hwloc->library) != GYRE_OK)
         return false;
-    if (find(host, hwloc->library, "hwloc_get_api_version", &hwloc->version) &&
+    if (find_function(host, hwloc->library, "hwloc_get_api_version", &hwloc->version) &&
         hwloc->version() >> 16 == HWLOC_API_VERSION >> 16 &&
-        find(host, hwloc->library, "hwloc_topology_init", &hwloc->init) &&
-        find(host, hwloc->library, "hwloc_topology_load", &hwloc->load) &&
-        find(host, hwloc->library, "hwloc_get_obj_by_depth", &hwloc->object) &&
-        find(host, hwloc->library, "hwloc_topology_destroy", &hwloc->destroy))
+        find_function(host, hwloc->library, "hwloc_topology_init", &hwloc->init) &&
+        find_function(host, hwloc->library, "hwloc_topology_load", &hwloc->load) &&
+        find_function(host, hwloc->library, "hwloc_get_obj_by_depth", &hwloc->object) &&
+        find_function(host, hwloc->library, "hwloc_topology_destroy", &hwloc->destroy))
         return true;
     host->library_close(hwloc->library);
     return false;

@@ -153,7 +153,7 @@ static void read_table(struct cpu_worker *worker)
 }
 
 /* Several workers share the queue: takes a window of ready requests. False when there are none. */
-static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
+static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
 {
     gyre_u64 *ticket = &queue->region->claim.next;
     gyre_u64 first = __atomic_load_n(ticket, __ATOMIC_RELAXED), ready = 0;
@@ -239,12 +239,12 @@ static void tell_working(gyre_control_block *line, gyre_u64 working)
 }
 
 /* Handles what is ready, up to a batch; returns how many messages. */
-static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
+static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
     struct gyre_resident *resident = worker->resident;
     gyre_queue_region *region = queue->region;
     bool shared = resident->blocks > 1;
-    if (shared && queue->next == queue->end && !claim(worker, queue))
+    if (shared && queue->next == queue->end && !claim_requests(worker, queue))
         return 0;
     gyre_cpu_run *const run = &queue->run;
     run->first = queue->next;
@@ -337,7 +337,7 @@ static void leave_park(struct cpu_worker *worker)
 }
 
 /* False when nothing comes for long: then the worker stays parked, and rests. */
-static bool park(struct cpu_worker *worker)
+static bool park_worker(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
     gyre_control_region *control = resident->control;
@@ -361,7 +361,7 @@ static bool wait_for_work(struct cpu_worker *worker)
     const struct gyre_resident *resident = worker->resident;
     bool found = false;
     if (GYRE_COMMAND_VERB(worker->command) != GYRE_VERB_RUN)
-        return park(worker); /* a paused kernel costs nothing */
+        return park_worker(worker); /* a paused kernel costs nothing */
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
         return gyre_idle_spin(find_work, worker, UINT64_MAX);
@@ -374,12 +374,12 @@ static bool wait_for_work(struct cpu_worker *worker)
         found = gyre_idle_spin_politely(find_work, worker, &worker->patience, resident->spin_turns) ||
                 gyre_idle_yield(find_work, worker, YIELDS);
     }
-    return found || park(worker);
+    return found || park_worker(worker);
 }
 
 /* ---- the loop ---- */
 
-static void obey(struct cpu_worker *worker, gyre_u64 command)
+static void obey_command(struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
@@ -399,7 +399,7 @@ static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
             continue;
         if (__atomic_load_n(current, __ATOMIC_RELAXED) != command) /* the loop around loads it with acquire */
             break;
-        handled += serve(worker, &worker->queues[i], command);
+        handled += serve_queue(worker, &worker->queues[i], command);
     }
     return handled;
 }
@@ -429,7 +429,7 @@ static bool take_turn(struct cpu_worker *worker)
     const gyre_u64 command = __atomic_load_n(wanted, __ATOMIC_ACQUIRE); /* pairs with the core's release */
     if (command != worker->command) {
         worker->command = command;
-        obey(worker, command);
+        obey_command(worker, command);
         return true;
     }
     const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve_queues(worker, command) : 0;
@@ -439,7 +439,7 @@ static bool take_turn(struct cpu_worker *worker)
     return true;
 }
 
-static enum cpu_task_end run(struct cpu_task *task)
+static enum cpu_task_end run_worker(struct cpu_task *task)
 {
     struct cpu_worker *worker = worker_of(task);
     if (worker->parked)
@@ -455,7 +455,7 @@ void cpu_worker_init(struct cpu_worker *worker)
 {
     const struct cpu_settings *settings = &worker->resident->device->settings;
     worker->task = (struct cpu_task){
-        .run = run,
+        .run = run_worker,
         .has_news = has_news,
         .bell = &worker->resident->control->doorbell.bell,
         .processor = settings->pin_count ? settings->pins[worker->block % settings->pin_count] : -1};

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-static void describe(const struct cuda_driver *driver, CUresult result, const char *call, char *text,
-                     size_t size)
+static void describe_failure(const struct cuda_driver *driver, CUresult result, const char *call, char *text,
+                             size_t size)
 {
     const char *name = NULL, *words = NULL;
     driver->cuGetErrorName(result, &name);
@@ -28,10 +28,10 @@ static void log_line(const gyre_device *device, gyre_log_level level, const char
 }
 
 /* The first caller's text stays. */
-static void lose(gyre_device *device, CUresult result, const char *call)
+static void lose_device(gyre_device *device, CUresult result, const char *call)
 {
     char text[256];
-    describe(device->driver, result, call, text, sizeof text);
+    describe_failure(device->driver, result, call, text, sizeof text);
     pthread_mutex_lock(&device->lost_lock);
     const bool first = !atomic_load_explicit(&device->lost, memory_order_relaxed);
     if (first) {
@@ -58,14 +58,14 @@ gyre_status cuda_check_end(gyre_device *device, CUresult result, const char *cal
 {
     if (result == CUDA_SUCCESS)
         return GYRE_OK;
-    lose(device, result, call);
+    lose_device(device, result, call);
     return cuda_lost(device);
 }
 
 void cuda_note(gyre_device *device, CUresult result, const char *call)
 {
     if (cuda_class_of(result) == CUDA_CLASS_FATAL)
-        lose(device, result, call);
+        lose_device(device, result, call);
 }
 
 void cuda_tell(gyre_device *device, CUresult result, const char *call, const char *what)
@@ -74,7 +74,7 @@ void cuda_tell(gyre_device *device, CUresult result, const char *call, const cha
     cuda_note(device, result, call);
     if (result == CUDA_SUCCESS || atomic_load_explicit(&device->lost, memory_order_acquire))
         return;
-    describe(device->driver, result, call, text, sizeof text);
+    describe_failure(device->driver, result, call, text, sizeof text);
     log_line(device, GYRE_LOG_WARNING, text, what);
 }
 
@@ -90,11 +90,11 @@ gyre_status cuda_check(gyre_device *device, CUresult result, const char *call)
         return GYRE_OK;
     if (cuda_lost(device) != GYRE_OK)
         return GYRE_LOST;
-    describe(device->driver, result, call, text, sizeof text);
+    describe_failure(device->driver, result, call, text, sizeof text);
     gyre_status status = cuda_status_of(result);
     if (status != GYRE_LOST)
         return device->host->error(status, "device '%s': %s%s", device->name, text, cuda_advice_for(result));
-    lose(device, result, call);
+    lose_device(device, result, call);
     return cuda_lost(device);
 }
 
@@ -104,7 +104,7 @@ gyre_status cuda_check_host(const gyre_host *host, const struct cuda_driver *dri
     char text[256];
     if (result == CUDA_SUCCESS)
         return GYRE_OK;
-    describe(driver, result, call, text, sizeof text);
+    describe_failure(driver, result, call, text, sizeof text);
     return host->error(cuda_status_of(result), "%s%s", text, cuda_advice_for(result));
 }
 

@@ -65,7 +65,7 @@ struct job {
     struct cuda_image cubin, ptx, parts;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct options *options, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_option(struct options *options, const char *format, ...)
 {
     char *word = options->text + options->used;
     size_t room = sizeof options->text - options->used;
@@ -87,7 +87,7 @@ static void add_words(struct options *options, const char *words)
         words += strspn(words, " \t\n");
         size_t length = strcspn(words, " \t\n");
         if (length)
-            add(options, "%.*s", (int)length, words);
+            add_option(options, "%.*s", (int)length, words);
         words += length;
     }
 }
@@ -98,7 +98,7 @@ static void add_fixed(struct options *options, const char *own)
         char name[32];
         snprintf(name, sizeof name, "%.*s=", (int)strcspn(fixed_options[i], "="), fixed_options[i]);
         if (!own || !strstr(own, name))
-            add(options, "%s", fixed_options[i]);
+            add_option(options, "%s", fixed_options[i]);
     }
 }
 
@@ -106,35 +106,35 @@ static void add_fixed(struct options *options, const char *own)
 static void add_form(struct options *options, enum form form)
 {
     if (form == KERNEL || form == PARTS)
-        add(options, "--relocatable-device-code=true");
+        add_option(options, "--relocatable-device-code=true");
     if (form == KERNEL)
-        add(options, "--define-macro=GYRE_CUDA_LINKED=1");
+        add_option(options, "--define-macro=GYRE_CUDA_LINKED=1");
     if (form == PARTS)
-        add(options, "--maxrregcount=64");
+        add_option(options, "--maxrregcount=64");
     if (form == PTX)
-        add(options, "--define-macro=GYRE_CUDA_ANY_DEVICE=1");
+        add_option(options, "--define-macro=GYRE_CUDA_ANY_DEVICE=1");
 }
 
 static void fill_options(struct options *options, const struct job *job, enum form form)
 {
     const char *const *folders = job->desc->include_directories;
     if (form == PTX)
-        add(options, "--gpu-architecture=compute_%d", job->number);
+        add_option(options, "--gpu-architecture=compute_%d", job->number);
     else
-        add(options, "--gpu-architecture=%s", job->sm);
+        add_option(options, "--gpu-architecture=%s", job->sm);
     add_fixed(options, job->desc->options);
     add_form(options, form);
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= MINIMAL_SINCE)
-        add(options, "--minimal"); /* no textures, no launches from the device: 7 ms less */
+        add_option(options, "--minimal"); /* no textures, no launches from the device: 7 ms less */
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
-        add(options,
-            "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
+        add_option(options,
+                   "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
     add_words(options, job->desc->options);
     /* nobody runs this cubin: it tells the kernels; the last of two such options counts */
     if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
-        add(options, "--Ofast-compile=max");
+        add_option(options, "--Ofast-compile=max");
     for (size_t i = 0; folders && folders[i]; i++)
-        add(options, "--include-path=%s", folders[i]);
+        add_option(options, "--include-path=%s", folders[i]);
 }
 
 /* ---- the architecture ---- */
@@ -217,9 +217,9 @@ static gyre_status compile_program(const struct job *job, nvrtcProgram program, 
 }
 
 /* Takes the result that `get_size` and `get` tell. One byte more than its size is there, and zero. */
-static gyre_status take(const struct job *job, nvrtcProgram program, const char *what,
-                        nvrtcResult (*get_size)(nvrtcProgram, size_t *),
-                        nvrtcResult (*get)(nvrtcProgram, char *), struct cuda_image *out)
+static gyre_status take_result(const struct job *job, nvrtcProgram program, const char *what,
+                               nvrtcResult (*get_size)(nvrtcProgram, size_t *),
+                               nvrtcResult (*get)(nvrtcProgram, char *), struct cuda_image *out)
 {
     size_t size = 0;
     nvrtcResult result = get_size(program, &size);
@@ -237,8 +237,8 @@ static gyre_status take_results(struct job *job, nvrtcProgram program, enum form
 {
     const struct cuda_nvrtc *nvrtc = job->nvrtc;
     if (form == PTX)
-        return take(job, program, "PTX", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &job->ptx);
-    return take(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
+        return take_result(job, program, "PTX", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &job->ptx);
+    return take_result(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
 }
 
 /* What was read of Gyre's headers goes along, so that NVRTC does not look for them in all folders. */
@@ -343,7 +343,7 @@ static gyre_status write_artifact(const struct job *job)
 }
 
 /* Dependencies first: once the artifact is there, everything is. */
-static gyre_status publish(const struct job *job)
+static gyre_status publish_artifact(const struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
     if (desc->dependency_path && !cuda_dependencies_write(job->files, job->unit, desc->unit_path,
@@ -368,10 +368,10 @@ static gyre_status run_job(struct job *job)
         status = run_once(job, PTX);
     if (status == GYRE_OK)
         status = check_deadline(job);
-    return status == GYRE_OK ? publish(job) : status;
+    return status == GYRE_OK ? publish_artifact(job) : status;
 }
 
-static void forget(struct job *job)
+static void forget_job(struct job *job)
 {
     cuda_files_destroy(job->files);
     free(job->unit);
@@ -390,7 +390,7 @@ gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
         status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
     if (status == GYRE_OK)
         status = run_job(&job);
-    forget(&job);
+    forget_job(&job);
     cuda_range_end();
     return status;
 }
@@ -422,7 +422,7 @@ gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, con
         status = run_once(&job, PARTS);
     if (status == GYRE_OK)
         status = write_artifact(&job);
-    forget(&job);
+    forget_job(&job);
     return status;
 }
 

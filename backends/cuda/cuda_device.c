@@ -39,7 +39,7 @@ static uint32_t shared_size_of(int major, int minor)
     return 99 * 1024; /* the least of those since 8.0 */
 }
 
-static gyre_status attribute(gyre_device *device, CUdevice_attribute which, uint32_t *value)
+static gyre_status read_attribute(gyre_device *device, CUdevice_attribute which, uint32_t *value)
 {
     int found = 0;
     gyre_status status = cuda_check(
@@ -77,7 +77,7 @@ static gyre_status read_attributes(gyre_device *device)
         {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, &atomics},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        gyre_status status = attribute(device, wanted[i].which, wanted[i].value);
+        gyre_status status = read_attribute(device, wanted[i].which, wanted[i].value);
         if (status != GYRE_OK)
             return status;
     }

@@ -40,8 +40,8 @@ static bool driver_ready, nvrtc_ready;
 static char nvrtc_asked[PATH_MAX]; /* the path that `nvrtc` was opened by */
 
 /* The name of the first symbol that is needed and not there, or NULL. */
-static const char *fill(const gyre_host *host, void *library, const struct symbol *symbols, size_t count,
-                        void *table)
+static const char *fill_symbols(const gyre_host *host, void *library, const struct symbol *symbols,
+                                size_t count, void *table)
 {
     for (size_t i = 0; i < count; i++) {
         void *address = NULL;
@@ -99,8 +99,8 @@ static gyre_status load_driver(const gyre_host *host)
                            "or start the container with access to the GPU",
                            driver_name);
     tell_path(library, "cuInit", driver.path, sizeof driver.path);
-    const char *missing =
-        fill(host, library, driver_symbols, sizeof driver_symbols / sizeof driver_symbols[0], &driver);
+    const char *missing = fill_symbols(host, library, driver_symbols,
+                                       sizeof driver_symbols / sizeof driver_symbols[0], &driver);
     if (missing)
         return host->error(GYRE_UNAVAILABLE,
                            "the NVIDIA driver '%s' is too old: "
@@ -173,7 +173,7 @@ static gyre_status load_nvrtc(const gyre_host *host, const char *path)
         return status;
     tell_path(library, "nvrtcVersion", nvrtc.path, sizeof nvrtc.path);
     const char *missing =
-        fill(host, library, nvrtc_symbols, sizeof nvrtc_symbols / sizeof nvrtc_symbols[0], &nvrtc);
+        fill_symbols(host, library, nvrtc_symbols, sizeof nvrtc_symbols / sizeof nvrtc_symbols[0], &nvrtc);
     if (missing || nvrtc.nvrtcVersion(&nvrtc.major, &nvrtc.minor) != NVRTC_SUCCESS)
         return host->error(GYRE_UNAVAILABLE,
                            "'%s' is no usable NVRTC: it has no working %s; install version 11.2 or newer",

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool inside(const struct cuda_elf *elf, uint64_t offset, uint64_t size)
+static bool is_inside(const struct cuda_elf *elf, uint64_t offset, uint64_t size)
 {
     return offset <= elf->size && size <= elf->size - offset;
 }
@@ -15,10 +15,10 @@ static bool inside(const struct cuda_elf *elf, uint64_t offset, uint64_t size)
 static bool read_section(const struct cuda_elf *elf, size_t index, Elf64_Shdr *section)
 {
     uint64_t offset = elf->header.e_shoff + (uint64_t)index * sizeof *section;
-    if (index >= elf->header.e_shnum || !inside(elf, offset, sizeof *section))
+    if (index >= elf->header.e_shnum || !is_inside(elf, offset, sizeof *section))
         return false;
     memcpy(section, elf->bytes + offset, sizeof *section);
-    return section->sh_type == SHT_NOBITS || inside(elf, section->sh_offset, section->sh_size);
+    return section->sh_type == SHT_NOBITS || is_inside(elf, section->sh_offset, section->sh_size);
 }
 
 /* The string at `offset` of a table, or NULL when it does not end there. */

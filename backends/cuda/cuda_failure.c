@@ -61,7 +61,7 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 
-static size_t find(CUresult result)
+static size_t find_failure(CUresult result)
 {
     size_t place = 0;
     while (place < KNOWN && known[place].result != result)
@@ -71,13 +71,13 @@ static size_t find(CUresult result)
 
 enum cuda_class cuda_class_of(CUresult result)
 {
-    const size_t place = find(result);
+    const size_t place = find_failure(result);
     return place < KNOWN ? known[place].class : CUDA_CLASS_PROGRAMMER;
 }
 
 gyre_status cuda_status_of(CUresult result)
 {
-    const size_t place = find(result);
+    const size_t place = find_failure(result);
     return place < KNOWN ? known[place].status : GYRE_INTERNAL;
 }
 

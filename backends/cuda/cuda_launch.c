@@ -198,7 +198,8 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
 }
 
 /* Under residents->lock. */
-static gyre_status prepare(gyre_resident *resident, gyre_module *module, const gyre_resident_desc *desc)
+static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
+                                    const gyre_resident_desc *desc)
 {
     gyre_device *device = resident->device;
     const struct cuda_kernel *kernel = cuda_module_find(module, desc->kernel_name);
@@ -276,7 +277,7 @@ static gyre_status launch_once(gyre_module *module, const gyre_resident_desc *de
     bool quiet = false;
     gyre_status status = cuda_hold_begin(device, &quiet);
     if (status == GYRE_OK) {
-        status = prepare(resident, module, desc);
+        status = prepare_resident(resident, module, desc);
         if (status == GYRE_OK)
             status = cuda_resident_start(resident);
         if (status == GYRE_OK) {

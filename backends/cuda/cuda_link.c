@@ -76,7 +76,7 @@ static gyre_status need_linker(const gyre_host *host, const struct cuda_nvrtc *n
     return status;
 }
 
-static gyre_status explain(const gyre_host *host, link_handle handle, int result)
+static gyre_status explain_link(const gyre_host *host, link_handle handle, int result)
 {
     size_t size = 0;
     char text[512] = "";
@@ -122,7 +122,7 @@ gyre_status cuda_link(const gyre_host *host, const struct cuda_nvrtc *nvrtc, con
     if (result == LINK_OK)
         result = take_result(handle, out);
     if (result != LINK_OK)
-        status = explain(host, handle, result);
+        status = explain_link(host, handle, result);
     if (handle)
         linker.destroy(&handle);
     return status;

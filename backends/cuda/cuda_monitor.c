@@ -48,7 +48,7 @@ static void bound_stay(gyre_resident *resident)
 }
 
 /* A kernel that handled nothing has logged nothing: an idle one costs a query, and ten times a second a small copy. */
-static void watch(gyre_resident *resident)
+static void watch_resident(gyre_resident *resident)
 {
     if (resident->on_device && cuda_resident_look(resident) == GYRE_LOST)
         return;
@@ -73,7 +73,7 @@ static void change_turns(struct cuda_residents *residents)
 }
 
 /* Stays of few milliseconds, and kernels on their way out, are looked at more often. */
-static long sooner(long pause_ns, const gyre_resident *resident)
+static long sooner_pause(long pause_ns, const gyre_resident *resident)
 {
     const uint64_t quarter = longest_stay_ns(resident) / 4;
     if (resident->leaving)
@@ -94,10 +94,10 @@ void *cuda_residents_watch(void *argument)
             continue; /* quiet: whoever holds it looks at the streams himself */
         for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
             if (cuda_enter(resident->device) == GYRE_OK && cuda_lost(resident->device) == GYRE_OK)
-                watch(resident);
+                watch_resident(resident);
             if (cuda_lost(resident->device) != GYRE_OK)
                 cuda_resident_tell_lost(resident, resident->device->lost_why);
-            pause_ns = sooner(pause_ns, resident);
+            pause_ns = sooner_pause(pause_ns, resident);
         }
         if (residents->serial)
             change_turns(residents);

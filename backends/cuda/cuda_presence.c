@@ -129,7 +129,7 @@ static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
 }
 
 /* AGAIN: it has not ended; else what it ended with. */
-static gyre_status ask(gyre_resident *resident)
+static gyre_status ask_presence(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     if (resident->launcher) /* no call into the driver: it might wait for another kernel */
@@ -146,7 +146,7 @@ gyre_status cuda_resident_look(gyre_resident *resident)
     gyre_device *device = resident->device;
     if (!resident->on_device)
         return cuda_lost(device);
-    gyre_status status = ask(resident);
+    gyre_status status = ask_presence(resident);
     if (status == GYRE_AGAIN)
         return GYRE_AGAIN;
     if (status == GYRE_LOST)

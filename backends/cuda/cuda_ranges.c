@@ -62,7 +62,7 @@ static const struct {
     void (*tool_version)(uint32_t version);
 } version = {sizeof version, NVTX_VERSION_HERE, 0, tool_version};
 
-static const void *exports(uint32_t which)
+static const void *find_exports(uint32_t which)
 {
     return which == EXPORT_CALLBACKS ? (const void *)&callbacks : which == EXPORT_VERSION ? &version : NULL;
 }
@@ -96,18 +96,18 @@ static tool_entry find_tool(const gyre_host *host)
     return address ? as_entry(address) : NULL;
 }
 
-static void attach(void)
+static void attach_profiler(void)
 {
     for (int i = 1; i < CORE_SIZE; i++)
         table[i] = &slots[i];
     tool_entry entry = find_tool(once_host);
-    attached = entry && entry(exports) != 0;
+    attached = entry && entry(find_exports) != 0;
 }
 
 static bool is_attached(const gyre_host *host)
 {
     once_host = host;
-    pthread_once(&once, attach);
+    pthread_once(&once, attach_profiler);
     return attached;
 }
 

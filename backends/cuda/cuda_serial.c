@@ -68,13 +68,13 @@ static CUresult put_into_stream(gyre_resident *resident)
     return result;
 }
 
-static void launch(gyre_resident *resident)
+static void launch_kernel(gyre_resident *resident)
 {
     resident->answer = put_into_stream(resident);
 }
 
 /* What a launch that returned came to. */
-static gyre_status judge(gyre_resident *resident)
+static gyre_status judge_launch(gyre_resident *resident)
 {
     return cuda_check(resident->device, resident->answer, resident->call);
 }
@@ -113,7 +113,7 @@ static void *launch_on_demand(void *argument)
         resident->answer = result;
         resident->call = "cuCtxSetCurrent";
         if (result == CUDA_SUCCESS)
-            launch(resident);
+            launch_kernel(resident);
         pthread_mutex_lock(&launcher->lock);
         if (launcher->waits && resident->answer == CUDA_SUCCESS)
             await_kernel(launcher);
@@ -173,19 +173,19 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
     pthread_mutex_lock(&launcher->lock);
     while (launcher->running && patience_ns && !late)
         late = pthread_cond_timedwait(&launcher->changed, &launcher->lock, &deadline);
-    gyre_status status = launcher->running ? GYRE_AGAIN : judge(resident);
+    gyre_status status = launcher->running ? GYRE_AGAIN : judge_launch(resident);
     pthread_mutex_unlock(&launcher->lock);
     return status;
 }
 
 /* The launch is taken for one that waits for its kernel: AGAIN, and its call is over when the kernel is. When it has
  * returned meanwhile, what became of it. */
-static gyre_status keep(gyre_resident *resident)
+static gyre_status keep_launcher(gyre_resident *resident)
 {
     struct cuda_launcher *launcher = resident->launcher;
     pthread_mutex_lock(&launcher->lock);
     launcher->waits = launcher->running;
-    gyre_status status = launcher->running ? GYRE_AGAIN : judge(resident);
+    gyre_status status = launcher->running ? GYRE_AGAIN : judge_launch(resident);
     pthread_mutex_unlock(&launcher->lock);
     return status;
 }
@@ -222,7 +222,7 @@ static gyre_status start_first(gyre_resident *resident)
     if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
         status = cuda_launcher_await(resident, PATIENCE_NS);
     if (status == GYRE_AGAIN)
-        status = keep(resident);
+        status = keep_launcher(resident);
     device->residents->serial = status == GYRE_AGAIN;
     device->residents->launches_known = status == GYRE_OK;
     if (status == GYRE_OK)
@@ -244,8 +244,8 @@ gyre_status cuda_serial_start(gyre_resident *resident)
     } else if (!residents->launches_known) {
         status = start_first(resident);
     } else {
-        launch(resident);
-        status = judge(resident);
+        launch_kernel(resident);
+        status = judge_launch(resident);
     }
     return status == GYRE_AGAIN ? GYRE_OK : status;
 }

@@ -11,7 +11,8 @@
 
 enum { SMS_MAX = 65536, PAUSE_MAX_NS = 1000000, RESIDENCY_MAX_MS = 3600000 };
 
-static gyre_status refuse(const gyre_host *host, const gyre_parameter *parameter, const char *expected)
+static gyre_status refuse_setting(const gyre_host *host, const gyre_parameter *parameter,
+                                  const char *expected)
 {
     return host->error(GYRE_CONFIG, "%s: backend.cuda %s must be %s, found '%s'", parameter->origin,
                        parameter->key, expected, parameter->value);
@@ -24,7 +25,7 @@ static gyre_status read_number(const gyre_host *host, const gyre_parameter *para
     errno = 0;
     unsigned long long value = strtoull(parameter->value, &end, 10);
     if (errno || end == parameter->value || *end || parameter->value[0] == '-' || value > most)
-        return refuse(host, parameter, expected);
+        return refuse_setting(host, parameter, expected);
     *out = (uint32_t)value;
     return GYRE_OK;
 }
@@ -41,7 +42,7 @@ static gyre_status read_architecture(const gyre_host *host, const gyre_parameter
     size_t digits = strncmp(value, "sm_", 3) == 0 ? strspn(value + 3, "0123456789") : 0;
     const char *end = value + 3 + digits;
     if (digits < 2 || digits > 4 || (*end && (!islower((unsigned char)*end) || end[1])))
-        return refuse(host, parameter, expected);
+        return refuse_setting(host, parameter, expected);
     snprintf(out, size, "%s", value);
     return GYRE_OK;
 }
@@ -61,12 +62,12 @@ static gyre_status read_devices(const gyre_host *host, const gyre_parameter *par
         const bool uuid = strncmp(word, "GPU-", 4) == 0 && length >= 8 && length <= 40 &&
                           4 + strspn(word + 4, "0123456789abcdefABCDEF-") == length;
         if (!number && !uuid)
-            return refuse(host, parameter, expected);
+            return refuse_setting(host, parameter, expected);
         if (!word[length])
             break;
     }
     if (strlen(value) >= size)
-        return refuse(host, parameter, "a shorter list of devices");
+        return refuse_setting(host, parameter, "a shorter list of devices");
     snprintf(out, size, "%s", value);
     return GYRE_OK;
 }
@@ -84,7 +85,7 @@ static gyre_status read_path(const gyre_host *host, const gyre_parameter *parame
 {
     const char *value = strcmp(parameter->value, "auto") == 0 ? "" : parameter->value;
     if (strlen(value) >= size)
-        return refuse(host, parameter, "auto or a shorter path");
+        return refuse_setting(host, parameter, "auto or a shorter path");
     snprintf(out, size, "%s", value);
     return GYRE_OK;
 }

@@ -48,7 +48,7 @@ static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
                                            : threads;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -56,7 +56,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* Messages of an actor that there is to be room for. */
 static uint64_t actor_window(uint64_t each)
 {
-    const uint64_t some = least(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
+    const uint64_t some = least_of(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
     return some > GYRE_ACTOR_WINDOW ? some : GYRE_ACTOR_WINDOW;
 }
 
@@ -72,15 +72,15 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
     const bool block = kernel->record.form == GYRE_FORM_BLOCK;
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
     if (kernel->record.form == GYRE_FORM_LANE && each <= limit / workers)
-        return workers * least(threads / workers, limit / workers / each) * each;
+        return workers * least_of(threads / workers, limit / workers / each) * each;
     if (scratch + each > limit)
         return scratch;
     const uint64_t some =
-        least(GYRE_BLOCK_WINDOW, (tight ? GYRE_BLOCK_STAGE_SIZE_TIGHT : GYRE_BLOCK_STAGE_SIZE) / each);
+        least_of(GYRE_BLOCK_WINDOW, (tight ? GYRE_BLOCK_STAGE_SIZE_TIGHT : GYRE_BLOCK_STAGE_SIZE) / each);
     const uint64_t wanted = block                                    ? some ? some : 1
                             : kernel->record.form == GYRE_FORM_ACTOR ? actor_window(each)
                                                                      : threads;
-    return scratch + least(wanted, (limit - scratch) / each) * each;
+    return scratch + least_of(wanted, (limit - scratch) / each) * each;
 }
 
 /*
@@ -122,5 +122,5 @@ uint32_t cuda_blocks_per_sm(const gyre_device *device, const struct cuda_kernel 
         return 0;
     const uint64_t by_threads = threads_of_unit(device) / (warps * WARP);
     const uint64_t by_registers = REGISTERS / warp_registers / warps;
-    return (uint32_t)least(least(by_threads, by_registers), device->shared_size_unit / shared);
+    return (uint32_t)least_of(least_of(by_threads, by_registers), device->shared_size_unit / shared);
 }

@@ -55,14 +55,14 @@ void cuda_files_destroy(struct cuda_files *files)
 }
 
 /* The elements that an array of `count` grows to: a power of two, from 64 on; 0: there is room. */
-static size_t grown(size_t count)
+static size_t grown_count(size_t count)
 {
     return count == 0 ? 64 : count >= 64 && (count & (count - 1)) == 0 ? 2 * count : 0;
 }
 
 static bool add_file(struct cuda_files *files, const char *path)
 {
-    const size_t room = grown(files->file_count);
+    const size_t room = grown_count(files->file_count);
     struct file *larger = room ? realloc(files->files, room * sizeof *larger) : files->files;
     char *copy = larger ? strdup(path) : NULL;
     if (larger)
@@ -89,7 +89,7 @@ static const char *real_folder(struct cuda_files *files, const char *name)
     for (size_t i = 0; i < files->folder_count; i++)
         if (strcmp(files->folders[i].name, name) == 0)
             return files->folders[i].real;
-    const size_t room = grown(files->folder_count);
+    const size_t room = grown_count(files->folder_count);
     struct folder *larger = room ? realloc(files->folders, room * sizeof *larger) : files->folders;
     char *copy = larger ? strdup(name) : NULL;
     if (larger)
@@ -188,7 +188,7 @@ static bool read_include(const char *line, char *name, size_t size)
     return (size_t)snprintf(name, size, "%.*s", (int)length, line + 1) < size;
 }
 
-static void scan(struct search *search, const char *text, const char *path)
+static void scan_text(struct search *search, const char *text, const char *path)
 {
     char name[PATH_MAX];
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -213,11 +213,11 @@ static bool write_list(const struct search *search, const char *list_path)
 static void search_includes(struct search *search, const char *unit, const char *unit_path,
                             void (*visit)(const char *text, uint64_t *digest), uint64_t *digest)
 {
-    scan(search, unit, unit_path);
+    scan_text(search, unit, unit_path);
     while (search->next < search->count) {
         const char *path = search->paths[search->next++], *text = text_of(search->files, path);
         if (text)
-            scan(search, text, path);
+            scan_text(search, text, path);
         if (text && visit)
             visit(text, digest);
     }

@@ -23,7 +23,7 @@ gyre_status cuda_stays_prepare(gyre_resident *resident)
     return status;
 }
 
-static void record(const gyre_resident *resident, CUevent event)
+static void record_event(const gyre_resident *resident, CUevent event)
 {
     if (event)
         cuda_note(resident->device, resident->device->driver->cuEventRecord(event, resident->stream),
@@ -32,12 +32,12 @@ static void record(const gyre_resident *resident, CUevent event)
 
 void cuda_stay_begins(gyre_resident *resident)
 {
-    record(resident, resident->arrived);
+    record_event(resident, resident->arrived);
 }
 
 void cuda_stay_ends(gyre_resident *resident)
 {
-    record(resident, resident->gone);
+    record_event(resident, resident->gone);
 }
 
 void cuda_stay_count(gyre_resident *resident)

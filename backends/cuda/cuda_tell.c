@@ -60,7 +60,7 @@ void cuda_tell_present(const gyre_resident *resident)
 }
 
 /* All blocks obeyed an order to handle nothing. */
-static bool rests(const gyre_resident *resident)
+static bool look_rests(const gyre_resident *resident)
 {
     const gyre_u64 command = __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED);
     bool all = GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN;
@@ -77,7 +77,7 @@ static bool is_time(gyre_resident *resident)
     telling->handled = handled;
     if (telling->still < RECENT_TURNS)
         return true;
-    return telling->still % IDLE_EVERY == 0 && !rests(resident);
+    return telling->still % IDLE_EVERY == 0 && !look_rests(resident);
 }
 
 /* The blocks' words as they are now; false when they cannot be had, which the next look may change. Behind what others
@@ -96,7 +96,7 @@ static bool copy_turns(gyre_resident *resident)
 }
 
 /* Which of the block's workers has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
-static uint32_t compare(struct told_block *block, const gyre_cuda_turns *turns, uint64_t now)
+static uint32_t compare_turns(struct told_block *block, const gyre_cuda_turns *turns, uint64_t now)
 {
     uint32_t longest = GYRE_CUDA_TURNS;
     for (uint32_t i = 0; i < GYRE_CUDA_TURNS; i++) {
@@ -109,7 +109,7 @@ static uint32_t compare(struct told_block *block, const gyre_cuda_turns *turns, 
     return longest;
 }
 
-static void tell(gyre_control_block *line, uint64_t working, uint64_t working_ns)
+static void tell_line(gyre_control_block *line, uint64_t working, uint64_t working_ns)
 {
     const uint64_t handled = __atomic_load_n(&line->handled, __ATOMIC_RELAXED);
     __atomic_store_n(&line->heartbeat, handled, __ATOMIC_RELAXED);
@@ -125,15 +125,15 @@ static void tell_all(gyre_resident *resident, uint64_t now)
     for (int at_work = 0; at_work <= 1; at_work++)
         for (uint32_t i = 0; i < resident->blocks; i++) {
             struct told_block *block = &telling->blocks[i];
-            const uint32_t worker = compare(block, &telling->copy[i], now);
+            const uint32_t worker = compare_turns(block, &telling->copy[i], now);
             if ((worker < GYRE_CUDA_TURNS) != at_work)
                 continue;
             if (at_work) {
                 telling->still = 0;
-                tell(&lines[i], (uint64_t)(worker + 1) << 32 | block->turns.of[worker],
-                     now - block->since_ns[worker]);
+                tell_line(&lines[i], (uint64_t)(worker + 1) << 32 | block->turns.of[worker],
+                          now - block->since_ns[worker]);
             } else {
-                tell(&lines[i], 0, 0);
+                tell_line(&lines[i], 0, 0);
             }
         }
 }
@@ -150,7 +150,7 @@ void cuda_tell_look(gyre_resident *resident)
 void cuda_tell_gone(gyre_resident *resident)
 {
     for (uint32_t i = 0; i < resident->blocks; i++)
-        tell(&cuda_resident_lines(resident)[i], 0, 0);
+        tell_line(&cuda_resident_lines(resident)[i], 0, 0);
     if (resident->telling)
         memset(resident->telling->blocks, 0, resident->blocks * sizeof(struct told_block));
 }

@@ -58,7 +58,7 @@ struct cuda_carriers {
  * False when it has failed, now or before: then `result` and `call` tell. What ends the device is noted at once: until
  * the carriers are joined, whoever looks after kernels would take a consequence for the cause.
  */
-static bool works(struct cuda_carrier *carrier, CUresult result, const char *call)
+static bool call_works(struct cuda_carrier *carrier, CUresult result, const char *call)
 {
     cuda_note(carrier->device, result, call);
     if (carrier->result == CUDA_SUCCESS && result != CUDA_SUCCESS) {
@@ -91,11 +91,12 @@ static void make_piece(struct cuda_carrier *carrier, struct piece *piece)
 {
     const struct cuda_driver *driver = carrier->device->driver;
     if (!piece->memory &&
-        !works(carrier, driver->cuMemHostAlloc(&piece->memory, PIECE_SIZE, CU_MEMHOSTALLOC_PORTABLE),
-               "cuMemHostAlloc"))
+        !call_works(carrier, driver->cuMemHostAlloc(&piece->memory, PIECE_SIZE, CU_MEMHOSTALLOC_PORTABLE),
+                    "cuMemHostAlloc"))
         piece->memory = NULL;
     else if (!piece->event &&
-             !works(carrier, driver->cuEventCreate(&piece->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate"))
+             !call_works(carrier, driver->cuEventCreate(&piece->event, CU_EVENT_DISABLE_TIMING),
+                         "cuEventCreate"))
         piece->event = NULL;
 }
 
@@ -105,8 +106,8 @@ static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
     carrier->device = device;
     carrier->result = CUDA_SUCCESS;
     if (!carrier->stream &&
-        !works(carrier, device->driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING),
-               "cuStreamCreate"))
+        !call_works(carrier, device->driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING),
+                    "cuStreamCreate"))
         carrier->stream = NULL;
     for (int i = 0; i < PIECES && carrier->result == CUDA_SUCCESS; i++)
         make_piece(carrier, &carrier->pieces[i]);
@@ -165,7 +166,8 @@ static bool take_part(struct cuda_carrier *carrier, uint64_t *offset, size_t *si
 
 static bool await_piece(struct cuda_carrier *carrier, struct piece *piece)
 {
-    return works(carrier, carrier->device->driver->cuEventSynchronize(piece->event), "cuEventSynchronize");
+    return call_works(carrier, carrier->device->driver->cuEventSynchronize(piece->event),
+                      "cuEventSynchronize");
 }
 
 static void upload_parts(struct cuda_carrier *carrier)
@@ -180,9 +182,10 @@ static void upload_parts(struct cuda_carrier *carrier)
         if (turn >= PIECES && !await_piece(carrier, piece))
             break;
         memcpy(piece->memory, (const unsigned char *)desc->source + offset, size);
-        if (works(carrier, driver->cuMemcpyHtoDAsync(place + offset, piece->memory, size, carrier->stream),
-                  "cuMemcpyHtoDAsync"))
-            works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord");
+        if (call_works(carrier,
+                       driver->cuMemcpyHtoDAsync(place + offset, piece->memory, size, carrier->stream),
+                       "cuMemcpyHtoDAsync"))
+            call_works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord");
     }
 }
 
@@ -205,9 +208,10 @@ static void download_parts(struct cuda_carrier *carrier)
     for (; carrier->result == CUDA_SUCCESS && take_part(carrier, &offset, &size); turn++) {
         struct piece *piece = &carrier->pieces[turn % PIECES];
         empty_piece(carrier, piece);
-        if (works(carrier, driver->cuMemcpyDtoHAsync(piece->memory, place + offset, size, carrier->stream),
-                  "cuMemcpyDtoHAsync") &&
-            works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord")) {
+        if (call_works(carrier,
+                       driver->cuMemcpyDtoHAsync(piece->memory, place + offset, size, carrier->stream),
+                       "cuMemcpyDtoHAsync") &&
+            call_works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord")) {
             piece->target = (unsigned char *)desc->target + offset;
             piece->size = size;
         }
@@ -216,17 +220,17 @@ static void download_parts(struct cuda_carrier *carrier)
         empty_piece(carrier, &carrier->pieces[(turn + i) % PIECES]);
 }
 
-static void *carry(void *argument)
+static void *carry_pieces(void *argument)
 {
     struct cuda_carrier *carrier = argument;
     const struct cuda_driver *driver = carrier->device->driver;
-    if (!works(carrier, driver->cuCtxSetCurrent(carrier->device->context), "cuCtxSetCurrent"))
+    if (!call_works(carrier, driver->cuCtxSetCurrent(carrier->device->context), "cuCtxSetCurrent"))
         return NULL;
     if (carrier->desc->kind == GYRE_TRANSFER_UPLOAD)
         upload_parts(carrier);
     else
         download_parts(carrier);
-    works(carrier, driver->cuStreamSynchronize(carrier->stream), "cuStreamSynchronize");
+    call_works(carrier, driver->cuStreamSynchronize(carrier->stream), "cuStreamSynchronize");
     return NULL;
 }
 
@@ -240,9 +244,9 @@ static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc 
         all[i].desc = desc;
         all[i].next = &next;
         all[i].result = CUDA_SUCCESS;
-        all[i].started = i > 0 && gyre_thread_start(&all[i].thread, NULL, carry, &all[i]) == 0;
+        all[i].started = i > 0 && gyre_thread_start(&all[i].thread, NULL, carry_pieces, &all[i]) == 0;
     }
-    carry(&all[0]);
+    carry_pieces(&all[0]);
     for (uint32_t i = 0; i < count; i++) {
         if (all[i].started)
             pthread_join(all[i].thread, NULL);

@@ -11,7 +11,7 @@
 #define UNSIZED_MAX ((size_t)4 << 20)
 
 /* Fills up to `room` bytes of `text`; how many, or -1 with errno. */
-static ssize_t fill(int descriptor, char *text, size_t room)
+static ssize_t fill_text(int descriptor, char *text, size_t room)
 {
     size_t used = 0;
     while (used < room) {
@@ -32,7 +32,7 @@ static char *read_open(int descriptor, size_t size)
 {
     const size_t room = size > 0 ? size : UNSIZED_MAX + 1;
     char *text = malloc(room + 1);
-    ssize_t used = text ? fill(descriptor, text, room) : -1;
+    ssize_t used = text ? fill_text(descriptor, text, room) : -1;
     if (used >= 0 && size == 0 && (size_t)used > UNSIZED_MAX) {
         errno = EFBIG;
         used = -1;

@@ -17,7 +17,8 @@ static gyre_bridge_words *words_of(const struct opencl_queue *queue)
 }
 
 /* So many of the largest replies fit behind what the track holds. Acquire: their bytes were read. */
-static uint64_t fits(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t number)
+static uint64_t fitting_requests(const gyre_resident *resident, const struct opencl_queue *queue,
+                                 uint32_t number)
 {
     const gyre_bridge_track *track = (const gyre_bridge_track *)(const void *)(words_of(queue) + 1) + number;
     const uint64_t tail = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
@@ -44,7 +45,7 @@ uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *q
     if (!queue->bridge.reply_bytes)
         return most;
     for (uint32_t i = 0; i < groups && i < queue->bridge.tracks; i++) {
-        const uint64_t room = fits(resident, queue, i);
+        const uint64_t room = fitting_requests(resident, queue, i);
         each = room < each ? room : each;
     }
     each = each > queue->promised ? each - queue->promised : 0;

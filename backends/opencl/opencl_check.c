@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-static gyre_status classify(cl_int code)
+static gyre_status classify_code(cl_int code)
 {
     switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
@@ -37,14 +37,15 @@ gyre_status opencl_check_host(const gyre_host *host, cl_int code, const char *ca
 {
     if (code == CL_SUCCESS)
         return GYRE_OK;
-    return host->error(classify(code), "%s failed with %d (%s)", call, (int)code, opencl_code_name(code));
+    return host->error(classify_code(code), "%s failed with %d (%s)", call, (int)code,
+                       opencl_code_name(code));
 }
 
 gyre_status opencl_check(const gyre_device *device, cl_int code, const char *call)
 {
     if (code == CL_SUCCESS)
         return GYRE_OK;
-    return device->host->error(classify(code), "device '%s': %s failed with %d (%s)", device->name, call,
+    return device->host->error(classify_code(code), "device '%s': %s failed with %d (%s)", device->name, call,
                                (int)code, opencl_code_name(code));
 }
 

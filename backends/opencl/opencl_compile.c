@@ -198,7 +198,7 @@ static gyre_status describe_with(struct job *job, cl_kernel kernel)
                        job->device->name, (unsigned long long)list.size);
 }
 
-static gyre_status describe(struct job *job)
+static gyre_status describe_kernels(struct job *job)
 {
     gyre_device *device = job->device;
     cl_int code;
@@ -233,7 +233,7 @@ static gyre_status take_binary(struct job *job)
 
 /* ---- the operation ---- */
 
-static gyre_status publish(const struct job *job)
+static gyre_status publish_artifact(const struct job *job)
 {
     struct opencl_artifact artifact;
     const char *options = users_options(job->desc);
@@ -264,12 +264,12 @@ static gyre_status run_job(struct job *job)
                                         job->device->architecture, desc->architecture);
     gyre_status status = build_source(job);
     if (status == GYRE_OK)
-        status = describe(job);
+        status = describe_kernels(job);
     if (status == GYRE_OK)
         status = take_binary(job);
     if (status == GYRE_OK)
         status = check_deadline(job);
-    return status == GYRE_OK ? publish(job) : status;
+    return status == GYRE_OK ? publish_artifact(job) : status;
 }
 
 gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc)

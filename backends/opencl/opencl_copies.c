@@ -18,7 +18,7 @@ enum { STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */
 
 /* ---- there ---- */
 
-static gyre_status grow(gyre_resident *resident, cl_mem *memory, size_t *size, size_t wanted)
+static gyre_status grow_copy(gyre_resident *resident, cl_mem *memory, size_t *size, size_t wanted)
 {
     const struct opencl_loader *cl = resident->device->cl;
     cl_int code;
@@ -48,7 +48,7 @@ static size_t replies_size(const struct opencl_epoch *epoch)
 }
 
 /* Where the checksums of the epoch's messages lie in the queue: of requests, or of replies. */
-static unsigned char *seals(const struct opencl_epoch *epoch, bool of_replies)
+static unsigned char *seals_of(const struct opencl_epoch *epoch, bool of_replies)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
     const gyre_u64 place = epoch->first & (slots->capacity - 1);
@@ -71,7 +71,7 @@ static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch 
         size_t size;
     } pieces[] = {{opencl_request_slot(queue, epoch->first), opencl_slots_size(epoch)},
                   {headers + place * queue->slots.header_size, opencl_headers_size(epoch)},
-                  {queue->slots.sealed ? seals(epoch, false) : NULL, opencl_seals_size(epoch)}};
+                  {queue->slots.sealed ? seals_of(epoch, false) : NULL, opencl_seals_size(epoch)}};
     const size_t last = pieces[2].size ? 2 : pieces[1].size ? 1 : 0;
     size_t offset = 0;
     cl_int code = CL_SUCCESS;
@@ -90,7 +90,7 @@ static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch
     cl_int code = CL_SUCCESS;
     if (opencl_seals_size(epoch))
         code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, replies_size(epoch),
-                                       opencl_seals_size(epoch), seals(epoch, true), 0, NULL, NULL);
+                                       opencl_seals_size(epoch), seals_of(epoch, true), 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, 0, replies_size(epoch),
                                        opencl_reply_slot(epoch->queue, epoch->first), 0, NULL, &epoch->done);
@@ -99,14 +99,14 @@ static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch
     return opencl_commanded(resident, code, "clEnqueueReadBuffer");
 }
 
-static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch, size_t in_size,
-                           size_t out_size)
+static gyre_status prepare_copies(gyre_resident *resident, struct opencl_epoch *epoch, size_t in_size,
+                                  size_t out_size)
 {
     gyre_status status = opencl_copy_handles(resident);
     if (status == GYRE_OK)
-        status = grow(resident, &epoch->requests, &epoch->requests_size, opencl_stage_room(in_size));
+        status = grow_copy(resident, &epoch->requests, &epoch->requests_size, opencl_stage_room(in_size));
     if (status == GYRE_OK)
-        status = grow(resident, &epoch->replies, &epoch->replies_size, opencl_stage_room(out_size));
+        status = grow_copy(resident, &epoch->replies, &epoch->replies_size, opencl_stage_room(out_size));
     return status == GYRE_OK ? opencl_set_slots(resident, epoch->requests, epoch->replies) : status;
 }
 
@@ -118,7 +118,7 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
     const size_t in_size = opencl_slots_size(epoch) + opencl_headers_size(epoch) + opencl_seals_size(epoch);
     const size_t out_size = replies_size(epoch) + opencl_seals_size(epoch);
     opencl_turn_blocks(resident, epoch);
-    gyre_status status = prepare(resident, epoch, in_size, out_size);
+    gyre_status status = prepare_copies(resident, epoch, in_size, out_size);
     if (status == GYRE_OK)
         status = upload_requests(resident, epoch, settings->profile ? &epoch->written : NULL);
     if (status == GYRE_OK && resident->in_flight == 0) /* who waits alone waits less when it begins now */

@@ -31,7 +31,7 @@ static bool is_wanted(const gyre_device *device)
 }
 
 /* One round over the epochs. Acquire: pairs with the pump's release. Returns whether any was there. */
-static bool carry(gyre_resident *resident)
+static bool carry_replies(gyre_resident *resident)
 {
     bool found = false;
     for (uint32_t i = 0; i < resident->device->settings.epochs; i++) {
@@ -49,13 +49,13 @@ static bool carry(gyre_resident *resident)
 }
 
 /* seq_cst: between saying so and the last look, as the pump gives an epoch and then looks whether it sleeps. */
-static void park(gyre_resident *resident)
+static void park_courier(gyre_resident *resident)
 {
     struct opencl_courier *courier = &resident->courier;
     const uint32_t seen = __atomic_load_n(&courier->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&courier->asleep, 1, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!carry(resident) && !__atomic_load_n(&courier->over, __ATOMIC_ACQUIRE))
+    if (!carry_replies(resident) && !__atomic_load_n(&courier->over, __ATOMIC_ACQUIRE))
         gyre_futex_wait(&courier->bell, seen, UINT64_MAX);
     __atomic_store_n(&courier->asleep, 0, __ATOMIC_RELEASE);
 }
@@ -65,17 +65,17 @@ static void *courier_main(void *argument)
     gyre_resident *resident = argument;
     uint32_t looks = 0;
     while (!__atomic_load_n(&resident->courier.over, __ATOMIC_ACQUIRE)) {
-        looks = carry(resident) ? 0 : looks + 1;
+        looks = carry_replies(resident) ? 0 : looks + 1;
         gyre_spin_pause();
         if (looks < LOOKS)
             continue;
-        park(resident);
+        park_courier(resident);
         looks = 0;
     }
     return NULL;
 }
 
-static void ring(struct opencl_courier *courier)
+static void ring_courier(struct opencl_courier *courier)
 {
     __atomic_fetch_add(&courier->bell, 1, __ATOMIC_SEQ_CST);
     gyre_futex_wake(&courier->bell, INT_MAX);
@@ -94,7 +94,7 @@ void opencl_courier_end(gyre_resident *resident)
     if (!courier->present)
         return;
     __atomic_store_n(&courier->over, 1, __ATOMIC_RELEASE);
-    ring(courier);
+    ring_courier(courier);
     pthread_join(courier->thread, NULL);
     courier->present = false;
 }
@@ -107,7 +107,7 @@ void opencl_courier_give(gyre_resident *resident, struct opencl_epoch *epoch)
     __atomic_store_n(&epoch->carried, OPENCL_CARRY_GIVEN, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__atomic_load_n(&courier->asleep, __ATOMIC_RELAXED))
-        ring(courier);
+        ring_courier(courier);
 }
 
 bool opencl_courier_has(const struct opencl_epoch *epoch)

@@ -31,7 +31,7 @@ enum {
 
 /* ---- what it says ---- */
 
-static uint64_t number(const gyre_device *device, cl_device_info what, size_t size)
+static uint64_t read_number(const gyre_device *device, cl_device_info what, size_t size)
 {
     union {
         cl_uint u32;
@@ -42,7 +42,7 @@ static uint64_t number(const gyre_device *device, cl_device_info what, size_t si
         return 0;
     return size == sizeof(cl_uint) ? value.u32 : value.u64;
 }
-#define NUMBER(device, what, type) number((device), (what), sizeof(type))
+#define NUMBER(device, what, type) read_number((device), (what), sizeof(type))
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
@@ -318,7 +318,7 @@ void opencl_device_close(gyre_device *device)
 
 /* ---- telling ---- */
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t least_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -330,7 +330,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
     const uint32_t units = device->unit_count ? device->unit_count : 1;
     gyre_device_info now = {.memory_size = device->memory_size,
                             .unit_count = units,
-                            .lanes_max = least(LANES_MAX, device->group_max ? device->group_max : 1),
+                            .lanes_max = least_of(LANES_MAX, device->group_max ? device->group_max : 1),
                             .blocks_max = BLOCKS_MAX,
                             .block_lane_multiple = is_cpu ? 1 : 32,
                             .can_wake = 1,
@@ -340,7 +340,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .check_first = 1,
                             .queue_bytes_default = device->direct ? 0 : QUEUE_BYTES_DEFAULT,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
-    now.lanes_default = least(device->lanes_default, now.lanes_max);
+    now.lanes_default = least_of(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
     if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */
         now.blocks_max = units > 1 ? units - 1 : 1;

@@ -33,7 +33,7 @@ struct report {
     size_t size, used;
 };
 
-static void add(struct report *report, const char *file, const char *reason)
+static void add_file(struct report *report, const char *file, const char *reason)
 {
     int length = snprintf(report->text + report->used, report->size - report->used, "%s%s: %s",
                           report->used ? "; " : "dropped by the OpenCL loader: ", file, reason);
@@ -56,7 +56,7 @@ static bool is_platform(const gyre_host *host, void *library)
 }
 
 /* A file may hold anything: what a terminal would take for a command is a '?', and what is long is cut. */
-static void show(const char *name, char *out, size_t size)
+static void show_name(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s", name);
     for (char *at = out; *at; at++)
@@ -74,10 +74,10 @@ static void judge_library(struct report *report, const char *file, const char *n
     const gyre_status status = report->host->library_open(name, &library);
     if (status == GYRE_OK) {
         if (!is_platform(report->host, library))
-            add(report, file, "its library is no OpenCL platform");
+            add_file(report, file, "its library is no OpenCL platform");
         return;
     }
-    show(name, shown, sizeof shown);
+    show_name(name, shown, sizeof shown);
     if (strchr(name, '/') && access(name, F_OK) != 0)
         snprintf(reason, sizeof reason, "there is no file '%s'", shown);
     else if (status == GYRE_EXHAUSTED)
@@ -85,16 +85,16 @@ static void judge_library(struct report *report, const char *file, const char *n
                  shown);
     else
         snprintf(reason, sizeof reason, "'%s' does not load; `ldd` tells what it lacks", shown);
-    add(report, file, reason);
+    add_file(report, file, reason);
 }
 
-static void judge(struct report *report, const char *folder, const char *file)
+static void judge_file(struct report *report, const char *folder, const char *file)
 {
     char path[4096], library_name[1024] = "";
     snprintf(path, sizeof path, "%s%s%s", folder, folder[0] ? "/" : "", file);
     FILE *icd = fopen(path, "re");
     if (!icd) {
-        add(report, file, "it cannot be read");
+        add_file(report, file, "it cannot be read");
         return;
     }
     if (!fgets(library_name, sizeof library_name, icd))
@@ -103,11 +103,11 @@ static void judge(struct report *report, const char *folder, const char *file)
     fclose(icd);
     library_name[strcspn(library_name, "\r\n")] = '\0';
     if (!readable)
-        add(report, file, "it cannot be read");
+        add_file(report, file, "it cannot be read");
     else if (library_name[0])
         judge_library(report, file, library_name);
     else
-        add(report, file, "its first line names no library");
+        add_file(report, file, "its first line names no library");
 }
 
 static int is_icd(const struct dirent *entry)
@@ -124,9 +124,9 @@ void opencl_dropped_platforms(const gyre_host *host, char *text, size_t size)
     text[0] = '\0';
     int count = scandir(folder, &entries, is_icd, alphasort);
     if (count < 0 && strcmp(folder, vendors_folder) != 0)
-        judge(&report, "", folder); /* the variable may name one file */
+        judge_file(&report, "", folder); /* the variable may name one file */
     for (int i = 0; i < count; i++) {
-        judge(&report, folder, entries[i]->d_name);
+        judge_file(&report, folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);

@@ -138,7 +138,7 @@ static uint32_t count_that_fit(const gyre_resident *resident, const struct openc
     return epoch->gathered ? opencl_gather_fit(resident, queue, count) : opencl_copies_fit(queue, count);
 }
 
-static gyre_status submit(gyre_resident *resident, struct opencl_epoch *epoch)
+static gyre_status submit_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     if (epoch->gathered)
         return opencl_gather_submit(resident, epoch);
@@ -171,7 +171,7 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     epoch->repeated = epoch->gathered ? 0 : count_repeated(epoch);
     epoch->start_ns = gyre_clock_ns();
     epoch->written = epoch->ran = epoch->done = NULL;
-    gyre_status status = submit(resident, epoch);
+    gyre_status status = submit_epoch(resident, epoch);
     if (status != GYRE_OK)
         return status;
     queue->next += epoch->count;
@@ -247,7 +247,7 @@ static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t f
  * An epoch grows while it is filled and takes less than half the time that it may, and shrinks when it takes
  * more: by how much tells its own time, but never to less than a quarter, for that may have been a hiccup.
  */
-static void adapt(gyre_resident *resident, const struct opencl_epoch *epoch)
+static void adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const struct opencl_settings *settings = &resident->device->settings;
     const uint64_t now = gyre_clock_ns(), target = (uint64_t)settings->target_us * 1000;
@@ -278,7 +278,7 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
 
 /* A handler that takes long may have something to log meanwhile,
  * which a direct device lets be read at once. */
-static gyre_status await(gyre_resident *resident, struct opencl_epoch *epoch)
+static gyre_status await_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;
     struct opencl_patience patience = {0};
@@ -292,7 +292,7 @@ static gyre_status await(gyre_resident *resident, struct opencl_epoch *epoch)
     return opencl_commanded(resident, opencl_await(device, epoch->done), "running a batch of messages");
 }
 
-static void ring(const gyre_resident *resident, gyre_queue_region *region)
+static void ring_queue(const gyre_resident *resident, gyre_queue_region *region)
 {
     gyre_barrier_light(resident->light_barriers &&
                        !region->host.parks); /* pairs with the heavy barrier of a client that parks */
@@ -305,7 +305,7 @@ gyre_status opencl_collect(gyre_resident *resident)
     struct opencl_epoch *epoch = &resident->epochs[resident->oldest];
     gyre_queue_region *region = epoch->queue->memory->region;
     uint32_t complete = epoch->count, failed = 0;
-    gyre_status status = await(resident, epoch);
+    gyre_status status = await_epoch(resident, epoch);
     if (status == GYRE_OK && resident->device->direct) {
         failed = opencl_failed_since(resident);
         if (epoch->gathered)
@@ -320,8 +320,8 @@ gyre_status opencl_collect(gyre_resident *resident)
     }
     if (status == GYRE_OK) {
         count_messages(resident, complete - epoch->repeated, failed);
-        ring(resident, region);
-        adapt(resident, epoch);
+        ring_queue(resident, region);
+        adapt_limit(resident, epoch);
         opencl_profile_add(resident, epoch);
     }
     release_events(resident->device->cl, epoch);

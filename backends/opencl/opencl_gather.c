@@ -137,7 +137,7 @@ static size_t gather_bodies(const gyre_resident *resident, const struct opencl_e
     return at;
 }
 
-static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch)
+static gyre_status prepare_stages(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;
     gyre_status status = opencl_copy_handles(resident);
@@ -154,7 +154,7 @@ static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch)
 }
 
 /* The stages are memory that kernels reach. */
-static bool reaches(const gyre_resident *resident)
+static bool reaches_stages(const gyre_resident *resident)
 {
     return resident->device->direct || resident->device->create_reachable;
 }
@@ -187,7 +187,7 @@ static gyre_status zero_replies(const gyre_resident *resident, const struct open
     if (!epoch->queue->slots.foreign)
         return GYRE_OK;
     memset(epoch->out.host, 0, size);
-    if (reaches(resident))
+    if (reaches_stages(resident))
         return GYRE_OK;
     return opencl_commanded(resident,
                             resident->device->cl->clEnqueueFillBuffer(epoch->commands, epoch->out.memory,
@@ -196,9 +196,10 @@ static gyre_status zero_replies(const gyre_resident *resident, const struct open
                             "clEnqueueFillBuffer");
 }
 
-static gyre_status upload(const gyre_resident *resident, const struct opencl_epoch *epoch, size_t size)
+static gyre_status upload_requests(const gyre_resident *resident, const struct opencl_epoch *epoch,
+                                   size_t size)
 {
-    if (reaches(resident))
+    if (reaches_stages(resident))
         return GYRE_OK;
     return opencl_commanded(resident,
                             resident->device->cl->clEnqueueWriteBuffer(epoch->commands, epoch->in.memory,
@@ -207,9 +208,9 @@ static gyre_status upload(const gyre_resident *resident, const struct opencl_epo
                             "clEnqueueWriteBuffer");
 }
 
-static gyre_status download(const gyre_resident *resident, struct opencl_epoch *epoch)
+static gyre_status download_replies(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    if (reaches(resident))
+    if (reaches_stages(resident))
         return GYRE_OK;
     return opencl_commanded(resident,
                             resident->device->cl->clEnqueueReadBuffer(
@@ -221,7 +222,7 @@ static gyre_status download(const gyre_resident *resident, struct opencl_epoch *
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const bool direct = resident->device->direct;
-    cl_event *const tells = reaches(resident) ? &epoch->done : &epoch->ran;
+    cl_event *const tells = reaches_stages(resident) ? &epoch->done : &epoch->ran;
     cl_event *const ran = direct || opencl_tells_run(resident) ? tells : NULL;
     cl_command_queue commands = direct ? resident->compute : epoch->commands;
     const cl_event former = opencl_former(resident);
@@ -229,7 +230,7 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     /* relaxed: the courier may look; there is nothing yet that it could find */
     __atomic_store_n(&epoch->carried, OPENCL_CARRY_NOT, __ATOMIC_RELAXED);
     epoch->ended = false;
-    gyre_status status = prepare(resident, epoch);
+    gyre_status status = prepare_stages(resident, epoch);
     if (status != GYRE_OK)
         return status;
     gather_slots(epoch);
@@ -239,16 +240,16 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     if (direct)
         set_sequences(epoch);
     if (status == GYRE_OK)
-        status = upload(resident, epoch, size);
+        status = upload_requests(resident, epoch, size);
     if (status == GYRE_OK)
         status = opencl_set_slots(resident, epoch->in.memory, epoch->out.memory);
     if (status == GYRE_OK)
         status = opencl_enqueue(resident, epoch, former, ran);
     if (status == GYRE_OK)
-        status = download(resident, epoch);
+        status = download_replies(resident, epoch);
     if (status == GYRE_OK)
         status = opencl_commanded(resident, resident->device->cl->clFlush(commands), "clFlush");
-    if (status == GYRE_OK && !direct && reaches(resident))
+    if (status == GYRE_OK && !direct && reaches_stages(resident))
         opencl_courier_give(resident, epoch);
     return status;
 }

@@ -223,7 +223,8 @@ static gyre_status set_arguments(const gyre_resident *resident)
     return status;
 }
 
-static gyre_status prepare(gyre_resident *resident, gyre_module *module, const gyre_resident_desc *desc)
+static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
+                                    const gyre_resident_desc *desc)
 {
     const gyre_host *host = resident->device->host;
     gyre_status status = opencl_lost(resident->device);
@@ -321,7 +322,7 @@ gyre_status opencl_launch(gyre_module *module, const gyre_resident_desc *desc, g
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
     resident->limit = FIRST_LIMIT;
-    gyre_status status = prepare(resident, module, desc);
+    gyre_status status = prepare_resident(resident, module, desc);
     if (status == GYRE_OK)
         status = start_pump(resident);
     if (status != GYRE_OK) {

@@ -31,7 +31,7 @@ static const struct {
 #undef OPENCL_OPTIONAL_
 };
 
-static gyre_status fill(const gyre_host *host, void *library)
+static gyre_status fill_table(const gyre_host *host, void *library)
 {
     Dl_info file;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
@@ -49,7 +49,7 @@ static gyre_status fill(const gyre_host *host, void *library)
     return GYRE_OK;
 }
 
-static gyre_status load(const gyre_host *host)
+static gyre_status load_library(const gyre_host *host)
 {
     void *library = NULL;
     const gyre_status status = host->library_open(library_name, &library);
@@ -62,7 +62,7 @@ static gyre_status load(const gyre_host *host)
             "load; install one (Debian, Ubuntu: apt install ocl-icd-libopencl1) and a platform, as "
             "pocl-opencl-icd for the processor",
             library_name);
-    return fill(host, library);
+    return fill_table(host, library);
 }
 
 /* A platform's threads are not there behind fork: PoCL would wait for them without end. */
@@ -80,7 +80,7 @@ gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader
 {
     *out = NULL;
     pthread_mutex_lock(&lock);
-    gyre_status status = ready ? check_process(host) : load(host);
+    gyre_status status = ready ? check_process(host) : load_library(host);
     if (status == GYRE_OK && !ready) {
         ready = true;
         owner = getpid();

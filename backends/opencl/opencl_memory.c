@@ -143,7 +143,8 @@ gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel, con
 
 /* ---- transfers ---- */
 
-static gyre_status finish(gyre_device *device, cl_int enqueued, const cl_event *event, const char *call)
+static gyre_status finish_command(gyre_device *device, cl_int enqueued, const cl_event *event,
+                                  const char *call)
 {
     return opencl_check(device, opencl_finish(device, device->service, enqueued, event), call);
 }
@@ -154,49 +155,51 @@ static void *start_of(const gyre_transfer_desc *desc)
     return (char *)desc->memory->address + desc->offset;
 }
 
-static gyre_status upload(gyre_device *device, const gyre_transfer_desc *desc)
+static gyre_status upload_buffer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;
     cl_event event = NULL;
     if (!desc->memory->memory)
-        return finish(device,
-                      cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, start_of(desc), desc->source,
-                                             desc->byte_count, 0, NULL, &event),
-                      &event, "clEnqueueSVMMemcpy");
-    return finish(device,
-                  cl->clEnqueueWriteBuffer(device->service, desc->memory->memory, CL_FALSE, desc->offset,
-                                           desc->byte_count, desc->source, 0, NULL, &event),
-                  &event, "clEnqueueWriteBuffer");
+        return finish_command(device,
+                              cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, start_of(desc), desc->source,
+                                                     desc->byte_count, 0, NULL, &event),
+                              &event, "clEnqueueSVMMemcpy");
+    return finish_command(device,
+                          cl->clEnqueueWriteBuffer(device->service, desc->memory->memory, CL_FALSE,
+                                                   desc->offset, desc->byte_count, desc->source, 0, NULL,
+                                                   &event),
+                          &event, "clEnqueueWriteBuffer");
 }
 
-static gyre_status download(gyre_device *device, const gyre_transfer_desc *desc)
+static gyre_status download_buffer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;
     cl_event event = NULL;
     if (!desc->memory->memory)
-        return finish(device,
-                      cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, desc->target, start_of(desc),
-                                             desc->byte_count, 0, NULL, &event),
-                      &event, "clEnqueueSVMMemcpy");
-    return finish(device,
-                  cl->clEnqueueReadBuffer(device->service, desc->memory->memory, CL_FALSE, desc->offset,
-                                          desc->byte_count, desc->target, 0, NULL, &event),
-                  &event, "clEnqueueReadBuffer");
+        return finish_command(device,
+                              cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, desc->target, start_of(desc),
+                                                     desc->byte_count, 0, NULL, &event),
+                              &event, "clEnqueueSVMMemcpy");
+    return finish_command(device,
+                          cl->clEnqueueReadBuffer(device->service, desc->memory->memory, CL_FALSE,
+                                                  desc->offset, desc->byte_count, desc->target, 0, NULL,
+                                                  &event),
+                          &event, "clEnqueueReadBuffer");
 }
 
-static gyre_status fill(gyre_device *device, const gyre_transfer_desc *desc)
+static gyre_status fill_buffer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;
     cl_event event = NULL;
     if (!desc->memory->memory)
-        return finish(device,
-                      cl->clEnqueueSVMMemFill(device->service, start_of(desc), &desc->fill, 1,
-                                              desc->byte_count, 0, NULL, &event),
-                      &event, "clEnqueueSVMMemFill");
-    return finish(device,
-                  cl->clEnqueueFillBuffer(device->service, desc->memory->memory, &desc->fill, 1, desc->offset,
-                                          desc->byte_count, 0, NULL, &event),
-                  &event, "clEnqueueFillBuffer");
+        return finish_command(device,
+                              cl->clEnqueueSVMMemFill(device->service, start_of(desc), &desc->fill, 1,
+                                                      desc->byte_count, 0, NULL, &event),
+                              &event, "clEnqueueSVMMemFill");
+    return finish_command(device,
+                          cl->clEnqueueFillBuffer(device->service, desc->memory->memory, &desc->fill, 1,
+                                                  desc->offset, desc->byte_count, 0, NULL, &event),
+                          &event, "clEnqueueFillBuffer");
 }
 
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
@@ -206,11 +209,11 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
         return status;
     switch (desc->kind) {
     case GYRE_TRANSFER_UPLOAD:
-        return upload(device, desc);
+        return upload_buffer(device, desc);
     case GYRE_TRANSFER_DOWNLOAD:
-        return download(device, desc);
+        return download_buffer(device, desc);
     case GYRE_TRANSFER_FILL:
-        return fill(device, desc);
+        return fill_buffer(device, desc);
     default:
         return device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
     }
@@ -226,19 +229,20 @@ gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
     if (status != GYRE_OK || desc->byte_count == 0)
         return status;
     if (source->memory && target->memory)
-        return finish(device,
-                      cl->clEnqueueCopyBuffer(device->service, source->memory, target->memory,
-                                              desc->source_offset, desc->target_offset, desc->byte_count, 0,
-                                              NULL, &event),
-                      &event, "clEnqueueCopyBuffer");
+        return finish_command(device,
+                              cl->clEnqueueCopyBuffer(device->service, source->memory, target->memory,
+                                                      desc->source_offset, desc->target_offset,
+                                                      desc->byte_count, 0, NULL, &event),
+                              &event, "clEnqueueCopyBuffer");
     if (source->memory || target->memory)
         return device->host->error(GYRE_UNIMPLEMENTED,
                                    "device '%s' copies between two buffers of shared virtual memory or two "
                                    "of its own, not from one kind to the other",
                                    device->name);
-    return finish(device,
-                  cl->clEnqueueSVMMemcpy(
-                      device->service, CL_FALSE, (char *)target->address + desc->target_offset,
-                      (char *)source->address + desc->source_offset, desc->byte_count, 0, NULL, &event),
-                  &event, "clEnqueueSVMMemcpy");
+    return finish_command(device,
+                          cl->clEnqueueSVMMemcpy(device->service, CL_FALSE,
+                                                 (char *)target->address + desc->target_offset,
+                                                 (char *)source->address + desc->source_offset,
+                                                 desc->byte_count, 0, NULL, &event),
+                          &event, "clEnqueueSVMMemcpy");
 }

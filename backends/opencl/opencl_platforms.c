@@ -19,7 +19,7 @@
 enum { PLATFORMS_MAX = 32 };
 
 /* '*' stands for any text, '?' for one character; letters match in either case. */
-static bool matches(const char *pattern, const char *name)
+static bool name_matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *resume = NULL;
     while (*name) {
@@ -50,7 +50,7 @@ static bool is_wanted(const struct opencl_loader *cl, const struct opencl_settin
     opencl_device_text(cl, place->device, CL_DEVICE_NAME, device_name, sizeof device_name);
     if (cl->clGetDeviceInfo(place->device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS)
         return false;
-    return matches(settings->platform, platform_name) && matches(settings->device, device_name) &&
+    return name_matches(settings->platform, platform_name) && name_matches(settings->device, device_name) &&
            (type & settings->type) != 0;
 }
 

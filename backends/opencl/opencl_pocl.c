@@ -73,7 +73,7 @@ static long count_wanted(void)
     return count > 0 ? count : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static void *pass(void *gate)
+static void *pass_gate(void *gate)
 {
     pthread_mutex_lock(gate);
     pthread_mutex_unlock(gate);
@@ -88,7 +88,7 @@ static long try_threads(pthread_t *threads, long count, int *error)
     *error = 0;
     pthread_mutex_lock(&gate);
     while (started < count && *error == 0) {
-        *error = gyre_thread_start(&threads[started], NULL, pass, &gate);
+        *error = gyre_thread_start(&threads[started], NULL, pass_gate, &gate);
         started += *error == 0;
     }
     pthread_mutex_unlock(&gate);

@@ -90,7 +90,7 @@ static int find_news(void *context)
            starved_queues(wait->resident, wait->command) != wait->starved;
 }
 
-static void park(struct wait *wait)
+static void park_pump(struct wait *wait)
 {
     gyre_resident *resident = wait->resident;
     gyre_control_region *control = resident->control;
@@ -107,7 +107,7 @@ static void wait_for_work(gyre_resident *resident, gyre_u64 command)
     struct wait wait = {.resident = resident, .command = command};
     bool found = false;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
-        park(&wait); /* a paused kernel costs nothing */
+        park_pump(&wait); /* a paused kernel costs nothing */
         return;
     }
     switch (resident->idle) {
@@ -127,7 +127,7 @@ static void wait_for_work(gyre_resident *resident, gyre_u64 command)
                 gyre_idle_yield(find_work, &wait, YIELDS);
     }
     if (!found)
-        park(&wait);
+        park_pump(&wait);
 }
 
 /* ---- the loop ---- */
@@ -141,7 +141,7 @@ static gyre_status collect_all(gyre_resident *resident)
 }
 
 /* Nothing is under way. The acknowledgement pairs with the core's acquire. */
-static void obey(gyre_resident *resident, gyre_u64 command)
+static void obey_command(gyre_resident *resident, gyre_u64 command)
 {
     gyre_control_region *control = resident->control;
     gyre_control_block *lines = (gyre_control_block *)(control + 1);
@@ -199,7 +199,7 @@ static gyre_status await_change(gyre_resident *resident)
 }
 
 /* One turn of a running kernel. LOST. */
-static gyre_status serve(gyre_resident *resident, gyre_u64 command)
+static gyre_status serve_queues(gyre_resident *resident, gyre_u64 command)
 {
     gyre_status status = GYRE_OK;
     bool sent = false;
@@ -259,9 +259,9 @@ void *opencl_pump_main(void *argument)
             status = collect_all(resident);
             command = wanted;
             if (status == GYRE_OK)
-                obey(resident, command);
+                obey_command(resident, command);
         } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
-            status = serve(resident, command);
+            status = serve_queues(resident, command);
         } else {
             wait_for_work(resident, command);
         }

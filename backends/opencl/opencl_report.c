@@ -44,7 +44,7 @@ static bool read_log(const gyre_resident *resident, size_t size)
 }
 
 /* A copy of the device's, of which the lines count only when there are new ones; false when it cannot be had. */
-static bool fetch(gyre_resident *resident, bool now)
+static bool fetch_log(gyre_resident *resident, bool now)
 {
     const gyre_device *device = resident->device;
     const uint64_t time_ns = gyre_clock_ns();
@@ -61,7 +61,7 @@ static bool fetch(gyre_resident *resident, bool now)
 void opencl_log_drain(gyre_resident *resident, bool now)
 {
     const gyre_host *host = resident->device->host;
-    if (!fetch(resident, now))
+    if (!fetch_log(resident, now))
         return;
     const uint32_t newest = __atomic_load_n(&resident->log->head.next, __ATOMIC_ACQUIRE);
     if (newest - resident->log_next > OPENCL_LOG_LINES) {
@@ -89,7 +89,7 @@ uint32_t opencl_failed_since(gyre_resident *resident)
 
 /* ---- what command queues measured ---- */
 
-static uint64_t duration(const struct opencl_loader *cl, cl_event event)
+static uint64_t event_duration(const struct opencl_loader *cl, cl_event event)
 {
     cl_ulong start = 0, end = 0;
     if (!event ||
@@ -108,9 +108,9 @@ void opencl_profile_add(gyre_resident *resident, const struct opencl_epoch *epoc
         return;
     sum->epochs++;
     sum->messages += epoch->count;
-    sum->write_ns += duration(device->cl, epoch->written);
-    sum->run_ns += duration(device->cl, device->direct ? epoch->done : epoch->ran);
-    sum->read_ns += device->direct ? 0 : duration(device->cl, epoch->done);
+    sum->write_ns += event_duration(device->cl, epoch->written);
+    sum->run_ns += event_duration(device->cl, device->direct ? epoch->done : epoch->ran);
+    sum->read_ns += device->direct ? 0 : event_duration(device->cl, epoch->done);
 }
 
 void opencl_profile_tell(const gyre_resident *resident)

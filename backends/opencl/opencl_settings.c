@@ -17,7 +17,8 @@ enum {
     INDEX_MAX = 4096
 };
 
-static gyre_status refuse(const gyre_host *host, const gyre_parameter *parameter, const char *expected)
+static gyre_status refuse_setting(const gyre_host *host, const gyre_parameter *parameter,
+                                  const char *expected)
 {
     return host->error(GYRE_CONFIG, "%s: backend.opencl %s must be %s, found '%s'", parameter->origin,
                        parameter->key, expected, parameter->value);
@@ -32,7 +33,7 @@ static gyre_status read_number(const gyre_host *host, const gyre_parameter *para
     snprintf(expected, sizeof expected, "a number from %u to %u", least, most);
     if (errno || end == parameter->value || *end || parameter->value[0] == '-' || value > most ||
         value < least)
-        return refuse(host, parameter, expected);
+        return refuse_setting(host, parameter, expected);
     *out = (uint32_t)value;
     return GYRE_OK;
 }
@@ -41,7 +42,8 @@ static gyre_status read_pattern(const gyre_host *host, const gyre_parameter *par
                                 size_t size)
 {
     if (!parameter->value[0] || strlen(parameter->value) >= size)
-        return refuse(host, parameter, "a name, shorter than 128 bytes, in which * and ? stand for others");
+        return refuse_setting(host, parameter,
+                              "a name, shorter than 128 bytes, in which * and ? stand for others");
     snprintf(out, size, "%s", parameter->value);
     return GYRE_OK;
 }
@@ -55,7 +57,7 @@ static gyre_status read_word(const gyre_host *host, const gyre_parameter *parame
             *out = i;
             return GYRE_OK;
         }
-    return refuse(host, parameter, expected);
+    return refuse_setting(host, parameter, expected);
 }
 
 static gyre_status read_type(const gyre_host *host, const gyre_parameter *parameter, cl_device_type *out)

@@ -71,7 +71,7 @@ static const char *skip_blanks(const char *at)
 }
 
 /* What follows the directive's name, or NULL when the line is another. */
-static const char *directive(const char *line, const char *name)
+static const char *find_directive(const char *line, const char *name)
 {
     line = skip_blanks(line);
     if (*line != '#')
@@ -94,7 +94,7 @@ static bool read_quoted(const char *at, char end, char *text, size_t size)
 /* The name in an #include line, or false. */
 static bool read_include(const char *line, char *name, size_t size)
 {
-    const char *at = directive(line, "include");
+    const char *at = find_directive(line, "include");
     if (!at || (*at != '"' && *at != '<'))
         return false;
     return read_quoted(at, *at == '<' ? '>' : '"', name, size);
@@ -103,7 +103,7 @@ static bool read_include(const char *line, char *name, size_t size)
 /* `#line N "FILE"`: where the lines that follow stand for the user. */
 static void read_line(const char *line, unsigned long *number, char path[PATH_MAX])
 {
-    const char *at = directive(line, "line");
+    const char *at = find_directive(line, "line");
     char *end;
     if (!at)
         return;
@@ -119,7 +119,7 @@ static void read_line(const char *line, unsigned long *number, char path[PATH_MA
 /* What follows `#pragma once` in its line, or NULL when the line is another. */
 static const char *behind_once(const char *line)
 {
-    const char *at = directive(line, "pragma");
+    const char *at = find_directive(line, "pragma");
     return at && strncmp(at, "once", 4) == 0 && !isalnum((unsigned char)at[4]) && at[4] != '_' ? at + 4
                                                                                                : NULL;
 }
@@ -174,7 +174,7 @@ static unsigned long long once_name(const char *path)
 static void write_file(struct run *run, const char *path);
 
 /* True when the line was an #include of a file that is there. */
-static bool include(struct run *run, const char *line, const char *includer)
+static bool include_file(struct run *run, const char *line, const char *includer)
 {
     char name[PATH_MAX], path[PATH_MAX];
     if (!read_include(line, name, sizeof name) || !find_file(run, includer, name, path))
@@ -221,7 +221,7 @@ static void write_text(struct run *run, const char *text, const char *known_as)
     snprintf(path, sizeof path, "%s", known_as);
     for (const char *line = text; *line && !run->failed; number++) {
         const char *end = line + strcspn(line, "\n");
-        if (!comment && include(run, line, path)) {
+        if (!comment && include_file(run, line, path)) {
             write_line(run, number + 1, path);
         } else {
             if (!comment)

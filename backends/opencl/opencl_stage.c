@@ -15,7 +15,7 @@
 
 enum { LINE = 64, PAGE = 4096, SMALLEST = 65536, TRIED = 4096 };
 
-static cl_int map(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage)
+static cl_int map_stage(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage)
 {
     cl_event mapped = NULL;
     cl_int code = CL_SUCCESS;
@@ -33,7 +33,7 @@ static cl_int make_reachable(const gyre_device *device, cl_command_queue queue, 
     stage->memory =
         device->create_reachable(device->context, CL_MEM_READ_WRITE, LOCATION_HOST, stage->size, NULL, &code);
     if (code == CL_SUCCESS)
-        code = map(device, queue, stage);
+        code = map_stage(device, queue, stage);
     if (code == CL_SUCCESS)
         memset(stage->host, 0, stage->size);
     return code;
@@ -91,7 +91,7 @@ void opencl_stage_release(const gyre_device *device, cl_command_queue queue, str
 }
 
 /* Whether what the device writes shows while the memory is mapped. */
-static bool shows(const gyre_device *device)
+static bool shows_memory(const gyre_device *device)
 {
     const uint64_t written = UINT64_C(0x1122334455667788);
     struct opencl_stage stage = {.size = TRIED};
@@ -118,6 +118,6 @@ void opencl_stage_find(gyre_device *device)
         return;
     void *function = cl->clGetExtensionFunctionAddressForPlatform(device->platform, "clCreateBufferNV");
     memcpy(&device->create_reachable, &function, sizeof function);
-    if (device->create_reachable && !shows(device))
+    if (device->create_reachable && !shows_memory(device))
         device->create_reachable = NULL;
 }

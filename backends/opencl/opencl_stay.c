@@ -54,7 +54,7 @@ static gyre_status make_cursors(gyre_resident *resident)
     return opencl_check(device, code, "clEnqueueFillBuffer");
 }
 
-static gyre_status enqueue(const gyre_resident *resident)
+static gyre_status enqueue_stay(const gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
     const struct opencl_loader *cl = device->cl;
@@ -88,7 +88,7 @@ gyre_status opencl_stay_start(gyre_resident *resident)
     gyre_status status = take_blocks(resident);
     if (status == GYRE_OK)
         status = make_cursors(resident);
-    return status == GYRE_OK ? enqueue(resident) : status;
+    return status == GYRE_OK ? enqueue_stay(resident) : status;
 }
 
 /* Pairs with the release by which blocks leave. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void tidy(char *text)
+static void tidy_text(char *text)
 {
     size_t length = strlen(text), start = strspn(text, " ");
     while (length > start && isspace((unsigned char)text[length - 1]))
@@ -20,7 +20,7 @@ void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platfor
     char whole[1024] = "";
     if (cl->clGetPlatformInfo(platform, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
         whole[0] = '\0';
-    tidy(whole);
+    tidy_text(whole);
     snprintf(text, size, "%s", whole);
 }
 
@@ -30,6 +30,6 @@ void opencl_device_text(const struct opencl_loader *cl, cl_device_id device, cl_
     char whole[1024] = "";
     if (cl->clGetDeviceInfo(device, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
         whole[0] = '\0';
-    tidy(whole);
+    tidy_text(whole);
     snprintf(text, size, "%s", whole);
 }
