@@ -65,7 +65,7 @@ static void take_lock(void)
     guard.users = 0;
 }
 
-/* What all marks of this program begin with: a number of a process is used again, not with that time. */
+/* All marks of this program begin so. The number of a process is used again, and never with the same time. */
 static int write_prefix(char mark[GYRE_MARK_SIZE])
 {
     return snprintf(mark, GYRE_MARK_SIZE, "GYRE_KIN_%ld_%llu_", (long)guard.program,
@@ -96,7 +96,7 @@ void gyre_guard_join(void)
     pthread_mutex_unlock(&guard.lock);
 }
 
-/* A guard that is asked in vain is full, or dead: the worker's process group has been ended all the same. */
+/* A guard whose socket takes nothing is busy, or dead: the worker's process group has been ended all the same. */
 static void ask_guard(uint64_t number)
 {
     if (guard.process.socket >= 0)
@@ -110,7 +110,7 @@ void gyre_guard_purge(uint64_t number)
     pthread_mutex_unlock(&guard.lock);
 }
 
-/* By the descriptor where there is one, as the program may have reaped it, and the number be another's. */
+/* By its descriptor where there is one: the program may have reaped the guard, and another process may have its number. */
 static void await_end(const struct gyre_worker_process *process)
 {
     struct pollfd end = {.fd = process->pidfd, .events = POLLIN};

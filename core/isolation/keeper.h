@@ -2,13 +2,13 @@
 /*
  * A worker process and the thread that keeps it: starts it, hears its log, notices its death, reaps it.
  *
- * The process is always started by the keeper's thread, which lives as long as the worker may: the kernel
- * ends a child whose starting thread ended (PR_SET_PDEATHSIG), so a worker never outlives the program. When
- * it dies, it is reaped before anybody is told: from then on nothing of it can write into shared memory. Then
- * the keeper's thread calls `lost`, which may start another one.
+ * The keeper's thread starts the process, and lives as long as the worker may: the system ends a child whose
+ * starting thread ended (PR_SET_PDEATHSIG), so a worker never outlives the program. The thread reaps a dead
+ * worker before it tells anybody: from then on the worker cannot write into shared memory. Then the thread
+ * calls `lost`, which may start another worker.
  *
- * Beside it there may be a spare: a second process, started when it was asked for, that takes the worker's
- * place when there is none (spare.c). What is done with it meanwhile is up to whoever asked for it.
+ * Beside the worker there may be a spare (spare.h): a second process, started when it was asked for, which takes
+ * the place of a worker that died. Its user decides what is done with it meanwhile.
  */
 #ifndef GYRE_CORE_ISOLATION_KEEPER_H
 #define GYRE_CORE_ISOLATION_KEEPER_H
@@ -29,7 +29,7 @@ struct gyre_keeper_desc {
     void (*lost)(void *context);
     /** In the keeper's thread: a message that the worker sent by itself. */
     void (*heard)(void *context, struct gyre_parcel *message);
-    /** In the keeper's thread: the spare that was asked for is there; or it is gone, or could not be started. */
+    /** In the keeper's thread: the spare that was asked for is there (`there`), or is gone, or could not be started. */
     void (*spare)(void *context, bool there, const char *why);
 };
 
@@ -37,7 +37,7 @@ struct gyre_keeper {
     struct gyre_keeper_desc desc;
     pthread_t thread;
     struct gyre_parcel parcel; /* of the thread */
-    int bell;                  /* eventfd: somebody wants something of the thread */
+    int bell;                  /* eventfd: rung when the thread has to look at `quit` or `spare_wanted` */
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
@@ -59,33 +59,33 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
 void gyre_keeper_finish(struct gyre_keeper *keeper);
 
 /**
- * Kills the worker of that incarnation (0: whichever there is). `reason` becomes the reason of its death;
- * NULL: it seems to be dying by itself, and how it ended is the reason.
+ * Kills the worker of that incarnation (0: whichever there is). `reason` becomes the reason of its death.
+ * NULL: the worker seems to be dying by itself, and the reason is how it ended.
  */
 void gyre_keeper_kill(struct gyre_keeper *keeper, uint64_t incarnation, const char *reason);
-/** Makes a connection to the worker: this end in *socket. LOST when there is none. */
+/** Makes a connection to the worker; *socket is the end of the caller. LOST when there is no worker. */
 gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation);
 /** Copies why the last worker died. */
 void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size);
+/** Whether the caller is the keeper's thread. */
 bool gyre_keeper_is_self(const struct gyre_keeper *keeper);
 
 /* In the keeper's thread only. */
 
-/** Starts a worker; there is none. */
+/** Starts a worker, when there is none. */
 gyre_status gyre_keeper_start(struct gyre_keeper *keeper);
-/** The spare, if there is one and it lives, is the worker now; there was none. */
+/** When there is no worker: makes the spare the worker. False: there is no living spare. */
 bool gyre_keeper_adopt(struct gyre_keeper *keeper);
 /**
- * Hears what the worker has to say until the deadline, until somebody finishes the keeper, or until the
- * worker dies, whose end this then is (reaped). False: there is no living worker any more, or the keeper is
- * to end.
+ * Hears the worker until the deadline, until somebody finishes the keeper, or until the worker dies, which is
+ * reaped then. False: there is no living worker any more, or the keeper is to end.
  */
 bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns);
-/** Kills the worker, if there is one, and takes its remains away. */
+/** Kills the worker, if there is one, and reaps it. */
 void gyre_keeper_end(struct gyre_keeper *keeper);
-/** Waits so long without a worker; false: somebody wants the keeper to end. */
+/** Waits so long, while there is no worker. False: somebody wants the keeper to end. */
 bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns);
-/** Somebody wants the keeper to end. */
+/** Whether somebody wants the keeper to end. */
 bool gyre_keeper_quits(struct gyre_keeper *keeper);
 
 #endif

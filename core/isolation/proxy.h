@@ -3,12 +3,12 @@
  * The ops table of a backend that runs in a worker process: each operation becomes a message over a socket.
  *
  * Objects keep what made them (a module's file, a buffer's contents, a queue's descriptor), so that after the
- * death of a worker gyre_proxy_revive (revival.h) makes them again in the next one, under the same handles. An operation
- * that a death interrupts waits for that and is done again; launched kernels are not: their `wait` answers
- * LOST, and whoever launched them does it again. Rings and control regions are the core's memory and outlive
- * any worker.
+ * death of a worker gyre_proxy_revive (revival.h) makes them again in the next one, under the same handles. An
+ * operation that a death interrupts waits for that and is done again. Launched kernels are not made again: their
+ * `wait` answers LOST, and the caller launches them again. Rings and control regions are the core's memory and
+ * outlive any worker.
  *
- * Threads: as backend.h says for each operation. Every operation has a deadline: a worker that does not
+ * Threads: as backend.h says for each operation. Every operation has a deadline, and a worker that does not
  * answer by then is killed.
  */
 #ifndef GYRE_CORE_ISOLATION_PROXY_H
@@ -35,7 +35,7 @@ struct gyre_proxy_desc {
 extern const gyre_backend_ops gyre_proxy_ops;
 
 /**
- * Starts a worker and opens the device in it. `build` receives the plugin's version. What the plugin answers,
+ * Starts a worker and opens the device in it. `build` receives the plugin's version. Returns the plugin's answer,
  * or UNAVAILABLE without the worker program.
  */
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
@@ -43,11 +43,11 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
 
 /* From any thread. */
 
-/** The worker that the kernel was launched in is up, or has died and nobody noticed. */
+/** Whether the worker that the kernel was launched in is up, or has died unnoticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);
-/** The backend copies within its device. */
+/** Whether the backend copies within its device. */
 bool gyre_proxy_can_copy(const gyre_device *device);
-/** Where the present worker's device sees a queue. */
+/** The address at which the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
 
 #endif

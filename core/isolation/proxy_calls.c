@@ -201,7 +201,7 @@ gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
     return status == GYRE_OK ? read_answer(call, parcel, argument) : status;
 }
 
-/* What a broken connection means: the worker died, or it does not answer and is killed for that. */
+/* After a broken connection: the worker died, or it does not answer and is killed for that. */
 static gyre_status give_up(gyre_device *device, const struct proxy_call *call, uint64_t incarnation,
                            gyre_status status)
 {
@@ -241,9 +241,8 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
 }
 
 /*
- * Whether an operation that so many workers died in the midst of is made with another one. Workers that a
- * request takes down, as often as poison_limit allows, are none of its fault; those that it kept from answering
- * until they were killed are.
+ * A request may end workers while the operation is under way, as often as poison_limit allows: that does not count
+ * against the operation. Workers that the operation kept from answering, until they were killed, do.
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns)
 {

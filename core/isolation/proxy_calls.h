@@ -9,35 +9,36 @@
 struct proxy_call {
     enum gyre_parcel_operation operation;
     void (*put)(struct gyre_parcel *parcel, void *argument);
-    gyre_status (*get)(struct gyre_parcel *parcel, void *argument); /* NULL: there are no results */
-    uint64_t limit_ns;    /* what each worker gets for it; 0: the device's timeout, or until the deadline */
-    uint64_t deadline_ns; /* it gets until then in any case; 0: none */
+    gyre_status (*get)(struct gyre_parcel *parcel, void *argument); /* NULL: no results */
     uint64_t
-        incarnation; /* 0: whichever worker is up, and the next one when that dies; else this one or LOST */
+        limit_ns; /* the time that each worker has for it; 0: the device's timeout, or until the deadline */
+    uint64_t deadline_ns; /* a worker has until then in any case; 0: none */
+    /** 0: whichever worker is up, and the next one when that dies. Else the worker with this number, or LOST. */
+    uint64_t incarnation;
 };
 
-/** Calls the worker. What it answers, with its sentence; LOST when there is no worker any more. */
+/** Calls the worker. Returns its answer, with its sentence; LOST when there is no worker any more. */
 gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void *argument);
-/** The same once, by who has entered. LOST also when the worker died of it. */
+/** The same once, for a caller that has entered. LOST also when the worker died during the call. */
 gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, void *argument);
 /**
  * Waits while the worker is being replaced; it is not replaced until proxy_leave. LOST when nobody replaces
- * it. Whoever wants a certain worker (`incarnation` not 0) never waits and gets LOST when it is not up; nor
- * does the keeper's thread, which replaces it.
+ * it. A caller that wants a certain worker (`incarnation` not 0) never waits, and gets LOST when that worker is
+ * not up. The keeper's thread, which replaces the worker, never waits.
  */
 gyre_status proxy_enter(gyre_device *device, uint64_t incarnation);
 void proxy_leave(gyre_device *device);
-/** Sends the call and receives its answer. *broken: the connection is of no more use. */
+/** Sends the call and receives its answer. *broken: the connection cannot be used again. */
 gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
                            struct proxy_connection *connection, void *argument, bool *broken);
 /**
- * Whether an operation that `tries` workers died in the midst of, since begun_ns, is made with another one.
+ * Whether an operation is made with another worker, after `tries` workers died during it since begun_ns.
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns);
-/** A connection that belongs to nobody; EXHAUSTED. Freed with proxy_connection_close, also unconnected. */
+/** Makes a connection without a socket, for the caller to close with proxy_connection_close. EXHAUSTED. */
 gyre_status proxy_connection_create(struct proxy_connection **out);
 void proxy_connection_close(struct proxy_connection *connection);
-/** The number of the worker that is up, or that was the last to be. */
+/** The number of the worker that is up, or that was up last. */
 uint64_t proxy_incarnation(gyre_device *device);
 /** Closes all idle connections. Under the lock. */
 void proxy_drop_connections(gyre_device *device);

@@ -14,7 +14,7 @@
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_objects.h"
 
-/* What a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
+/* The time that a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
 #define TRANSFER_BYTE_NS 20
 
 /* ---- queues ---- */
@@ -201,7 +201,7 @@ static void put_copy(struct gyre_parcel *parcel, void *argument)
     gyre_parcel_put_u64(parcel, desc->byte_count);
 }
 
-/* What it copies is not restored in a new worker: mirrors hold what came from the program. */
+/* A new worker does not get the copied bytes: mirrors hold only the bytes that came from the program. */
 gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
 {
     gyre_copy_desc argument = *desc;

@@ -5,11 +5,13 @@
 
 #include "core/isolation/proxy_device.h"
 
-/** What a worker needs to load the module: a copy, of use when the module is gone. False: not a module, or no
- * memory. */
+/** Copies what a worker needs to load the module; the copy outlives the module. False: the object is no module, or
+ * memory is short. */
 bool proxy_module_lend(const struct proxy_object *object, struct gyre_module *copy);
+/** Loads the copy in the worker of that connection. */
 gyre_status proxy_module_load_again(gyre_device *device, struct gyre_module *copy,
                                     struct proxy_connection *connection);
+/** Frees the copy. */
 void proxy_module_give_back(struct gyre_module *copy);
 
 /* The operations, each implemented by the function of its slot's name. */

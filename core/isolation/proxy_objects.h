@@ -8,9 +8,9 @@
 /** Gives the object an id, makes it, and enters it into the list. */
 gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
                               gyre_status (*make)(struct proxy_object *object));
-/** Takes it out of the list and out of the worker. */
+/** Takes the object out of the list and has the worker release it. */
 void proxy_object_release(struct proxy_object *object);
-/** Tells the worker to let go of what has this id. Entered. */
+/** Has the worker release the object with this id. The caller has entered. */
 void proxy_forget(gyre_device *device, uint64_t id);
 
 #endif

@@ -8,31 +8,31 @@
 #include "gyre/backend.h"
 
 /**
- * From now on `lost` is called, in a thread of its own, whenever the worker has died and was reaped; until it
- * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that
- * worked, whatever became of the new worker since, or gives up. NULL, as after opening: nobody brings the
- * device back.
+ * From now on the keeper's thread calls `lost` whenever the worker has died and was reaped. Until `lost`
+ * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that worked,
+ * whatever became of the new worker since; false gives the device up. NULL, as after opening: nobody brings
+ * the device back.
  */
 void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
 
 /* In `lost` only. */
 
-/** Makes sure that the last worker is dead, so that the reason is known. */
+/** Makes sure that the last worker is dead, so that gyre_proxy_reason knows why. */
 void gyre_proxy_bury(gyre_device *device);
-/** A new worker with the device and all its objects but
- * launched kernels. After a failure: may be repeated. */
+/** Starts a new worker with the device and all its objects except launched kernels. May be repeated after a failure. */
 gyre_status gyre_proxy_revive(gyre_device *device);
-/** Waits so long, before the next attempt; false: the device is being closed. */
+/** Waits so long, before the next attempt. False: the device is being closed. */
 bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
-/** Waits until the deadline, or until the new worker dies or the device is closed: false. */
+/** Waits until the deadline. False: the new worker died, or the device is being closed. */
 bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
 
 /* From any thread. */
 
+/** Kills the worker; `reason` becomes the reason of its death. */
 void gyre_proxy_kill(gyre_device *device, const char *reason);
-/** Why the last worker died. */
+/** Copies why the last worker died. */
 void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
-/** A second worker is ready to take over. */
+/** Whether a second worker is ready to take over. */
 bool gyre_proxy_stands_by(gyre_device *device);
 
 /* Private to this folder. */

@@ -9,15 +9,15 @@
 
 /* From any thread. */
 
-/** Asks for a spare. There is none, or it is on its way out. */
+/** Asks for a spare, when there is none or it is about to end. The keeper's `spare` tells what became of it. */
 void gyre_keeper_want_spare(struct gyre_keeper *keeper);
-/** As gyre_keeper_connect, to the spare. */
+/** Makes a connection to the spare; *socket is the end of the caller. LOST when there is no spare. */
 gyre_status gyre_keeper_connect_spare(struct gyre_keeper *keeper, int *socket);
 void gyre_keeper_kill_spare(struct gyre_keeper *keeper);
 
 /* In the keeper's thread only. */
 
-/** After poll: what became of the spare, its pidfd and its socket; starts one that is wanted. */
+/** After a poll of its pidfd and its socket: hears the spare, reaps a dead one, and starts one that is wanted. */
 void gyre_spare_tend(struct gyre_keeper *keeper, const struct pollfd news[2]);
 /** Ends the spare, if there is one. */
 void gyre_spare_end(struct gyre_keeper *keeper);

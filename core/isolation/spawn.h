@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the worker program as a child of the calling thread, in whichever role. */
+/*
+ * Starts the worker program, in either of its roles, as a child of the calling thread. The system ends a worker when that
+ * thread ends.
+ */
 #ifndef GYRE_CORE_ISOLATION_SPAWN_H
 #define GYRE_CORE_ISOLATION_SPAWN_H
 
@@ -8,14 +11,14 @@
 
 #include "gyre/status.h"
 
-/** A worker process as it is started. */
+/** A process that runs the worker program. */
 struct gyre_worker_process {
     pid_t pid;
-    int pidfd, socket; /* -1: none, or a system without pidfd */
+    int pidfd, socket; /* -1: there is none; also on a system without pidfd */
     uint64_t number;   /* of its mark (guard.h) */
 };
 
-/** What the program is started as: `name` and `more` are arguments, as its usage says, and may be NULL. */
+/** A role of the program: its arguments `name` and `more`, as its usage says them; either may be NULL. */
 struct gyre_worker_role {
     const char *name, *more;
     const char *mark; /* an entry of its environment besides the caller's; NULL: none */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program and its worker processes agree on, besides the messages (core/parcel). */
+/* Names and numbers that a program and its worker processes agree on, besides the messages (core/parcel). */
 #ifndef GYRE_CORE_ISOLATION_WORKER_H
 #define GYRE_CORE_ISOLATION_WORKER_H
 
-/** The program, in gyre_place_helpers(). */
+/** The name of the worker program, in gyre_place_helpers(). */
 #define GYRE_WORKER_PROGRAM "gyre-worker"
-/** How one that stands by shows in the list of processes. */
+/** The name of a worker that stands by in the list of processes. */
 #define GYRE_STANDBY_NAME "gyre-standby"
-/** Where the worker finds its socket. */
+/** The descriptor at which the worker finds its socket. */
 enum { GYRE_WORKER_SOCKET = 3 };
-/** Its exit code when the device died and the process lives on. */
+/** The exit code of a worker whose device died and left the process alive. */
 enum { GYRE_WORKER_DEVICE_DIED = 71 };
 
 #endif
