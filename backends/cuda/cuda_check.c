@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said of a failed driver call. The first failure that nothing recovers from is kept in the device,
+ * Sentences about failed driver calls. The first failure that nothing recovers from is kept in the device,
  * so that every later call tells the cause and not its consequence. Lock: lost_lock, innermost. Must not
  * retry: the callers know where that can help (cuda_failure.h).
  */

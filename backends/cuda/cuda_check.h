@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the result of a call into the driver means, and the first failure that lost a device. */
+/* Results of calls into the driver as statuses with sentences, and the first failure that lost a device. */
 #ifndef GYRE_CUDA_CHECK_H
 #define GYRE_CUDA_CHECK_H
 
@@ -16,25 +16,25 @@
  */
 gyre_status cuda_check(gyre_device *device, CUresult result, const char *call);
 /**
- * As cuda_check for what a kernel ended with: whatever failure that is, also one that is not known yet, the
- * device is lost.
+ * As cuda_check, for the result that a kernel ended with: after any failure, also an unknown one, the device is
+ * lost.
  */
 gyre_status cuda_check_end(gyre_device *device, CUresult result, const char *call);
 /**
- * For calls whose failure changes nothing for anybody: a fatal one is kept as the first cause, others are not
- * told.
+ * For calls whose failure changes nothing for any caller: a fatal failure is kept as the first cause, others are
+ * not told.
  */
 void cuda_note(gyre_device *device, CUresult result, const char *call);
-/** For failures that no caller can be told: a warning in the log, with `what` becomes of it. */
+/** For failures that no caller can be told: logs a warning, with `what`, the consequence. */
 void cuda_tell(gyre_device *device, CUresult result, const char *call, const char *what);
-/** The same for calls that give something back. */
+/** The same for calls that give a resource back. */
 void cuda_check_gone(gyre_device *device, CUresult result, const char *call);
-/** As cuda_check without a device: before there is one. */
+/** As cuda_check, before there is a device. */
 gyre_status cuda_check_host(const gyre_host *host, const struct cuda_driver *driver, CUresult result,
                             const char *call);
-/** GYRE_OK, or LOST with the first cause. Any thread, cheap. */
+/** GYRE_OK, or LOST with the first cause. Cheap. Threads: any. */
 gyre_status cuda_lost(gyre_device *device);
-/** The sentence that says that this device only compiles: UNAVAILABLE. */
+/** UNAVAILABLE, with a sentence: this device only compiles, so `what` cannot be done. */
 gyre_status cuda_compile_only(const gyre_device *device, const char *what);
 
 #endif

@@ -9,7 +9,7 @@ gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out);
 void cuda_device_close(gyre_device *device);
 gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info);
 
-/** How many devices there are with the setting `device`, of the driver's `count`. */
+/** The number of devices with the setting `device`, of the driver's `count`. */
 uint32_t cuda_devices_count(const struct cuda_settings *settings, int count);
 
 /**
@@ -23,8 +23,8 @@ gyre_status cuda_device_describe(gyre_device *device);
 /** The word at a place of a list with commas, and its length; NULL when it is empty or there is none. */
 const char *cuda_devices_word(const char *list, uint32_t place, size_t *length);
 /**
- * Before the driver is opened: makes device `ordinal` of the setting `device` the only one that it will see, by
- * CUDA_VISIBLE_DEVICES of this process. False, and nothing is changed, where it is not sure which that is.
+ * Before the driver is opened: makes device `ordinal` of the setting `device` the only one that the driver will see, by
+ * CUDA_VISIBLE_DEVICES of this process. False, and nothing is changed, where it is not sure which device that is.
  */
 bool cuda_show_one(const struct cuda_settings *settings, uint32_t ordinal);
 
@@ -34,7 +34,7 @@ bool cuda_show_one(const struct cuda_settings *settings, uint32_t ordinal);
 void cuda_driver_release(char *release, size_t size);
 /** "PCIe 32.0 GT/s x16", or "". */
 void cuda_describe_link(const gyre_device *device, char *text, size_t size);
-/** Capability, link, driver, identity; and what is limited on this device, or "". Of a described device. */
+/** Writes capability, link, driver and identity of a described device, and its limits, or "". */
 void cuda_describe_details(const gyre_device *device, char *text, size_t size);
 void cuda_describe_limits(const gyre_device *device, char *text, size_t size);
 

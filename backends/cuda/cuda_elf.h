@@ -28,7 +28,7 @@ struct cuda_elf_symbol {
     bool is_function;
 };
 
-/** What the assembler noted about a function, 0 where it noted nothing. */
+/** The assembler's notes about a function; 0 where it noted nothing. */
 struct cuda_elf_function {
     uint32_t registers, frame_size; /* of a thread; the frame is in local memory */
     uint32_t shared_size;           /* static, of a block, with what the system reserves */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a driver's answer means, by one table: of which class it is, what status it becomes, and whether to
- * make the call again can help.
+ * The driver's answers, by one table: the class of each, the status that it becomes, and whether to make the call
+ * again can help.
  *
  *   success
  *   transient   passes by itself: something is starting, or another process has the device for a moment.
@@ -30,9 +30,9 @@ enum cuda_class {
 };
 
 enum cuda_class cuda_class_of(CUresult result);
-/** LOST for every fatal answer; INTERNAL for one that no call of this backend should get. */
+/** LOST for every fatal answer; INTERNAL for an answer that no call of this backend should get. */
 gyre_status cuda_status_of(CUresult result);
-/** What to do about it, to be put behind a sentence: "; ...", or "". */
+/** The remedy, to be put behind a sentence: "; ...", or "". */
 const char *cuda_advice_for(CUresult result);
 
 /** Zero before the first try. */

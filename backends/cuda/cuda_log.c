@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What handlers log: a ring of lines in memory of the device, copied as a whole and handed on.
+ * The log of handlers: a ring of lines in memory of the device, copied as a whole and handed on.
  *
  * No locks of its own: residents->lock is held.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What handlers log. */
+/* Lines that handlers log, handed to the program. */
 #ifndef GYRE_CUDA_LOG_H
 #define GYRE_CUDA_LOG_H
 
 #include "cuda_resident.h"
 
-/** Passes on what handlers logged since the last time. Under residents->lock, context current. */
+/** Hands on the lines that handlers logged since the last time. Under residents->lock, context current. */
 void cuda_log_drain(gyre_resident *resident);
-/** The same unless nothing was handled since the last look: then nothing was logged either. */
+/** The same, unless no message was handled since the last look, for then no line was logged. */
 void cuda_log_look(gyre_resident *resident);
 
 #endif

@@ -98,7 +98,7 @@ void cuda_queue_release(gyre_queue_memory *memory)
         release_queue(memory);
 }
 
-/* What the pool of freed memory keeps beyond what is in use; 0 from drivers that do not tell. */
+/* Bytes that the pool keeps beyond those in use; 0 with drivers that do not tell. */
 static uint64_t kept_by_pool(const gyre_device *device, CUmemoryPool pool)
 {
     const struct cuda_driver *driver = device->driver;
@@ -122,7 +122,7 @@ bool cuda_reclaim(gyre_device *device)
     if (kept == 0 || cuda_quiet_begin(device) != GYRE_OK)
         return false;
     cuda_note(device, driver->cuStreamSynchronize(device->residents->service), "cuStreamSynchronize");
-    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* what came of it is looked at */
+    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* the result is looked at below */
     const bool less = kept_by_pool(device, pool) < kept;
     return cuda_quiet_end(device) == GYRE_OK && less;
 }

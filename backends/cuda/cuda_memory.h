@@ -14,14 +14,14 @@ gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address);
 
 /** Registers host memory that the device is to see. Context current. */
 gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
-/** Takes that back, in a quiet moment; residents->lock is not held. */
+/** Unregisters it, in a quiet moment. The caller does not hold residents->lock. */
 void cuda_host_unregister(gyre_device *device, void *address);
 /**
- * Gives freed memory that the pool keeps back to the device, while kernels are away: true when it was more
- * than none, so that what failed for want of memory may be tried once more. residents->lock is not held.
+ * Gives freed memory that the pool keeps back to the device, in a quiet moment. True when there was some, so that a
+ * call that failed for want of memory may be made once more. The caller does not hold residents->lock.
  */
 bool cuda_reclaim(gyre_device *device);
-/** Where a buffer lies on the device. */
+/** The address of a buffer on the device. */
 uint64_t cuda_memory_place(const gyre_memory *memory);
 
 #endif

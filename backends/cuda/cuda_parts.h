@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a resident kernel that are the same for all: compiled once an architecture when Gyre is built,
- * and linked to what NVRTC makes of a handler, which spares it two thirds of its time. Without them, or
- * without the vendor's linker, kernels are compiled whole, with the same result. Private to this folder.
+ * The parts of a resident kernel that are the same for all. Gyre's build compiles them once for each architecture, and the
+ * linker joins them with NVRTC's object of a handler, which spares NVRTC two thirds of its time. Without parts, or without
+ * the vendor's linker, kernels are compiled whole, with the same result. Private to this folder.
  *
  * A file of parts is FOLDER/sm_90-DIGEST.cubin. The digest is of the kernel headers' text, so parts never
  * meet headers that they were not made of.
@@ -13,7 +13,7 @@
 #include "cuda_backend.h"
 #include "cuda_source.h"
 
-/** What is compiled to make parts. */
+/** The unit whose compile makes parts. */
 #define CUDA_PARTS_UNIT "#define GYRE_CUDA_PARTS 1\n#include <gyre/kernel.h>\n"
 
 /** A cubin in memory; `bytes` is for free. */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moments in which no kernel is on the device. */
+/* Quiet moments: no kernel is on the device. */
 #ifndef GYRE_CUDA_QUIET_H
 #define GYRE_CUDA_QUIET_H
 
 #include "cuda_resident.h"
 
 /**
- * Between the two no kernel is resident on the device, so calls that block while one is may be made: each
- * resident kernel leaves at a message boundary and comes back afterwards. Serialised; not recursive. When
- * `begin` fails, `end` must not be called. The context is current after `begin`.
+ * Between the two no kernel is resident on the device, so the caller may make calls that would wait for resident
+ * kernels. Each resident kernel leaves at a message boundary and comes back afterwards. Serialised; not recursive.
+ * When `begin` fails, `end` must not be called. The context is current after `begin`.
  */
 gyre_status cuda_quiet_begin(gyre_device *device);
 gyre_status cuda_quiet_end(gyre_device *device);
 
 /**
- * Around other work with the driver. Makes the context current; where launches serialise (cuda_serial.c), a
- * call into the driver may wait for resident kernels too, so it is made in a quiet moment. `quiet` is handed
- * from the one to the other.
+ * Around other work with the driver. Makes the context current. Where launches serialise (cuda_serial.h), any
+ * call into the driver may wait for resident kernels, so the work is done in a quiet moment. The caller hands
+ * `quiet` from `begin` to `end`.
  */
 gyre_status cuda_work_begin(gyre_device *device, bool *quiet);
 void cuda_work_end(gyre_device *device, bool quiet);
@@ -24,11 +24,15 @@ void cuda_work_end(gyre_device *device, bool quiet);
 gyre_status cuda_hold_begin(gyre_device *device, bool *quiet);
 void cuda_hold_end(gyre_device *device, bool quiet);
 
-/** Where launches serialise, one kernel has the device at a time: the one that was away longest comes back, once nobody
- * has it. Under residents->lock, context current. */
+/**
+ * Where launches serialise, one kernel has the device at a time: once no kernel has it, the kernel that was away
+ * longest comes back. Under residents->lock, context current.
+ */
 gyre_status cuda_give_turn(struct cuda_residents *residents);
-/** For one that left because it was told to, and was not told to stop: back onto the device, or, where
- * launches serialise, in its turn. Under residents->lock, context current. */
+/**
+ * Brings a kernel back that was told to leave and was not told to stop: at once, or, where launches serialise, in its
+ * turn. Under residents->lock, context current.
+ */
 gyre_status cuda_resident_return(gyre_resident *resident);
 
 #endif

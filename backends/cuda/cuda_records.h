@@ -10,7 +10,7 @@
 
 /**
  * Fills in kernels, kernel_count and records of `module`, whose device is set, from a copy of the cubin.
- * INCOMPATIBLE when it is none or is damaged. What was made belongs to the module also after a failure.
+ * INCOMPATIBLE when it is no cubin or is damaged. The records made so far belong to the module also after a failure.
  */
 gyre_status cuda_records_read(gyre_module *module, const char *path, const void *cubin, size_t size);
 

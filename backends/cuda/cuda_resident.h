@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launched kernels, and what a GPU has for all of them: cuda_residents.c makes the latter, cuda_launch.c makes and
- * frees kernels, cuda_presence.c puts them onto the device and sees them leave it, cuda_quiet.c has all of them leave
- * for a while, cuda_monitor.c watches over them; cuda_service.c, cuda_memory.c and cuda_transfer.c use the stream beside them.
+ * The objects of launched kernels: a kernel, and what its GPU has for all kernels. cuda_residents.c makes the latter,
+ * cuda_launch.c makes and frees kernels, cuda_presence.c puts them onto the device and sees them leave it, cuda_quiet.c has
+ * all of them leave for a while, and cuda_monitor.c watches over them. cuda_service.c, cuda_memory.c and cuda_transfer.c use
+ * the stream beside them.
  */
 #ifndef GYRE_CUDA_RESIDENT_H
 #define GYRE_CUDA_RESIDENT_H
@@ -13,8 +14,8 @@
 enum { CUDA_RESIDENTS_MAX = 64, CUDA_LOG_LINES = 1024 };
 
 /**
- * What a GPU has for all kernels of this process, whichever runtime launched them: they share one context,
- * and what makes one of them wait for another concerns them all.
+ * The part of a GPU that all kernels of this process share, whichever runtime launched them: they have one context, and
+ * a call that makes one of them wait for another concerns them all.
  */
 struct cuda_residents {
     pthread_mutex_t lock; /* the list, and context-wide work: leaving, loading, unloading, unregistering */
@@ -25,7 +26,7 @@ struct cuda_residents {
     CUdeviceptr device_orders;
     uint64_t taken;     /* which lines are in use */
     atomic_bool serial; /* a launch returns only once its kernel has left (cuda_serial.c); never taken back */
-    bool launches_known; /* one returned while its kernel stayed: the others will too */
+    bool launches_known; /* a launch returned while its kernel stayed: the others will too */
     pthread_t monitor;
     bool monitor_started;
     uint32_t leave; /* atomic: the monitor is to end */
@@ -46,7 +47,7 @@ struct gyre_resident {
 
     pthread_mutex_t order_lock;
     uint64_t order_count;
-    /* Orders tell it to yield; it comes back. Written under both residents->lock and order_lock, read under either. */
+    /* Orders tell the kernel to yield, and it comes back. Written under residents->lock and order_lock, read under either. */
     bool leaving;
     uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
     uint64_t left_ns;      /* of the absence that its last start ended; 0: there was none, or it is counted */
@@ -73,7 +74,7 @@ static inline gyre_control_block *cuda_resident_lines(const gyre_resident *resid
     return (gyre_control_block *)(resident->control + 1);
 }
 
-/** Whether it runs: it obeyed the first command, whatever the call that launched it does. */
+/** Whether the kernel runs: it obeyed the first command, whether or not the call that launched it returned. */
 static inline bool cuda_resident_has_obeyed(const gyre_resident *resident)
 {
     return __atomic_load_n(&cuda_resident_lines(resident)[0].acknowledged, __ATOMIC_ACQUIRE) != 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a GPU has for all kernels of this process (cuda_resident.h): made with the first device, freed with the last.
+ * The part of a GPU that all kernels of this process share (struct cuda_residents): made with its first opened device, freed
+ * with the last.
  */
 #ifndef GYRE_CUDA_RESIDENTS_H
 #define GYRE_CUDA_RESIDENTS_H

@@ -5,10 +5,10 @@
 
 #include "cuda_resident.h"
 
-/** Copies from the device, behind what stands in the service stream, and waits for it. False: the log says why, and
- * `otherwise` becomes of it. */
+/** Copies from the device, behind the earlier commands of the stream, and waits for the copy. False: the log says why, with
+ * `otherwise`, the consequence. */
 bool cuda_service_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise);
-/** Frees memory of the pool behind what stands in the service stream. */
+/** Frees memory of the pool, behind the earlier commands of the stream. */
 void cuda_service_free(gyre_device *device, uint64_t address);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text work around the compiler: what it read, and what it said. Private to this folder; no state. */
+/* Text work around the compiler: the files that it read, and its messages. Private to this folder; no state. */
 #ifndef GYRE_CUDA_SOURCE_H
 #define GYRE_CUDA_SOURCE_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /**
- * What one compile reads, each file once: a call into the file system may cost tens of microseconds. For one
- * thread. NULL when there is no memory; NULL may be destroyed.
+ * The files that one compile reads, each read once: a call into the file system may cost tens of microseconds. For one
+ * thread. NULL without memory; NULL may be destroyed.
  */
 struct cuda_files;
 struct cuda_files *cuda_files_create(void);
@@ -23,9 +23,9 @@ size_t cuda_files_headers(const struct cuda_files *files, const char **names, co
                           size_t room);
 
 /**
- * Writes the files that `unit` includes, directly or not, to `list_path`, one a line: NVRTC does not tell.
- * Goes by the #include lines alone, also by those that conditions leave out, so it may list more files than
- * were read, never fewer. False with errno set when it cannot.
+ * Writes the files that `unit` includes, directly or not, to `list_path`, one a line, because NVRTC does not tell.
+ * Goes by the #include lines alone, also by lines that conditions leave out: so it may list more files than were
+ * read, never fewer. False with errno set when it cannot.
  */
 bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const char *unit_path,
                              const char *const *folders, const char *list_path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the blocks of a kernel are at, for whoever wonders why nothing is answered. Their workers note it in memory of
+ * The message that each block of a kernel works on, for a person who wonders why no reply comes. Their workers note it in memory of
  * the device (gyre_cuda_turns); here it is copied, as the monitor comes by, and written into the blocks' lines: which
  * run a block is at, and since when. Of several workers the one counts that has been at its run for longest.
  *
