@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The message that each block of a kernel works on, for a person who wonders why no reply comes. Their workers note it in memory of
- * the device (gyre_cuda_turns); here it is copied, as the monitor comes by, and written into the blocks' lines: which
- * run a block is at, and since when. Of several workers the one counts that has been at its run for longest.
+ * The work of a kernel's blocks, for a person who wonders why no reply comes. The blocks' workers note it in memory of the
+ * device (gyre_cuda_turns). Here the notes are copied when the monitor comes by, and written into the blocks' lines: which
+ * run a block is at, and since when. Of a block's workers the one counts that has been at its run for longest.
  *
- * No locks of its own: the monitor, or whoever holds residents->lock. Must not wait for a kernel, nor for others'
- * transfers. Relaxed throughout: each word is right by itself, and nobody relies on their order.
+ * No locks of its own: the monitor calls, or a thread that holds residents->lock. Must not wait for a kernel, nor for
+ * other threads' transfers. Relaxed throughout: each word is right by itself, and nobody relies on their order.
  */
 #include "cuda_check.h"
 #include "cuda_resident.h"

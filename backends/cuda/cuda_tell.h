@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells in each block's line of the control region which message it works on, and since when. */
+/* Tells in each block's line of the control region which run of messages it works on, and since when. */
 #ifndef GYRE_CUDA_TELL_H
 #define GYRE_CUDA_TELL_H
 

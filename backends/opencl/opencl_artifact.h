@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiled kernel file of the OpenCL backend: what the device's compiler made of it (binary), what the
- * device says that it declares (items, opencl_module.h), and the whole text it was made from, for when the
- * driver refuses the binary. Private to this folder.
+ * The compiled kernel file of the OpenCL backend: the binary of the device's compiler, the kernels that it declares as
+ * the device tells them (items, opencl_module.h), and the whole text, for a driver that refuses the binary. Private to
+ * this folder.
  */
 #ifndef GYRE_OPENCL_ARTIFACT_H
 #define GYRE_OPENCL_ARTIFACT_H
@@ -30,7 +30,7 @@ struct opencl_artifact {
 gyre_status opencl_artifact_write(const gyre_host *host, const char *path,
                                   const struct opencl_artifact *artifact);
 
-/** Where the parts lie in `bytes`. INCOMPATIBLE when this is no such file, or is damaged. */
+/** Finds the parts in `bytes`. INCOMPATIBLE when this is no such file, or is damaged. */
 gyre_status opencl_artifact_read(const gyre_host *host, const char *path, const void *bytes, size_t size,
                                  struct opencl_artifact *artifact);
 

@@ -40,14 +40,14 @@ struct gyre_device {
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
     uint32_t unit_count, group_max, lanes_default;
-    bool direct;                              /* it works in the queues' own memory */
+    bool direct;                              /* the device works in the queues' own memory */
     bool pins;                                /* not direct: the platform is shown the queues' memory */
     opencl_create_reachable create_reachable; /* not direct: stages are memory that both reach; else NULL */
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
-    void *anchor;          /* shared_addresses: a little of it that is always there */
+    void *anchor;          /* shared_addresses: a little shared virtual memory that is always there */
     char options[256];     /* of every compile on this device, before the user's */
-    bool solo;             /* a processor: what needs no lanes that meet is compiled without barriers */
-    bool plain_blocks;     /* solo: what needs them is compiled without the platform's optimizer */
+    bool solo;             /* a processor: kernels whose lanes need not meet are compiled without barriers */
+    bool plain_blocks;     /* solo: kernels whose lanes meet are compiled without the platform's optimizer */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. The lock is
@@ -67,13 +67,13 @@ struct gyre_module {
     struct gyre_device *device;
     cl_program program;
     cl_program meeting;     /* solo devices: of lanes that meet, once a launch asked for it; else NULL */
-    char *source, *options; /* that it is built from; NULL: no kernel of the module needs it */
+    char *source, *options; /* of `meeting`; NULL: no kernel of the module needs it */
     struct opencl_records *records; /* owns types and texts */
     struct opencl_kernel *kernels;  /* in the order of the source */
     uint32_t kernel_count;
 };
 
-/** A queue's region as the device gets to it. Its address is what the control region's table holds. */
+/** A queue's region as the device reaches it. The control region's table holds the address of this object. */
 struct gyre_queue_memory {
     gyre_queue_region *region; /* first: kernels that stay read it (opencl_stay.h) */
     struct gyre_device *device;
@@ -81,8 +81,8 @@ struct gyre_queue_memory {
 };
 
 /**
- * A buffer. Where messages may name it, `address` is what both sides call its first byte; else NULL. Without
- * `memory` it is shared virtual memory, which OpenCL has calls of its own for.
+ * A buffer. `address` is the address of its first byte on both sides, where messages may name it; else NULL. Without
+ * `memory` the buffer is shared virtual memory, for which OpenCL has calls of its own.
  */
 struct gyre_memory {
     struct gyre_device *device;

@@ -6,13 +6,13 @@
 #include "opencl_resident.h"
 
 /**
- * How many of `most` requests may be sent to the device: for that many of the largest replies there is room
- * behind those of the epochs under way. Leaves in the queue how many of them a block may get.
+ * How many of `most` requests the pump may send to the device: there is room for so many of the largest replies,
+ * behind the replies of the epochs under way. Leaves in the queue how many of the requests a block may get.
  */
 uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
-/** A bit for each queue that has requests and no room for the replies. Nothing is under way. */
+/** A bit for each queue that has requests and no room for the replies, while no epoch is under way. */
 uint64_t opencl_bridge_starved(gyre_resident *resident);
-/** Says so to the clients of these queues, who ring when there is room; `by` all ones: no more. */
+/** Tells the clients of the `starved` queues to ring once there is room. `by` all ones: no more. */
 void opencl_bridge_tell(const gyre_resident *resident, uint64_t starved, uint32_t by);
 
 #endif

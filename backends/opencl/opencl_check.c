@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a failed call means. The first failure that nothing recovers from is kept in the device, so that every
+ * Sentences about failed calls. The first failure that nothing recovers from is kept in the device, so that every
  * later call tells the cause and not its consequence. Lock: lost_lock, innermost. Must not retry.
  */
 #include "opencl_backend.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the result of a call means, and the first failure that lost a device. */
+/* Results of calls as statuses with sentences, and the first failure that lost a device. */
 #ifndef GYRE_OPENCL_CHECK_H
 #define GYRE_OPENCL_CHECK_H
 
@@ -15,9 +15,9 @@
 gyre_status opencl_check(const gyre_device *device, cl_int code, const char *call);
 /** As opencl_check, before there is a device. */
 gyre_status opencl_check_host(const gyre_host *host, cl_int code, const char *call);
-/** A command that ran on the device ended with `code`: LOST; the first cause is kept. */
+/** After a command that ran on the device ended with `code`: LOST. The first cause is kept. */
 gyre_status opencl_lose(gyre_device *device, cl_int code, const char *what);
-/** GYRE_OK, or LOST with the first cause. Any thread, cheap. */
+/** GYRE_OK, or LOST with the first cause. Cheap. Threads: any. */
 gyre_status opencl_lost(gyre_device *device);
 
 #endif

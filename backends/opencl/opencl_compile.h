@@ -6,21 +6,22 @@
 #include "opencl_backend.h"
 
 gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc);
-/** Which lanes a program is for, on a device that makes a difference (solo). */
+/** The lanes that a program is for, on a device where that makes a difference (solo). */
 enum opencl_lanes {
     OPENCL_LANES_ALONE, /* lane kernels, actors, blocks of one lane */
     OPENCL_LANES_MEET   /* block kernels */
 };
-/** A program to build: of the text that it was made from, the compiler's errors tell. */
+/** A program to build. */
 struct opencl_build_desc {
     cl_program program;
     enum opencl_lanes lanes;
-    const char *source, *options; /* options: the user's */
-    char *messages;               /* receives the compiler's words, cut; may be NULL */
+    const char *source;  /* the text of the program, whose lines the compiler's errors name */
+    const char *options; /* the user's */
+    char *messages;      /* receives the compiler's words, cut; may be NULL */
     size_t messages_size;
 };
 
-/** Builds the program with the device's options, those for such lanes and, last, the user's. */
+/** Builds the program with the device's options, the options for such lanes and, last, the user's. */
 cl_int opencl_build_program(const gyre_device *device, cl_program program, enum opencl_lanes lanes,
                             const char *options);
 /** The same; FAILED with the compiler's first error. */

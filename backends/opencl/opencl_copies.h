@@ -5,11 +5,11 @@
 
 #include "opencl_epoch.h"
 
-/** How many of `count` requests from queue->next on one epoch can copy. */
+/** The number of requests, of `count` from queue->next on, that one epoch can copy. */
 uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count);
-/** Write, run, read. LOST. */
+/** Enqueues the write of the requests, the kernel and the read of the replies. LOST. */
 gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *epoch);
-/** The epoch is through: lets clients have the replies, and counts those that a handler failed. LOST. */
+/** After the epoch: hands the replies to their clients, and counts the requests that a handler failed. LOST. */
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
 
 #endif

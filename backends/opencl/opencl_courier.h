@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who hands out replies beside the pump. Private to this folder; all but the thread itself is the pump's to call. */
+/* The courier: a second thread of a kernel, which hands out replies beside the pump. The pump calls. Private to this folder. */
 #ifndef GYRE_OPENCL_COURIER_H
 #define GYRE_OPENCL_COURIER_H
 
 #include "opencl_epoch.h"
 
-/** Where there is none, or it cannot be started, the pump goes without. */
+/** Starts the courier, if the settings want one. The pump goes without a courier that cannot be started. */
 void opencl_courier_start(gyre_resident *resident);
-/** No epoch is under way. Also where there is none. */
+/** Ends the courier, if there is one, while no epoch is under way. */
 void opencl_courier_end(gyre_resident *resident);
-/** The epoch, whose kernel is enqueued, is the courier's from here on, if it is worth it. */
+/** Gives an epoch whose kernel is enqueued to the courier, if it is worth it. */
 void opencl_courier_give(gyre_resident *resident, struct opencl_epoch *epoch);
-/** Whether the epoch's replies are the courier's still. Acquire: if not, what it wrote is seen. */
+/** Whether the courier has the epoch's replies still. Acquire: if not, the caller sees what the courier wrote. */
 bool opencl_courier_has(const struct opencl_epoch *epoch);
-/** Takes an epoch back whose kernel has ended: waits for moments. Also of one that it never had. */
+/** Takes an epoch back whose kernel has ended, or that the courier never had. Waits for moments. */
 void opencl_courier_recall(struct opencl_epoch *epoch);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that carry an epoch to the device and back know of its messages. The pump's thread alone, unless a header says
- * otherwise.
+ * An epoch and its messages, for the files that carry it to the device and back. The pump's thread alone, unless a
+ * header says otherwise.
  *
- * These files from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c, opencl_replies.c, opencl_courier.c,
- * opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump is above them. Each calls those before it, and none after it.
+ * These files from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c, opencl_replies.c,
+ * opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump is above them. Each calls only files
+ * before it.
  */
 #ifndef GYRE_OPENCL_EPOCH_H
 #define GYRE_OPENCL_EPOCH_H
@@ -34,7 +35,7 @@ static inline uint32_t opencl_request_length(const struct opencl_queue *queue, g
     return __atomic_load_n(&opencl_request_slot(queue, index)->length, __ATOMIC_RELAXED);
 }
 
-/** By a worker that died since: its reply is complete and stays as it is. */
+/** Whether a worker that died since answered the request: the reply is complete and stays as it is. */
 static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64 index)
 {
     return opencl_request_length(queue, index) == GYRE_LENGTH_ANSWERED &&
@@ -42,8 +43,8 @@ static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64
 }
 
 /**
- * Asks for a line that is about to be written and is still a client's. The builtin asks for no more than to read
- * it where the compiler does not know the processor; one that has no such instruction takes it for none.
+ * Asks for a line that is about to be written and is still in a client's cache. The builtin asks only for reading
+ * where the compiler does not know the processor; a processor without the instruction ignores it.
  */
 static inline void opencl_want_line(const void *line)
 {
@@ -54,13 +55,13 @@ static inline void opencl_want_line(const void *line)
 #endif
 }
 
-/** Another program can write the queue's memory at any time: its messages go by the stages, whatever the device. */
+/** Whether another program can write the queue's memory at any time: then messages go by the stages, on every device. */
 static inline bool opencl_is_foreign(const struct opencl_queue *queue)
 {
     return (queue->slots.foreign & GYRE_FOREIGN_RING) != 0;
 }
 
-/** Acquire: pairs with the client's release of the sequence. */
+/** Whether the request is there. Acquire: pairs with the client's release of the sequence. */
 static inline bool opencl_request_ready(const struct opencl_queue *queue, gyre_u64 index)
 {
     return __atomic_load_n(&opencl_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
@@ -87,22 +88,22 @@ static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
 /* ---- opencl_epoch.c ---- */
 
 /**
- * How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. Passes
- * over what is answered, where copies would overwrite the replies.
+ * The number of requests from queue->next on that are there or, for direct lanes, about to be; at most `most`. Passes
+ * over answered requests, where copies would overwrite their replies.
  */
 uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
-/** Of requests that are ready, how many to send now; 0: better wait, for who sent them may send on. */
+/** The number of ready requests to send now. 0: better wait, because their sender may send on. */
 uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
-/** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
+/** Sends `count` requests from queue->next on to the device, when `epochs` has a free place. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);
-/** Sends an epoch without messages and waits for it: what a driver does at a first time is done then. */
+/** Sends an epoch without messages and waits for it, so that the driver has done what it does at a first time. */
 gyre_status opencl_warm_up(gyre_resident *resident);
-/** Whether the oldest epoch is through; of a gathered one, replies go out as they come. */
+/** Whether the oldest epoch is through. If it is gathered, hands out the replies that came. */
 bool opencl_oldest_is_done(gyre_resident *resident);
 /** Waits for the oldest epoch and completes its requests. LOST. */
 gyre_status opencl_collect(gyre_resident *resident);
-/** Releases what epochs hold. */
+/** Releases the objects and stages of all epochs. */
 void opencl_epochs_release(gyre_resident *resident);
 
 #endif

@@ -7,13 +7,13 @@
 
 /** Whether the next `count` requests of the queue go by the stages. */
 bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** How many of them one epoch can gather. */
+/** The number of them that one epoch can gather. */
 uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** Gathers, runs. Of a direct device also sets epoch->repeated. LOST. */
+/** Gathers the requests and runs the kernel. For a direct device also sets epoch->repeated. LOST. */
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
-/** Hands out the replies that are there; true: all were, or the epoch ended without some. */
+/** Hands out the replies that are there. True: all were there, or the epoch ended without some. */
 bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);
-/** The epoch is through. LOST when a reply is not there. */
+/** After the epoch: hands out the other replies. LOST when a reply is not there. */
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
 
 #endif

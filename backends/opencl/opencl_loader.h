@@ -71,7 +71,7 @@ struct opencl_loader {
     char path[256]; /* the file it was loaded from */
 };
 
-/** UNAVAILABLE with what was looked for and what to install when there is no loader. */
+/** UNAVAILABLE when there is no loader, with the names that were tried and what to install. */
 gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader **out);
 
 /** The name of an error code: "CL_OUT_OF_RESOURCES"; "an unknown error" for codes of vendors. */

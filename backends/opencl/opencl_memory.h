@@ -14,8 +14,8 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address);
 /**
- * Tells the device which buffers messages to `kernel` may name from now on: those of the table, which has
- * GYRE_HANDLES_MAX entries. One that is freed must leave the list before, or the driver looks at it.
+ * Tells the device which buffers messages to `kernel` may name from now on: the buffers of the table, which has
+ * GYRE_HANDLES_MAX entries. A buffer must leave the table before it is freed, or the driver looks at it.
  */
 gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel,
                                 const gyre_control_handle *table);

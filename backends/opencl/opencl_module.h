@@ -8,7 +8,7 @@
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
 gyre_status opencl_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
 void opencl_module_release(gyre_module *module);
-/** The program of such lanes, which stays the module's; it may have to be built. One thread a device. */
+/** The module's program for such lanes, which the module keeps; builds it if necessary. One thread a device. */
 gyre_status opencl_module_program(gyre_module *module, enum opencl_lanes lanes, cl_program *program);
 /** The kernel of that name, or NULL. */
 const struct opencl_kernel *opencl_module_find(const struct gyre_module *module, const char *name);

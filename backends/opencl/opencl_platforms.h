@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which devices there are: of all platforms, those that the settings name. Private to this folder. */
+/* The devices of all platforms, and the devices among them that the settings name. Private to this folder. */
 #ifndef GYRE_OPENCL_PLATFORMS_H
 #define GYRE_OPENCL_PLATFORMS_H
 
@@ -12,7 +12,7 @@ struct opencl_place {
     cl_device_id device;
 };
 
-/** What a search found. */
+/** The result of a search. */
 struct opencl_places {
     struct opencl_place matching[OPENCL_DEVICES_MAX]; /* Gyre's devices 0, 1, ... */
     uint32_t matching_count;

@@ -5,7 +5,7 @@
 
 #include "opencl_resident.h"
 
-/** The thread; `argument` is the resident. Returns when the control word says STOP or YIELD, or at LOST. */
+/** The thread's function; `argument` is the resident. Returns when the control word says STOP or YIELD, or at LOST. */
 void *opencl_pump_main(void *argument);
 
 #endif

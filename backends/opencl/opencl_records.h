@@ -8,7 +8,7 @@
 
 /**
  * Fills in kernels, kernel_count and records of `module`, whose device is set, from a copy of the items.
- * INCOMPATIBLE when they are damaged. What was made belongs to the module also after a failure.
+ * INCOMPATIBLE when they are damaged. The records made so far belong to the module also after a failure.
  */
 gyre_status opencl_records_read(gyre_module *module, const char *path, const struct opencl_part *items);
 

@@ -5,16 +5,16 @@
 
 #include "opencl_epoch.h"
 
-/** What a message's times are, where they are kept: those of its epoch, as the device shares no clock with its queue. */
+/** Notes the times of message i, where times are kept: the times of its epoch, because device and queue share no clock. */
 void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
 /**
- * A few of the replies that are there of a gathered epoch; false: none was. The pump, or the courier while the epoch is
- * its own.
+ * Hands out a few of a gathered epoch's replies that are there. False: none was. The pump calls, or the courier while
+ * it has the epoch.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
-/** Of an epoch in the stages of a direct device, which is through: whether message i is complete. */
+/** Whether message i is complete, after an epoch in the stages of a direct device. */
 bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i);
-/** Hands out all of these. */
+/** Hands out all replies of such an epoch. */
 void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch);
 
 #endif

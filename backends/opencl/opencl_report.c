@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes back beside replies: lines that handlers log, failures that a direct device counts, and what the
+ * The device's news beside replies: lines that handlers log, failures that a direct device counts, and what the
  * command queues measured. No locks: the pump's thread, or nobody else is there any more.
  */
 #include "opencl_check.h"

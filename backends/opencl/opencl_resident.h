@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launched kernel: opencl_launch.c makes and ends it, opencl_pump.c is its thread, opencl_epoch.c carries
- * messages to the device and back, opencl_report.c tells what came of it. With mode = resident, opencl_stay.c
- * takes the places of the middle two.
+ * messages to the device and back, and opencl_report.c reads its log. With mode = resident, opencl_stay.c stands
+ * in for the pump and the epochs.
  *
- * All but `present` belongs to the pump once it runs.
+ * All members except `present` belong to the pump once it runs.
  */
 #ifndef GYRE_OPENCL_RESIDENT_H
 #define GYRE_OPENCL_RESIDENT_H
@@ -54,7 +54,7 @@ struct opencl_epoch {
     uint32_t carried;            /* gathered, atomic: an opencl_carry */
 };
 
-/** Whose the replies of an epoch are. */
+/** The thread that has the replies of an epoch. */
 enum opencl_carry {
     OPENCL_CARRY_NOT,
     OPENCL_CARRY_GIVEN,    /* to the courier */
@@ -75,8 +75,7 @@ struct opencl_profile {
     uint64_t epochs, messages, write_ns, run_ns, read_ns;
 };
 
-/** What a parameter of the entry stands for: a buffer,
- * or shared virtual memory; neither: nothing is meant. */
+/** A parameter of the entry: a buffer, or shared virtual memory; neither for a parameter without a buffer. */
 struct opencl_argument {
     cl_mem memory;
     void *address;

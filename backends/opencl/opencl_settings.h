@@ -11,20 +11,20 @@
 /** How messages reach the device. */
 enum opencl_transfer {
     OPENCL_TRANSFER_AUTO,   /* direct where the device can */
-    OPENCL_TRANSFER_DIRECT, /* it works in the queues themselves */
-    OPENCL_TRANSFER_STAGED  /* it gets copies */
+    OPENCL_TRANSFER_DIRECT, /* the device works in the queues themselves */
+    OPENCL_TRANSFER_STAGED  /* the device gets copies */
 };
 
 /** A switch that the backend may decide. */
 enum opencl_switch { OPENCL_NO, OPENCL_YES, OPENCL_AUTO };
 
-enum { OPENCL_EPOCHS_MAX = 8 }; /* of one kernel under way at once, whatever is configured */
+enum { OPENCL_EPOCHS_MAX = 8 }; /* epochs of one kernel under way at once, whatever is configured */
 
 /** The keys of [backend.opencl], parsed. */
 struct opencl_settings {
     char platform[128], device[128]; /* patterns of names with * and ?; "*": any */
     cl_device_type type;
-    int32_t index; /* of what matches; -1: all of them are devices of Gyre */
+    int32_t index; /* among the matching devices; -1: all of them are devices of Gyre */
     enum opencl_transfer transfer;
     uint32_t batch;             /* messages of an epoch at most */
     uint32_t epochs;            /* under way at once */
@@ -33,7 +33,7 @@ struct opencl_settings {
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
     enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
     uint32_t profile;           /* 1: command queues measure; the figures are logged when a kernel ends */
-    enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for some PoCLs */
+    enum opencl_switch optimize_blocks; /* blocks of several lanes; auto: yes, except with some PoCLs */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text work around the compiler: one text out of a unit
- * and its headers, and what a compiler said. No state. */
+/* Text work around the compiler: one text out of a unit and its headers, and a compiler's messages. No state. */
 #ifndef GYRE_OPENCL_SOURCE_H
 #define GYRE_OPENCL_SOURCE_H
 
 #include <stddef.h>
 
 /**
- * The unit with the headers that it includes in it, directly or not, each behind a #line that names it: the
- * device's compiler needs no files, and can compile the text again where these are not. A header that is in
- * none of the folders keeps its #include.
+ * One text of the unit and the headers that it includes, directly or not, each behind a #line that names it: the
+ * device's compiler needs no files, and can compile the text again without them. A header that is in none of the
+ * folders keeps its #include.
  *
  * Writes the files read to `list_path`, one a line, unless it is NULL. For free; NULL with errno set.
  */

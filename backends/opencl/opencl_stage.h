@@ -15,12 +15,12 @@ void opencl_stage_find(gyre_device *device);
 /** Room for `wanted` bytes that serves most epochs, so that it is seldom made anew. */
 size_t opencl_stage_room(size_t wanted);
 /**
- * At least `wanted` bytes; what was there is lost when there were fewer. Zeros at first. `queue` is for maps;
- * waits for it, but only when something is made.
+ * Makes the stage hold at least `wanted` bytes; its contents are lost when it held fewer. A stage is zeros at first. `queue`
+ * is for maps; the function waits for it only when the stage is made anew.
  */
 cl_int opencl_stage_grow(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage,
                          size_t wanted);
-/** Also of a stage of zeros. No command uses it any more. */
+/** Frees a stage that no command uses any more; also a stage of zeros. */
 void opencl_stage_release(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage);
 
 #endif

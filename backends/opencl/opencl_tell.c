@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the blocks of a kernel do, for whoever wonders why nothing is answered: the pump knows which of them an epoch
+ * The work of a kernel's blocks, for a person who wonders why no reply comes: the pump knows which of them an epoch
  * runs in, and writes their lines for them, when it begins and when it is through. A block that shares an epoch with
  * others is at it until all are through. No locks: the pump's thread alone. Relaxed: nobody relies on the order.
  */
