@@ -122,7 +122,7 @@ bool cuda_reclaim(gyre_device *device)
     if (kept == 0 || cuda_quiet_begin(device) != GYRE_OK)
         return false;
     cuda_note(device, driver->cuStreamSynchronize(device->residents->service), "cuStreamSynchronize");
-    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* the result is looked at below */
+    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* the pool tells the result */
     const bool less = kept_by_pool(device, pool) < kept;
     return cuda_quiet_end(device) == GYRE_OK && less;
 }
