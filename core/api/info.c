@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a kernel, gathered from all who count. Lock: kernel->lock. */
+/* The numbers of a kernel, from its device, durability and recovery. Lock: kernel->lock. */
 #include <stdio.h>
 
 #include "core/api/tools.h"
@@ -83,7 +83,8 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
 
 const char *gyre_kernel_restored_from(gyre_kernel *kernel)
 {
-    const gyre_queue *queue = gyre_kernel_queue(kernel); /* with checkpoints and a journal it has no other */
+    const gyre_queue *queue =
+        gyre_kernel_queue(kernel); /* a kernel with checkpoints and a journal has no other queue */
     return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
                ? gyre_view_of(queue)->durable->file.path
                : NULL;

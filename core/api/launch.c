@@ -33,7 +33,7 @@ static const char *kernel_text(const gyre_kernel *kernel, const char *key)
 
 /* ---- building ---- */
 
-/* A warning of a kernel that compiled is a mistake as a rule, as of a variable that has no value yet. */
+/* A compiler's warning about a kernel is mostly a mistake in it, for example a variable without a value. */
 static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *messages)
 {
     const bool warns = status == GYRE_OK && strstr(messages, "warning") != NULL;
@@ -72,7 +72,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     return status;
 }
 
-/* Opens the device and builds as the section of the kernel's present name says. */
+/* Opens the device and builds, by the section of the kernel's present name. */
 static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status =
@@ -80,7 +80,7 @@ static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_de
     return status == GYRE_OK ? build_kernel(kernel, desc) : status;
 }
 
-/* Whether the sections of two names say the same about how to build. */
+/* True when the sections of two names build alike. */
 static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc, const char *one,
                         const char *other)
 {
@@ -90,8 +90,8 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
            gyre_kernel_same_options(config, one, other);
 }
 
-/* A file tells the name of its only kernel when it was built; where that name's section says so, it is built
- * again. */
+/* The name of a file's only kernel is known after the build. If the section of that name asks for another build, the kernel is
+ * built again. */
 static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char guessed[GYRE_NAME_MAX];
@@ -113,8 +113,8 @@ static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *de
 }
 
 /*
- * A file that was compiled before has its options for good. Without the kernel's own it would answer something
- * else and is refused; without a switch of headers, seals, times or wires it only goes without these.
+ * The options of a file that was compiled before cannot change. A file without the kernel's own options is refused, since it
+ * might answer something else. A file without a switch for headers, seals, times or wires only lacks these.
  */
 static gyre_status check_compiled(const gyre_kernel *kernel)
 {
@@ -138,7 +138,7 @@ static gyre_status check_compiled(const gyre_kernel *kernel)
 
 /* ---- the shape ---- */
 
-/* By all kernels of this kernel's device that are not released: the terminated ones may be launched again. */
+/* Blocks of all kernels on the device that are not released, since a terminated kernel may be launched again. */
 static uint32_t blocks_held(const gyre_kernel *kernel)
 {
     uint32_t held = 0;
@@ -167,7 +167,8 @@ static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *
 {
     gyre_queue_desc queue = {
         .size = sizeof queue, .name = kernel->name, .request = desc->request, .reply = desc->reply};
-    return gyre_kernel_add_queue(kernel, &queue, &kernel->queues.main); /* nobody else has the kernel yet */
+    return gyre_kernel_add_queue(kernel, &queue,
+                                 &kernel->queues.main); /* no other thread has the kernel yet */
 }
 
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
@@ -199,7 +200,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
     if (status == GYRE_OK)
-        status = gyre_kernel_list(kernel); /* before the start: who brings back a worker looks there */
+        status = gyre_kernel_list(kernel); /* before the start: the watcher finds the kernel in the list */
     if (status == GYRE_OK) {
         pthread_mutex_lock(&kernel->lock);
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
@@ -259,7 +260,7 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     return GYRE_OK;
 }
 
-/* Owner of *out: the caller, also after a failure. */
+/* The caller owns *out, even after a failure. */
 static gyre_status only_build(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
     *out = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing: configuration in, everything that the runtime owns out. */
+/* Opening a runtime from its configuration, and closing it with everything that it owns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const char *gyre_version(void)
     return GYRE_VERSION_TEXT;
 }
 
-/* The settings of the descriptor, with the shorthand for the backend as one more. */
+/* Loads the configuration with the descriptor's settings, and its backend as one more setting. */
 static gyre_status load_config(gyre_runtime *runtime, const gyre_open_desc *desc, bool typed)
 {
     size_t count = 0;
@@ -109,7 +109,8 @@ void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level)
     const struct gyre_config_value *configured =
         gyre_config_find(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level");
     if (configured && strcmp(configured->origin, "default") == 0)
-        __atomic_store_n(&runtime->log_level, (int)level, __ATOMIC_RELAXED); /* a line more or less */
+        __atomic_store_n(&runtime->log_level, (int)level,
+                         __ATOMIC_RELAXED); /* relaxed: a line more or less does not matter */
 }
 
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime)

@@ -62,7 +62,7 @@ void gyre_buffer_destroy(gyre_buffer *buffer)
     free(buffer);
 }
 
-/* Nobody else uses the runtime now. What a handler that never returned may still touch stays. */
+/* No other thread uses the runtime now. Buffers that a handler may still touch, because it never returned, stay. */
 void gyre_buffers_close(gyre_runtime *runtime)
 {
     while (runtime->buffers) {

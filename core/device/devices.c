@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them.
- * Lock: runtime->lock for the list, not while a backend is probed or a device opened, which may take seconds: a
- * device that is being opened is listed as such, and only who wants the same one waits, on `settled`.
+ * Lock: runtime->lock for the list, not while a backend is probed or a device opened, which may take seconds. A device that
+ * is being opened is listed as such, and only threads that want the same device wait, on `settled`.
  */
 #include "core/device/devices.h"
 
@@ -47,7 +47,7 @@ static struct gyre_open_device *find_device(const gyre_runtime *runtime,
     return device;
 }
 
-/* Lists a device that this thread is to open: others who want it wait. NULL without memory. Under the lock. */
+/* Lists a device that this thread will open; other threads that want it wait. NULL without memory. Under the lock. */
 static struct gyre_open_device *claim_device(gyre_runtime *runtime, const struct gyre_candidate *candidate,
                                              uint32_t ordinal)
 {
@@ -72,7 +72,7 @@ static void unlist_device(gyre_runtime *runtime, const struct gyre_open_device *
     *link = device->next;
 }
 
-/* Opens a claimed device, which is freed when that fails: whoever waited for it tries by himself. */
+/* Opens a claimed device. After a failure the device is freed, and threads that waited for it try to open it themselves. */
 static gyre_status open_device(struct gyre_open_device *device)
 {
     gyre_runtime *runtime = device->runtime;
@@ -93,7 +93,7 @@ static gyre_status open_device(struct gyre_open_device *device)
     return status;
 }
 
-/* The device if it is open, after a thread that opens it was waited for; else it is the caller's to open. */
+/* The device, after a wait for a thread that opens it. *claimed: it is not open, and the caller has to open it. */
 static struct gyre_open_device *find_or_claim(gyre_runtime *runtime, const struct gyre_candidate *candidate,
                                               uint32_t ordinal, bool *claimed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime, as all that belongs to it uses it: its log, its guests, and whose process it is of.
+ * The functions of a runtime for its own objects: the log, the guests, and the check of the process.
  * Lock: runtime->lock for the guests.
  */
 #include "core/device/runtime.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watcher of a runtime: whoever watches over its kernels and brings back what died. Devices and kernels call this
- * table, and know nothing else of it.
+ * The watcher of a runtime, which watches its kernels and revives those that die. Devices and kernels call this table, and
+ * know nothing else of the watcher.
  */
 #ifndef GYRE_CORE_DEVICE_WATCHER_H
 #define GYRE_CORE_DEVICE_WATCHER_H

@@ -11,27 +11,27 @@
 #include "core/durability/replay.h"
 #include "core/kernel/keeper.h"
 
-static gyre_status begin(gyre_kernel *kernel)
+static gyre_status keeper_begin(gyre_kernel *kernel)
 {
     gyre_status status = gyre_checkpoints_begin(kernel);
     return status == GYRE_OK ? gyre_durable_begin(kernel) : status;
 }
 
-static gyre_status queue_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
+static gyre_status keeper_queue_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
 {
     gyre_status status = gyre_checkpoints_equip(kernel, queue, durable);
     return status == GYRE_OK && kernel->resident ? gyre_durable_begin_queue(queue) : status;
 }
 
 static const struct gyre_keeper keeper = {
-    .begin = begin,
+    .begin = keeper_begin,
     .replay = gyre_replay_start,
     .running = gyre_durable_forget,
     .left = gyre_checkpoints_finish,
     .stop = gyre_checkpoints_stop,
     .destroy = gyre_checkpoints_destroy,
     .queue_open = gyre_durable_open,
-    .queue_equip = queue_equip,
+    .queue_equip = keeper_queue_equip,
     .queue_rewind = gyre_checkpoints_rewind,
     .queue_settle = gyre_checkpoints_settle,
     .queue_end = gyre_durable_end,

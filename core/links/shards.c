@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing of the rings of one name: from configuration and descriptor to queues of a kernel.
+ * Opening and closing shards: from configuration and descriptor to the queues of a kernel.
  *
- * Locks: kernel->lock for the kernel's list. A receiver that waits is counted in `inside`, and awaited before
- * anything is freed; sends touch nothing of the shards once they are in a queue, which counts its own.
+ * Locks: kernel->lock for the kernel's list. A receiver that waits is counted in `inside`, and awaited before the shards are
+ * freed. A send does not touch the shards once it is inside a queue, and queues count their senders.
  */
 #include "core/links/shards.h"
 
@@ -26,7 +26,7 @@ static int64_t setting(const gyre_kernel *kernel, const char *name, const char *
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
 }
 
-/* What the descriptor leaves to the section, the section is wrong in. */
+/* The section is to blame for a wrong key that the descriptor left to it. */
 static gyre_status find_key(const gyre_kernel *kernel, const char *name, const gyre_shards_desc *desc,
                             struct gyre_message_key *key)
 {
@@ -73,10 +73,11 @@ static void close_rings(gyre_shards *shards, uint32_t count)
         gyre_kernel_close_queue(shards->queues[i]);
 }
 
-/* NAME/0, NAME/1, ..., each as [queue.NAME] says. */
+/* Opens the rings NAME/0, NAME/1, ..., each configured by [queue.NAME]. */
 static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
 {
-    char name[sizeof shards->name + 16]; /* more than a queue may have: it says so */
+    char name[sizeof shards->name +
+              16]; /* longer than a queue's name may be, so that opening the queue refuses it */
     gyre_queue_desc queue = {.size = sizeof queue,
                              .name = desc->name ? name : NULL,
                              .capacity = desc->capacity,
@@ -98,7 +99,7 @@ static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
     return GYRE_OK;
 }
 
-/* Lets receivers return: they look at `closing` when a bell rings. */
+/* Makes receivers return: they look at `closing` when a bell rings. */
 static void send_away(gyre_shards *shards)
 {
     __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
@@ -109,7 +110,7 @@ static void send_away(gyre_shards *shards)
     }
 }
 
-/* Those of a kernel whose device side has left: the rings are the kernel's queues, which it frees. */
+/* Frees the shards of a kernel whose device has left. The kernel frees the rings, which are its queues. */
 static void free_shards(gyre_kernel *kernel)
 {
     while (kernel->shards.first) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of gyre_shards share. Locks: none of its own;
- * the list of a kernel's is under kernel->lock. */
+/* The object behind gyre_shards: several rings of a kernel behind one name. The kernel's list of shards is under
+ * kernel->lock. */
 #ifndef GYRE_CORE_LINKS_SHARDS_H
 #define GYRE_CORE_LINKS_SHARDS_H
 
@@ -8,7 +8,7 @@
 #include "core/types/key.h"
 #include "gyre/shards.h"
 
-enum { GYRE_SHARD_THREADS = 4096 }; /* threads that get their ring in the order of their first send */
+enum { GYRE_SHARD_THREADS = 4096 }; /* threads that get a ring each, in the order of their first sends */
 
 struct gyre_shards {
     /* constant after opening */

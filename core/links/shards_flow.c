@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages through the rings of one name: which ring a request goes to, and whose completions come next. No
- * lock of its own; every ring is a queue, which has its own. A wait is made in one ring when sending, and for
- * all of them when receiving.
+ * Messages of shards: the ring that a request goes to, and the ring whose completion comes next. No lock of its own: every
+ * ring is a queue with its own locks. A sender waits in one ring, a receiver for all of them.
  */
 #include "core/links/shards.h"
 
@@ -17,11 +16,11 @@ static uint32_t next_turn(gyre_shards *shards)
     return __atomic_fetch_add(&shards->turn, 1, __ATOMIC_RELAXED) % shards->count;
 }
 
-/* Threads are numbered in the order in which they first ask, in the whole process; from 0 on. */
+/* The number of the calling thread in the process, from 0 on, in the order of first calls. */
 static uint32_t thread_number(void)
 {
     static uint32_t threads;            /* atomic */
-    static _Thread_local uint32_t mine; /* + 1 */
+    static _Thread_local uint32_t mine; /* the thread's number + 1; 0: none yet */
     if (!mine)
         mine = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
     return mine - 1;
@@ -37,7 +36,7 @@ static uint32_t ring_of_thread(gyre_shards *shards)
     return shards->ring_of[number] - 1u;
 }
 
-/* The upper half of the hash, scaled to the rings: no division. */
+/* The ring of a hash: its upper half, scaled to the number of rings without a division. */
 static uint32_t ring_of_hash(const gyre_shards *shards, uint64_t hash)
 {
     return (uint32_t)((hash >> 32) * shards->count >> 32);
@@ -71,7 +70,7 @@ gyre_status gyre_shards_pick(gyre_shards *shards, const void *request, size_t si
 
 /* ---- sending ---- */
 
-/* One without bytes need not be there. */
+/* True when a request that has bytes is NULL. */
 static bool lacks_request(const gyre_shards *shards, const void *request)
 {
     return !request && !gyre_queue_takes_nothing(shards->queues[0]);
@@ -91,7 +90,7 @@ gyre_status gyre_shards_send(gyre_shards *shards, const void *request, size_t si
                : status;
 }
 
-/* How many requests from the first on go to its ring; all of them unless keys say otherwise. */
+/* The number of requests from the first on that go to the first one's ring; all of them unless shards are chosen by key. */
 static gyre_status run_of(gyre_shards *shards, const unsigned char *requests, size_t size, size_t count,
                           uint32_t *ring, size_t *length)
 {
@@ -99,7 +98,7 @@ static gyre_status run_of(gyre_shards *shards, const unsigned char *requests, si
     uint32_t next = *ring;
     *length = status != GYRE_OK ? 0 : shards->rule == GYRE_SHARD_KEY ? 1 : count;
     while (*length > 0 && *length < count && next == *ring) {
-        /* a request without its key ends the run, and is told about when it is the first of the next one */
+        /* a request without its key ends the run, and fails as the first of the next run */
         if (pick(shards, requests + *length * size, size, &next) != GYRE_OK)
             break;
         *length += next == *ring;
@@ -121,7 +120,7 @@ gyre_status gyre_shards_send_batch(gyre_shards *shards, const void *requests, si
         uint32_t ring = 0;
         size_t length = 0, accepted = 0;
         status = run_of(shards, request + *sent * size, size, count - *sent, &ring, &length);
-        if (status == GYRE_OK) /* what was sent before is worth more than a wait */
+        if (status == GYRE_OK) /* no wait after a part of the batch was sent */
             status = gyre_send_batch(shards->queues[ring], request + *sent * size, size, length, &accepted,
                                      *sent ? GYRE_NO_WAIT : deadline_ns);
         *sent += accepted;
@@ -146,7 +145,7 @@ gyre_status gyre_shards_call(gyre_shards *shards, const void *request, size_t re
 
 /* ---- receiving ---- */
 
-/* Takes what is there, beginning with the ring whose turn it is. AGAIN: nothing was, for this thread. */
+/* Takes a completion, beginning with the ring whose turn it is. AGAIN: no ring had one for this thread. */
 static gyre_status take_any(gyre_shards *shards, gyre_shard_batch *batch)
 {
     const uint32_t first = __atomic_load_n(&shards->cursor, __ATOMIC_RELAXED);
@@ -166,7 +165,7 @@ static gyre_status take_any(gyre_shards *shards, gyre_shard_batch *batch)
     return GYRE_AGAIN;
 }
 
-/* Counted as one who may wait, so that nothing is freed under it. */
+/* Receives with a wait, counted in `inside`, so that the shards are not freed meanwhile. */
 static gyre_status receive_waiting(gyre_shards *shards, gyre_shard_batch *batch, uint64_t deadline_ns)
 {
     const struct gyre_queue_group group = {shards->queues, shards->count, &shards->closing};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchdog, supervisor and recovery as the watcher of a runtime: which of their functions is called when.
+ * The watcher of a runtime: which function of the watchdog, the supervisor and recovery each call of its table is.
  * No locks.
  */
 #include "core/recovery/care.h"

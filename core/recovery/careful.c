@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handing out requests step by step, so that the one that takes workers down is found: first the suspected
- * queue's first unanswered request alone, then, as long as all goes well, twice as many each time. A queue
- * that has been through stays open, one that has not is kept out of the kernel's table, and a kernel with
- * none of them is not launched at all.
+ * Handing out requests step by step, to find the request that kills workers. The first unanswered request of the suspected
+ * queue goes alone; each further portion is twice as large, until a worker dies. A queue whose requests were all answered
+ * stays open. A queue that was not tested yet is kept out of the kernel's table, and a kernel with such queues alone is not
+ * launched.
  *
- * Runs in the keeper's thread. Locks: kernel->lock for each step, not while the device works on it. Whoever
- * stops or pauses the kernel meanwhile is not kept waiting: that ends the care.
+ * Runs in the keeper's thread. Locks: kernel->lock for each step, not while the device works on it. A thread that stops or
+ * pauses the kernel meanwhile is not kept waiting: that ends the test.
  */
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
@@ -22,15 +22,15 @@
 
 #define LOOK_NS UINT64_C(50000)
 
-/* A queue under test, kept from being freed while it is looked at. */
+/* A queue under test, which is kept from being freed. */
 struct step {
     gyre_kernel *kernel;
     gyre_queue *queue;
-    uint64_t end;   /* what had been sent when the test began */
-    uint64_t count; /* of requests in the present portion */
+    uint64_t end;   /* the next index to be sent when the test began */
+    uint64_t count; /* requests in the present portion */
 };
 
-/* Under the lock: closes all queues that have something to be tested, and finds the most suspected one. */
+/* Under the lock: the closed queue whose first request was there at the most deaths. NULL: no queue is closed. */
 static gyre_queue *most_suspected(gyre_kernel *kernel)
 {
     gyre_queue *found = NULL;
@@ -53,8 +53,8 @@ static void close_gates(const struct gyre_recovery *recovery)
     }
 }
 
-/* The next queue to test, with its first portion behind a gate. False when there is none left. */
-static bool choose(const struct gyre_recovery *recovery, struct step *step)
+/* Finds the next queue to test. False when no queue is left. */
+static bool choose_queue(const struct gyre_recovery *recovery, struct step *step)
 {
     *step = (struct step){.count = 1};
     for (size_t i = 0; i < recovery->count; i++) {
@@ -71,8 +71,8 @@ static bool choose(const struct gyre_recovery *recovery, struct step *step)
     return step->queue != NULL;
 }
 
-/* Under the lock: whether the queue is still the kernel's, and the kernel is at work. */
-static bool goes_on(const struct step *step)
+/* Under the lock: true while the queue is the kernel's, and the kernel runs. */
+static bool queue_is_served(const struct step *step)
 {
     const gyre_queue *queue = step->kernel->queues.first;
     while (queue && queue != step->queue)
@@ -81,8 +81,8 @@ static bool goes_on(const struct step *step)
 }
 
 /*
- * Under the lock: the gate of the next portion. It stands before a request that nobody has answered: the place
- * of one that was answered out of turn may be a later message's as soon as its completion is received.
+ * Under the lock: sets the gate behind the next portion, at an unanswered request. The slot of a request that was answered
+ * out of turn may hold a later message as soon as its completion is received.
  */
 static void open_portion(const struct step *step)
 {
@@ -91,25 +91,25 @@ static void open_portion(const struct step *step)
     gyre_kernel_set_gate(step->queue, next < step->end ? next : UINT64_MAX);
 }
 
-/* A queue of a kernel that runs again may be closed at any time: holds on to it, if it is there still. */
-static bool hold(const struct step *step, bool *inside)
+/* Enters the queue, so that it is not freed. False when the application has closed it, which it may at any time. */
+static bool enter_queue(const struct step *step, bool *inside)
 {
     pthread_mutex_lock(&step->kernel->lock);
-    bool there = step->kernel->care->revival.runs || goes_on(step);
+    bool there = step->kernel->care->revival.runs || queue_is_served(step);
     if (there)
         gyre_queue_stay(step->queue, UINT64_MAX, inside);
     pthread_mutex_unlock(&step->kernel->lock);
     return there;
 }
 
-/* Puts the queue before the device: in a kernel that is launched with it, or that has others already. */
-static gyre_status begin(struct step *step)
+/* Shows the queue to the device: launches the kernel, or adds the queue to a kernel that runs. */
+static gyre_status show_queue(struct step *step)
 {
     bool launch = step->kernel->care->revival.runs;
     pthread_mutex_lock(&step->kernel->lock);
     step->end = gyre_queue_next_index(step->queue);
     open_portion(step);
-    if (!launch && goes_on(step)) {
+    if (!launch && queue_is_served(step)) {
         gyre_kernel_show_queue(step->kernel, step->queue);
         gyre_control_order(step->kernel, gyre_control_verb(step->kernel));
     }
@@ -117,8 +117,8 @@ static gyre_status begin(struct step *step)
     return launch ? gyre_recovery_resume(step->kernel) : GYRE_OK;
 }
 
-/* Lets the device work off portion after portion. LOST when its worker died. */
-static gyre_status work_off(struct gyre_dispatch *dispatch, struct step *step)
+/* Lets the device handle portion after portion. LOST when its worker died. */
+static gyre_status work_portions_off(struct gyre_dispatch *dispatch, struct step *step)
 {
     bool done = false;
     while (!done) {
@@ -126,8 +126,8 @@ static gyre_status work_off(struct gyre_dispatch *dispatch, struct step *step)
             return gyre_error_set(GYRE_LOST, "the worker process died");
         pthread_mutex_lock(&step->kernel->lock);
         done = gyre_view_of(step->queue)->gate == UINT64_MAX
-                   ? gyre_queue_first_unanswered(step->queue) >= step->end || !goes_on(step)
-                   : !goes_on(step);
+                   ? gyre_queue_first_unanswered(step->queue) >= step->end || !queue_is_served(step)
+                   : !queue_is_served(step);
         if (!done && gyre_queue_first_unanswered(step->queue) >= gyre_view_of(step->queue)->gate) {
             step->count *= 2;
             open_portion(step);
@@ -139,7 +139,7 @@ static gyre_status work_off(struct gyre_dispatch *dispatch, struct step *step)
     return GYRE_OK;
 }
 
-/* What was not chosen, because somebody stopped or paused a kernel in the midst of it. */
+/* Opens the queues that were not tested, because a thread stopped or paused their kernel meanwhile. */
 static gyre_status open_rest(const struct gyre_recovery *recovery)
 {
     gyre_status status = GYRE_OK;
@@ -167,13 +167,13 @@ gyre_status gyre_recovery_step_by_step(const struct gyre_recovery *recovery)
     struct step step;
     gyre_status status = GYRE_OK;
     close_gates(recovery);
-    while (status != GYRE_LOST && choose(recovery, &step)) {
+    while (status != GYRE_LOST && choose_queue(recovery, &step)) {
         bool inside = false;
-        if (!hold(&step, &inside))
+        if (!enter_queue(&step, &inside))
             break;
-        status = begin(&step);
+        status = show_queue(&step);
         if (status == GYRE_OK)
-            status = work_off(recovery->device->dispatch, &step);
+            status = work_portions_off(recovery->device->dispatch, &step);
         gyre_queue_leave(step.queue, inside);
     }
     if (status != GYRE_LOST)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a kernel and its blocks are, as far as they tell and the watchdog saw. Lock: kernel->lock. */
+/* The health of a kernel and its blocks, from their lines and from the watchdog. Lock: kernel->lock. */
 #include "core/recovery/health.h"
 
 #include "core/base/error.h"
@@ -20,7 +20,7 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
     return GYRE_HEALTH_IDLE;
 }
 
-/* What its line says, or, where its backend does not tell, what its kernel is. Under the lock. */
+/* From the block's line; the kernel's health where the backend does not tell about blocks. Under the lock. */
 static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_control_block *line,
                                           const gyre_block_info *info)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * After the death of a worker process: reaped already, so nothing writes into the rings but their clients.
- * Another worker is started, and every kernel is launched again, resumed at its first unanswered request.
- * Before that it is looked into which request is to blame (suspects.c).
+ * Recovery from the death of a worker process. The process is reaped, so only clients write into the rings. First the
+ * request that killed the worker is looked for (suspects.c). Then another worker is started, and every kernel is launched
+ * again, where it goes on at the first unanswered request of each queue (revival.c).
  *
- * All of it runs in the keeper's thread. Locks: kernel->lock, never while something is waited for. From the
- * death until a kernel runs again it has `starting`, so that nobody else takes it up or down.
+ * All of it runs in the keeper's thread. Lock: kernel->lock, never during a wait. `turn.starting` is set from the death
+ * until the kernel runs again, so that no other thread takes the device side up or down.
  */
 #include "core/recovery/recovery.h"
 
@@ -31,17 +31,17 @@
 
 enum { BACKOFF_DOUBLINGS_MAX = 10 };
 #define BACKOFF_MAX_NS  UINT64_C(1000000000)
-#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* pause between two attempts to allocate */
 
 /* ---- taking kernels out of service ---- */
 
-/* Handlers that keep something between messages can be run again for a message only from a checkpoint on. */
+/* A handler with a state can handle a message again only from a checkpoint on. */
 static bool cannot_repeat(const gyre_kernel *kernel)
 {
     return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints;
 }
 
-/* What the dead worker's blocks counted. Under the lock. */
+/* Adds the counts of the dead worker's blocks to the kernel's tally. Under the lock. */
 static void add_counts(gyre_kernel *kernel)
 {
     gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
@@ -53,7 +53,7 @@ static void add_counts(gyre_kernel *kernel)
     }
 }
 
-/* Who waits may wait for a reply that is there: the worker died before it rang. */
+/* Wakes receivers: the worker may have died between a reply and its ring of the bell. */
 static void wake_waiting(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
@@ -61,10 +61,10 @@ static void wake_waiting(const gyre_kernel *kernel)
 }
 
 /*
- * A kernel that ran in the dead worker. One that is being launched is left to the thread that does it, which
- * finds out by itself; one that was told to stop has stopped, and whoever ends or frees it finds that out.
+ * Takes a kernel of the dead worker out of service. A kernel that is being launched is left to its launching thread, and a
+ * kernel that was told to stop to the thread that ends or frees it: these threads see the death themselves.
  */
-static void suspend(gyre_kernel *kernel)
+static void suspend_kernel(gyre_kernel *kernel)
 {
     gyre_resident *dead = NULL;
     pthread_mutex_lock(&kernel->lock);
@@ -80,7 +80,7 @@ static void suspend(gyre_kernel *kernel)
         kernel->paused_to_save = false;
         add_counts(kernel);
     } else if (kernel->care->revival.runs) {
-        kernel->tally.restarts++; /* the next one died before it was said to run */
+        kernel->tally.restarts++; /* the next worker died before the kernel ran */
     }
     wake_waiting(kernel);
     pthread_mutex_unlock(&kernel->lock);
@@ -96,7 +96,7 @@ static void give_up_all(const struct gyre_recovery *recovery, const char *why)
 
 /* ---- going on ---- */
 
-/* All kernels, with everything that waits for them. LOST when the worker died meanwhile. */
+/* Resumes all kernels with all their queues. LOST when the worker died meanwhile. */
 static gyre_status resume_all(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {
@@ -117,7 +117,7 @@ static void suspend_all(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
-        suspend(kernel);
+        suspend_kernel(kernel);
         if (kernel->care->revival.runs && kernel->care->watch.doomed == kernel->starts)
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
@@ -127,7 +127,7 @@ static void suspend_all(const struct gyre_recovery *recovery)
     }
 }
 
-/* False when there were too many already. */
+/* Waits before the next restart. False after too many restarts without an answer, or when the device is to end. */
 static bool await_turn(const struct gyre_open_device *device)
 {
     const struct gyre_config *config = device->runtime->config;
@@ -143,8 +143,8 @@ static bool await_turn(const struct gyre_open_device *device)
     return gyre_dispatch_pause(device->dispatch, wait_ns < BACKOFF_MAX_NS ? wait_ns : BACKOFF_MAX_NS);
 }
 
-/* One attempt. AGAIN: the new worker died, too. */
-static gyre_status try_once(struct gyre_recovery *recovery)
+/* One attempt to recover. AGAIN: the new worker died, too. */
+static gyre_status recover_once(struct gyre_recovery *recovery)
 {
     struct gyre_open_device *device = recovery->device;
     char reason[160];
@@ -169,7 +169,7 @@ static gyre_status try_once(struct gyre_recovery *recovery)
     return status == GYRE_LOST ? GYRE_AGAIN : GYRE_OK;
 }
 
-static bool is_among(const gyre_kernel *kernel, const struct gyre_recovery *recovery)
+static bool is_of_recovery(const gyre_kernel *kernel, const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++)
         if (recovery->kernels[i] == kernel)
@@ -177,15 +177,15 @@ static bool is_among(const gyre_kernel *kernel, const struct gyre_recovery *reco
     return false;
 }
 
-static void leave_all(const struct gyre_recovery *recovery)
+static void leave_kernels(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++)
         gyre_kernel_leave(recovery->kernels[i]);
     free(recovery->kernels);
 }
 
-/* Without memory it is tried again: nobody else tells those who wait for completions. False: the device is to end. */
-static bool visit(struct gyre_recovery *recovery)
+/* Tries again without memory: only this thread can tell threads that wait for completions. False: the device is to end. */
+static bool visit_kernels(struct gyre_recovery *recovery)
 {
     const struct gyre_open_device *device = recovery->device;
     do
@@ -195,17 +195,17 @@ static bool visit(struct gyre_recovery *recovery)
 }
 
 /*
- * The kernels of the next attempt in place of those of the last one. One that was being brought back and is none of
- * them any more was released meanwhile: whoever frees it waits for the end of that.
+ * Visits the kernels for the next attempt, and leaves those of the last one. A kernel whose revival was under way and that is
+ * not listed any more was released meanwhile: the thread that frees it waits for the end of the revival.
  */
-static bool visit_again(struct gyre_recovery *recovery)
+static bool visit_kernels_again(struct gyre_recovery *recovery)
 {
     const struct gyre_recovery last = *recovery;
-    bool found = visit(recovery);
+    bool found = visit_kernels(recovery);
     for (size_t i = 0; i < last.count; i++)
-        if (last.kernels[i]->care->revival.runs && !is_among(last.kernels[i], recovery))
+        if (last.kernels[i]->care->revival.runs && !is_of_recovery(last.kernels[i], recovery))
             (void)gyre_recovery_end(last.kernels[i], "it was released");
-    leave_all(&last);
+    leave_kernels(&last);
     return found;
 }
 
@@ -214,10 +214,10 @@ bool gyre_recovery_run(void *context)
     struct gyre_recovery recovery = {.device = context};
     gyre_status status = GYRE_AGAIN;
     while (status == GYRE_AGAIN) {
-        if (!visit_again(&recovery))
+        if (!visit_kernels_again(&recovery))
             return false;
-        status = try_once(&recovery);
+        status = recover_once(&recovery);
     }
-    leave_all(&recovery);
+    leave_kernels(&recovery);
     return status == GYRE_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel in another worker process: launched again, and resumed at its first unanswered requests; or given up.
+ * Launching a kernel in another worker process, where it goes on at its first unanswered requests; or giving it up.
  *
- * Runs in the keeper's thread, which has `starting`. Lock: kernel->lock, not while something is waited for.
+ * Runs in the keeper's thread, which set `turn.starting`. Lock: kernel->lock, never during a wait.
  */
 #include "core/recovery/revival.h"
 
@@ -55,14 +55,14 @@ static bool watch_worker(void *context, uint64_t deadline_ns)
     return gyre_dispatch_watch(kernel->dispatch, deadline_ns);
 }
 
-/* Under the lock: the queues as they are now, and what the kernel was told to do last. */
+/* Under the lock: writes the queue table and repeats the last command. */
 static void show_all(gyre_kernel *kernel, uint64_t verb)
 {
     gyre_kernel_write_table(kernel, true);
     gyre_control_order(kernel, verb);
 }
 
-/* Launches the kernel, with its state, and lets it handle again what is not in its last checkpoint. */
+/* Launches the kernel with the state of its last checkpoint, and lets it handle later requests again. */
 static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb, gyre_resident **out)
 {
     gyre_status status = replays ? gyre_replay_check(kernel) : GYRE_OK;
@@ -78,7 +78,8 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
     status = gyre_replay_run(kernel, watch_worker, kernel);
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_OK) {
-        __atomic_store_n(&kernel->control->queues[0].address, 0, __ATOMIC_RELEASE); /* the replay's */
+        __atomic_store_n(&kernel->control->queues[0].address, 0,
+                         __ATOMIC_RELEASE); /* the entry of the replay's queue */
         show_all(kernel, verb);
     }
     pthread_mutex_unlock(&kernel->lock);
@@ -92,9 +93,9 @@ static uint64_t restart_limit(const gyre_kernel *kernel)
 }
 
 /*
- * Whether another worker may do what this one could not. The kernel ran before, so what a device says now
- * (it lacks memory, it is busy with other programs, it does not answer) is no property of the kernel. It is
- * believed when worker after worker says so, even if other kernels get on meanwhile.
+ * True when another worker may launch what this one did not. The kernel ran before, so an error of the device (no memory,
+ * busy with other programs, no answer) is no property of the kernel. restart_limit such errors in a row end the kernel,
+ * even if other kernels run meanwhile.
  */
 static bool may_pass(gyre_kernel *kernel, gyre_status status)
 {
@@ -116,7 +117,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     gyre_spans_relocate(kernel);
     gyre_status status = launch_again(kernel, replays, verb, &resident);
     if (status != GYRE_OK && status != GYRE_LOST && !resident)
-        kernel->care->revival.seen = false; /* no request is to be accused of what the device refused */
+        kernel->care->revival.seen = false; /* no request may be blamed for an error of the device */
     if (status != GYRE_OK)
         gyre_dispatch_release(kernel->dispatch, resident);
     if (status == GYRE_LOST)
@@ -134,7 +135,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     kernel->resident = resident;
     kernel->care->revival.refusals = 0;
     kernel->turn.starting = kernel->care->revival.runs = false;
-    gyre_stall_forget(kernel); /* which may not have looked while the kernel was away */
+    gyre_stall_forget(kernel); /* the watchdog may not have looked while the kernel was away */
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
     return GYRE_OK;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a handler of a kernel does not come back.
+ * Detecting a handler that does not return.
  *
- * A handler that runs is seen by what does not happen: the first unanswered request of a queue stays the
- * same. With one block that is told once nothing at all was answered for the time of the budget. With several
- * it is told of the queue alone, once its first unanswered request was claimed: who claimed it works on it,
- * since everything before it is answered. Where requests are shared out in another way, ten budgets without
- * an answer tell the same, or one and a block that its backend saw at the same messages for as long. Which block
- * it is, the words tell that blocks leave in their lines.
+ * The first unanswered request of a queue stays the same while its handler runs. A kernel with one block stalls when no
+ * request of any queue was answered for the time of the budget. With several blocks each queue is judged alone. If its first
+ * unanswered request was claimed, the block that claimed it works on it, since every request before it is answered: the
+ * queue stalls after one budget. Where blocks share requests in another way, the queue stalls after ten budgets, or after one
+ * during which the backend saw a block at the same messages. The blocks' lines tell which block it is.
  *
- * A request whose reply may lack room, which its receiver would have to make, tells nothing: of its queue only
- * a block does that says that it works.
+ * A request whose reply may lack room in the ring waits for its receiver, not for its handler. Such a queue is judged only
+ * while a block says that it works.
  *
  * Lock: kernel->lock.
  */
@@ -39,7 +38,7 @@ uint64_t gyre_watch_now(const gyre_runtime *runtime)
     return gyre_clock_ns() - __atomic_load_n(&runtime->watchdog->missed_ns, __ATOMIC_RELAXED);
 }
 
-/* Replies are stored back to back, and some were not received: as far as is known of another program's. */
+/* True when replies lie back to back and some were not received, or when another program receives them. */
 static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
 {
     return gyre_ring_of(queue)->bytes && gyre_ring_of(queue)->bytes->replies &&
@@ -64,7 +63,7 @@ static bool works_for(const gyre_kernel *kernel, uint64_t now, uint64_t limit_ns
     return false;
 }
 
-/* A backend that tells the time saw a block at the same messages for longer than the budget. */
+/* True when the backend tells times, and saw a block at the same messages for longer than the budget. */
 static bool is_seen_at_work(const gyre_kernel *kernel, uint64_t budget)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
@@ -75,13 +74,13 @@ static bool is_seen_at_work(const gyre_kernel *kernel, uint64_t budget)
     return false;
 }
 
-/* Whether the device has to work on the queue's first unanswered request; since when it is the same. */
+/* True when the device has to work on the queue's first unanswered request; notes when that became the first. */
 static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t now, uint64_t budget,
                           bool *moved)
 {
     uint64_t first = gyre_queue_first_unanswered(queue);
     if (first != gyre_view_of(queue)->watched ||
-        gyre_view_of(queue)->watched_ns == 0) { /* 0: not looked at before */
+        gyre_view_of(queue)->watched_ns == 0) { /* 0: this is the first look */
         gyre_view_for(queue)->watched = first;
         gyre_view_for(queue)->watched_ns = now;
         *moved = true;
@@ -93,7 +92,7 @@ static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t
     return waits;
 }
 
-/* A queue's request was given the time of the budget, and the look at the whole kernel did not tell. */
+/* True when the queue's first request exceeded its time, if the look at the whole kernel does not tell. */
 static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uint64_t now, uint64_t budget)
 {
     uint64_t age = gyre_time_since(gyre_view_of(queue)->watched_ns, now);

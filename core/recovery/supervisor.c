@@ -3,8 +3,8 @@
  * The supervisor: a thread of the runtime, started by the first kernel with `on_loss`, that launches lost
  * kernels again, alone or with others of their group.
  *
- * It uses what an application would use, terminate and relaunch, and gives way to it: a kernel that is not
- * lost any more when its turn comes, or that the application terminated, is left alone.
+ * It calls gyre_kernel_terminate and gyre_kernel_relaunch like an application, and gives way to the application: a kernel
+ * that is not lost any more, or that the application terminated, is left alone.
  *
  * Locks: supervisor.lock for the thread's own members. Kernels are visited, so none is freed meanwhile.
  */
@@ -20,7 +20,7 @@
 #include "core/queue/label.h"
 #include "core/recovery/care.h"
 
-#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* pause between two attempts to allocate */
 #define BY_HAND_NS                                                                                           \
     UINT64_C(1000000000) /* an application launches a lost kernel again by itself within this time */
 
@@ -29,7 +29,7 @@ enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST
 /* All kernels, in order of launch. */
 struct family {
     gyre_kernel **kernels;
-    gyre_kernel_state *states; /* as many: what each is to be again when one was lost */
+    gyre_kernel_state *states; /* of each kernel: the state to return to after a loss */
     size_t count;
 };
 
@@ -45,7 +45,7 @@ static const char *group_of(const gyre_kernel *kernel)
 
 /* ---- one loss ---- */
 
-/* False when it was lost too often. */
+/* Counts a loss. False when the kernel was lost too often. */
 static bool count_loss(gyre_kernel *kernel)
 {
     uint64_t now = gyre_clock_ns();
@@ -66,7 +66,7 @@ static bool count_loss(gyre_kernel *kernel)
     return !too_often;
 }
 
-/* Whether `other` is to be launched again because `lost`, number `place` of the family, was lost. */
+/* True when kernel number `other` has to be launched again because of the loss of number `place`. */
 static bool shares_fate(const struct family *family, size_t place, size_t other)
 {
     const gyre_kernel *lost = family->kernels[place];
@@ -78,7 +78,7 @@ static bool shares_fate(const struct family *family, size_t place, size_t other)
     return strcmp(group_of(lost), group_of(family->kernels[other])) == 0;
 }
 
-/* What it is to be again afterwards; TERMINATED: nothing, the application ended it. */
+/* Ends a kernel. Returns the state that it has to return to; TERMINATED: none, since the application ended it. */
 static gyre_kernel_state take_down(gyre_kernel *kernel)
 {
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
@@ -101,14 +101,14 @@ static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
     } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
         gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' could not be launched again: %s",
                          kernel->name, gyre_error_text());
-        gyre_supervisor_notice(kernel->runtime); /* which counts as one more loss */
+        gyre_supervisor_notice(kernel->runtime); /* a failed launch counts as one more loss */
     }
 }
 
 static void care_for(const struct family *family, size_t place)
 {
     gyre_kernel_state *states = family->states;
-    for (size_t i = family->count; i-- > 0;) /* those that were launched last end first */
+    for (size_t i = family->count; i-- > 0;) /* in reverse order of launch */
         states[i] = shares_fate(family, place, i) ? take_down(family->kernels[i]) : GYRE_KERNEL_TERMINATED;
     for (size_t i = 0; i < family->count; i++)
         if (states[i] != GYRE_KERNEL_TERMINATED)
@@ -150,8 +150,8 @@ static bool is_gone(const gyre_kernel *kernel)
            gyre_clock_ns() - lost_ns >= BY_HAND_NS;
 }
 
-/* What would have kept it, as far as its configuration leaves something to be done. */
-static const char *remedy(const gyre_kernel *kernel)
+/* The setting that would have kept the kernel. */
+static const char *remedy_of(const gyre_kernel *kernel)
 {
     if (policy_of(kernel) != ON_LOSS_LEAVE)
         return "on_loss launched it again, and gave it up (loss_limit)";
@@ -174,12 +174,12 @@ gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
                           "kernel '%s' is lost for good%s%s%s: start its server again, then attach anew; in "
                           "[kernel.%s] %s",
                           kernel->name, why[0] ? ", because " : "", why, device, kernel->name,
-                          remedy(kernel));
+                          remedy_of(kernel));
 }
 
 /* ---- the thread ---- */
 
-/* Under the lock: without memory nothing was done about what was noticed, and it is looked at again. */
+/* Under the lock: pauses before the next look, after one that lacked memory. */
 static void try_again_later(struct gyre_supervisor *supervisor)
 {
     const struct timespec until = gyre_clock_timespec(gyre_clock_ns() + MEMORY_AGAIN_NS);

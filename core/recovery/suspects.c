@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which request took a worker process down.
+ * Finding the request that killed a worker process.
  *
- * A request that was the only unanswered one that the worker could see has taken it down. While there were
- * several, the first unanswered one of each queue is suspected; when a worker dies again with the same
- * suspect, requests are handed out so that it is alone (careful.c). After poison_limit deaths while it was
- * alone it is failed.
+ * If the worker could see exactly one unanswered request, that request killed it. If it saw several, the first unanswered
+ * request of each queue is suspected. When another worker dies with the same suspect, requests are handed out one by one
+ * (careful.c). A request is failed after poison_limit deaths at which it was alone.
  *
  * Runs in the keeper's thread. Lock: kernel->lock.
  */
@@ -20,18 +19,18 @@
 #include "core/queue/resume.h"
 #include "core/ring/express.h"
 
-enum { DOUBTS_MAX = 4 /* times poison_limit: a request that was never alone is failed nevertheless */ };
+enum { DOUBTS_MAX = 4 /* times poison_limit: deaths after which a suspect is failed that was never alone */ };
 
-/* What the worker saw when it died. */
+/* The requests that the worker could see when it died. */
 struct sight {
-    uint64_t answered; /* requests, of all kernels: for comparing two deaths */
+    uint64_t answered; /* requests of all kernels, for a comparison with the last death */
     uint64_t visible;  /* unanswered requests, counted to two */
-    uint32_t crashes;  /* the most that one suspect was there for */
+    uint32_t crashes;  /* most deaths of one suspect */
     gyre_kernel *kernel;
-    gyre_queue *queue; /* of the request, when it was the only one */
+    gyre_queue *queue; /* the queue of the request, when it was the only one */
 };
 
-/* Its sender is told; nobody else can, as the slot does not say any more whose it is. Under the lock. */
+/* Fails requests whose slots the dead worker overwrote, since no handler can take them any more. Under the lock. */
 static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
 {
     const uint64_t count = gyre_queue_fail_damaged(queue);
@@ -52,7 +51,7 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     uint64_t visible = gyre_queue_count_unanswered(queue, gyre_view_of(queue)->gate, 2);
     sight->answered += first;
     if (!visible || !kernel->care->revival.seen || (kernel->checkpoints && kernel->checkpoints->replaying))
-        return; /* it did not see them */
+        return; /* the worker could not see the requests */
     if (gyre_view_of(queue)->suspect != first)
         gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
     gyre_view_for(queue)->suspect_crashes++;
@@ -65,12 +64,12 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
 }
 
 /* Under the lock of its kernel. */
-static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
+static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
     if (snprintf(text, sizeof text, "crashed %ux: %s", times, reason) >= (int)sizeof text)
         snprintf(text, sizeof text, "crashed %ux, the log says of what", times);
-    gyre_runtime_log(/* before its sender knows: who then looks into the log finds it */
+    gyre_runtime_log(/* before the sender learns of the failure, so that the sender finds it in the log */
                      kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
                      "process down %u times: %s",
@@ -81,28 +80,28 @@ static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, cons
     kernel->tally.condemned++;
 }
 
-/* The only request that the worker saw was there once more. */
-static void accuse(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+/* Counts a death against the only request that the worker saw. */
+static void accuse_only_request(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
     if (++gyre_view_for(queue)->alone_crashes >= limit)
-        condemn(kernel, queue, gyre_view_of(queue)->alone_crashes, reason);
+        condemn_suspect(kernel, queue, gyre_view_of(queue)->alone_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* Fails requests that were there too often without ever being alone. */
+/* Fails suspects that were there at too many deaths without ever being alone. */
 static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_view_of(queue)->suspect_crashes >= DOUBTS_MAX * limit)
-            condemn(kernel, queue, gyre_view_of(queue)->suspect_crashes, reason);
+            condemn_suspect(kernel, queue, gyre_view_of(queue)->suspect_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* A worker that answered a request had launched the kernel, even if it died before it said so. Under the lock. */
+/* An answered request proves that the worker launched the kernel, even if it died before it said so. Under the lock. */
 static void forget_refusals(gyre_kernel *kernel)
 {
     uint64_t answered = 0;
@@ -130,7 +129,7 @@ void gyre_suspects_investigate(const struct gyre_recovery *recovery, const char 
     device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
     device->answered = sight.answered;
     if (sight.visible == 1) {
-        accuse(sight.kernel, sight.queue, reason);
+        accuse_only_request(sight.kernel, sight.queue, reason);
     } else if (sight.crashes > 1) {
         device->careful = true;
         for (size_t i = 0; i < recovery->count; i++)

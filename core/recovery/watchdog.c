@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog: a thread of the runtime, started by the first kernel that is to be watched, that tells kernels
- * that work from those that do not come back (stall.c), and does something about these.
+ * The watchdog: a thread of the runtime, started by the first kernel that has to be watched. It looks for kernels whose
+ * handler does not return (stall.c), logs them, and ends their worker processes where on_stall says so.
  *
- * Its time is what passes while it looks. A program that is stopped (SIGSTOP, a debugger, a frozen container or virtual
- * machine) has workers that are stopped as well, mostly, and no handler of theirs used up its budget meanwhile.
+ * Its clock stands while the program is stopped (SIGSTOP, a debugger, a frozen container or virtual machine): worker
+ * processes are mostly stopped as well, so no handler used its budget meanwhile.
  *
- * Without a budget a kernel is watched all the same, with more patience, and what is seen is only told.
+ * A kernel without a budget is watched with stall_told_ms, and a stall is only logged.
  *
- * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while anything is done
- * about it. Kernels are visited, so none is freed meanwhile.
+ * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while the watchdog acts. Kernels are
+ * visited, so none is freed meanwhile.
  */
 #include "core/recovery/watchdog.h"
 
@@ -58,7 +58,7 @@ static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
         gyre_dispatch_isolated(kernel->dispatch) ? "" : " and isolation = process");
 }
 
-static void act(gyre_kernel *kernel, struct gyre_stall_limit patience)
+static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)
 {
     enum on_stall what = (enum on_stall)gyre_kernel_setting(kernel, "on_stall");
     bool isolated = gyre_dispatch_isolated(kernel->dispatch);
@@ -94,7 +94,7 @@ static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
     }
     pthread_mutex_unlock(&kernel->lock);
     if (newly)
-        act(kernel, patience);
+        act_on_stall(kernel, patience);
     if (over)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' goes on: its handler came back",
                          kernel->name);
@@ -102,7 +102,7 @@ static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
 
 /* ---- the thread ---- */
 
-/* Looks come `pause_ns` apart, and up to twice that on a busy machine: what is beyond did not pass. */
+/* Two looks are `pause_ns` apart, up to twice that on a busy machine. Longer gaps are left out of the watchdog's time. */
 static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t pause_ns)
 {
     const uint64_t now = gyre_clock_ns();
@@ -110,15 +110,15 @@ static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t 
         __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - pause_ns, __ATOMIC_RELAXED);
 }
 
-/* In memory that is kept, so that a program that allocates nothing is not disturbed. Those without room are
- * looked at the next time. */
+/* Visits into memory that is kept, so that a program that allocates nothing is not disturbed. Kernels without room there
+ * have to wait for the next look. */
 static size_t visit_all(gyre_runtime *runtime, const struct gyre_watchdog *watchdog)
 {
     const size_t count = gyre_kernels_visit_some(runtime, watchdog->kernels, watchdog->room);
     return count < watchdog->room ? count : watchdog->room;
 }
 
-static void make_room(gyre_runtime *runtime, struct gyre_watchdog *watchdog)
+static void make_room_for_kernels(gyre_runtime *runtime, struct gyre_watchdog *watchdog)
 {
     size_t count = gyre_kernels_visit_some(runtime, NULL, 0);
     const size_t room = count < ROOM_LEAST / 2 ? ROOM_LEAST : 2 * count;
@@ -135,7 +135,7 @@ static uint64_t look_at_all(gyre_runtime *runtime)
 {
     struct gyre_watchdog *watchdog = runtime->watchdog;
     uint64_t pause = LOOK_MOST_NS;
-    make_room(runtime, watchdog);
+    make_room_for_kernels(runtime, watchdog);
     const size_t count = visit_all(runtime, watchdog);
     for (size_t i = 0; i < count; i++) {
         gyre_kernel *kernel = watchdog->kernels[i];
@@ -149,7 +149,7 @@ static uint64_t look_at_all(gyre_runtime *runtime)
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
 }
 
-static void *watch(void *argument)
+static void *watch_kernels(void *argument)
 {
     gyre_runtime *runtime = argument;
     struct gyre_watchdog *watchdog = runtime->watchdog;
@@ -185,11 +185,11 @@ static gyre_status start_thread(gyre_runtime *runtime)
     gyre_status status = GYRE_OK;
     pthread_mutex_lock(&watchdog->lock);
     if (!watchdog->runs)
-        make_room(runtime, watchdog);
+        make_room_for_kernels(runtime, watchdog);
     if (!watchdog->runs)
-        status = gyre_thread_need(&watchdog->thread, watch, runtime, "for the watchdog");
+        status = gyre_thread_need(&watchdog->thread, watch_kernels, runtime, "for the watchdog");
     watchdog->runs = status == GYRE_OK;
-    watchdog->look = true; /* its pause may be too long for the new kernel */
+    watchdog->look = true; /* the pause may be too long for the new kernel */
     pthread_cond_broadcast(&watchdog->changed);
     pthread_mutex_unlock(&watchdog->lock);
     return status;
