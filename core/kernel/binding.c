@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a launch gives its handler besides messages: the state, and the buffers under the names that the
- * kernel declares. Lock: runtime->lock for the number of kernels that use a buffer.
+ * Binding a kernel: its state, and buffers to the names that it declares. Lock: runtime->lock for the number of kernels that
+ * use a buffer.
  */
 #include "core/kernel/binding.h"
 
@@ -31,7 +31,7 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
                                   (unsigned long long)size);
         memcpy(kernel->memory.initial_state, desc->state, size);
     }
-    /* whole lines: where memory is the host's, a handler that writes it must not slow down its neighbours */
+    /* whole lines: in host memory a handler that writes its state must not slow down the users of the next line */
     return gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &kernel->memory.state);
 }
 
@@ -78,7 +78,7 @@ static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_l
                           name, declared[0] ? declared : "no buffer", hint);
 }
 
-/* Every name that was given is one of the kernel's, and is given once. */
+/* INVALID unless the kernel declares every name of the descriptor, and each name occurs once. */
 static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_launch_desc *desc,
                                        const gyre_buffer_list *list)
 {

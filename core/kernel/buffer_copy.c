@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From one device buffer to another: within the device where the backend copies there, else through the host.
- * So does a device in a worker process: what is uploaded is there again in the next worker, and what its
- * device copied would not be.
+ * Copying from one device buffer to another: within the device if the backend can, else through the host. With a worker
+ * process always through the host: uploads are repeated in the next worker, and copies by its device would not be.
  *
  * No locks. Bounds are checked here, once for all backends.
  */
@@ -12,7 +11,7 @@
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 
-/* Of a copy through the host. */
+/* bytes of one step of a copy through the host */
 #define PIECE (UINT64_C(1) << 20)
 
 static gyre_status check_part(const gyre_buffer *buffer, uint64_t offset, uint64_t size, const char *which)
@@ -74,7 +73,7 @@ gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const 
                                  .target_offset = target_offset,
                                  .byte_count = size};
     status = gyre_dispatch_memory_copy(dispatch, &desc);
-    return status == GYRE_UNIMPLEMENTED /* these two it does not */
+    return status == GYRE_UNIMPLEMENTED /* the device does not copy between these two */
                ? copy_through_host(target, target_offset, source, source_offset, size)
                : status;
 }

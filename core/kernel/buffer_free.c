@@ -5,7 +5,7 @@
 #include "core/kernel/binding.h"
 #include "core/kernel/handles.h"
 
-/* Returns how many kernels run with it, which keep it: then it is not to go. */
+/* Marks the buffer as going. Returns how many kernels use it; if any do, the buffer stays. */
 static uint32_t begin_free(gyre_buffer *buffer)
 {
     pthread_mutex_lock(&buffer->runtime->lock);
@@ -15,7 +15,7 @@ static uint32_t begin_free(gyre_buffer *buffer)
     return bound;
 }
 
-/* It stays after all. */
+/* Takes the mark back. */
 static void keep_buffer(gyre_buffer *buffer)
 {
     pthread_mutex_lock(&buffer->runtime->lock);
@@ -23,7 +23,7 @@ static void keep_buffer(gyre_buffer *buffer)
     pthread_mutex_unlock(&buffer->runtime->lock);
 }
 
-/* Kernels that ended cannot be launched again with it. */
+/* Takes the buffer off the list, and out of the bindings of kernels that ended: these cannot be launched again. */
 static void unlist_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of one of several types: what a program sends as such a type becomes the message of the kernel's
- * protocol, and its reply the reply of that type. No locks: what is remembered is written once, atomically.
+ * Kernels with several types of requests. A request of one type becomes a message of the kernel's protocol, and the
+ * protocol's reply becomes the reply of that type. No locks: a type that was compared is noted once, atomically.
  */
 #include "core/kernel/choices.h"
 
@@ -17,7 +17,7 @@
 
 enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
 
-/* One side of a protocol, and for each of its types the caller's that was found to be the same. */
+/* One side of a protocol, and for each of its types the caller's type that was found equal. */
 struct side {
     gyre_layout *layout;
     const gyre_type **known; /* atomic */
@@ -27,8 +27,8 @@ struct gyre_kernel_types {
     char name[GYRE_NAME_MAX]; /* of the kernel */
     struct side request, reply;
     uint32_t *names;  /* of the kernel's request types, as headers name them */
-    uint32_t named;   /* so many */
-    uint8_t *queries; /* of each: its handler changes nothing; NULL: none is so */
+    uint32_t named;   /* number of `names` */
+    uint8_t *queries; /* for each type: its handler is read-only; NULL: no handler is */
 };
 
 static gyre_status make_side(const gyre_type *type, struct side *side)
@@ -65,7 +65,7 @@ gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request,
     return status == GYRE_OK ? make_names(types) : status;
 }
 
-/* "ask;look;": what is no type of the kernel's own is another kernel's of the same file. */
+/* `queries` is like "ask;look;". A name that is no type of this kernel belongs to another kernel of the file. */
 gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries)
 {
     const gyre_layout *layout = types->request.layout;
@@ -85,7 +85,7 @@ gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *
     return GYRE_OK;
 }
 
-/* The caller's type where its messages are converted, else the kernel's. */
+/* The caller's type if its messages are converted, else the kernel's. */
 static const gyre_type *type_of_side(const struct gyre_queue_growth *growth, const struct side *kernels)
 {
     return growth->callers && growth->callers->shape == GYRE_SHAPE_CHOICE ? growth->callers->type
@@ -169,7 +169,8 @@ static gyre_status no_handler(const struct gyre_kernel_types *types, const char 
                           gyre_text_hint(name, names, count, hint));
 }
 
-/* The caller's type is the one of that number; a type that was compared once is known by its address. */
+/* INCOMPATIBLE unless the caller's type equals the protocol's type of that number. A type is compared once, then known by its
+ * address. */
 static gyre_status check_type(const struct side *side, uint32_t number, const gyre_type *type)
 {
     gyre_layout *layout = NULL;
@@ -194,7 +195,7 @@ static gyre_status find_number(const struct gyre_kernel_types *types, const gyre
     return *number ? check_type(side, *number, type) : no_handler(types, type->name);
 }
 
-/* How much of the caller's message is in use. */
+/* The number of bytes in use of the caller's message. */
 static gyre_status measure(const gyre_layout *layout, const void *message, size_t size, uint32_t *used)
 {
     *used = (uint32_t)size;
@@ -212,7 +213,7 @@ static gyre_status measure(const gyre_layout *layout, const void *message, size_
         layout->name, (unsigned long long)layout->least, (unsigned long long)layout->size, size, *used);
 }
 
-/* A message of the protocol, from one that was measured. */
+/* Writes a message of the protocol from a measured request. */
 static void write_message(unsigned char *out, uint32_t number, const void *request, uint32_t used)
 {
     const uint32_t whole = used + GYRE_CHOICE_FRONT;
@@ -221,7 +222,7 @@ static void write_message(unsigned char *out, uint32_t number, const void *reque
     memcpy(out + GYRE_CHOICE_FRONT, request, used);
 }
 
-/* The same in memory for it. Owner of *out: the caller, free() unless it is `stack`. */
+/* The same into new memory. The caller frees *out with free(), unless it is `stack`. */
 static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                         unsigned char *stack, unsigned char **out, uint32_t *used)
 {
@@ -294,7 +295,7 @@ gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type, const v
     return status == GYRE_OK ? gyre_await(queue, sent, level, deadline_ns) : status;
 }
 
-/* Requests of one type, and what they become: messages `stride` bytes apart. */
+/* Requests of one type, and the messages that they become, `stride` bytes apart. */
 struct batch {
     const unsigned char *requests;
     const gyre_layout *layout;
@@ -302,7 +303,7 @@ struct batch {
     uint32_t number;
 };
 
-/* All of them, before any is sent. */
+/* Checks all requests before the first is sent. */
 static gyre_status check_batch(const struct batch *batch)
 {
     gyre_status status = GYRE_OK;
@@ -315,20 +316,20 @@ static gyre_status check_batch(const struct batch *batch)
     return status;
 }
 
-/* The first `count`. Owner of the result: the caller, free(). NULL: there is no memory. */
+/* Messages of the first `count` requests, which the caller frees with free(). NULL without memory. */
 static unsigned char *wrap_batch(const struct batch *batch, size_t count)
 {
     unsigned char *messages = calloc(count, batch->stride);
     uint32_t used;
     for (size_t i = 0; messages && i < count; i++) {
         const unsigned char *request = batch->requests + i * batch->size;
-        if (measure(batch->layout, request, batch->size, &used) == GYRE_OK) /* as it was a moment ago */
+        if (measure(batch->layout, request, batch->size, &used) == GYRE_OK) /* as check_batch found it */
             write_message(messages + i * batch->stride, batch->number, request, used);
     }
     return messages;
 }
 
-/* No more than the queue can hold are copied. */
+/* Sends a batch, copying no more requests at once than the queue can hold. */
 static gyre_status send_batch(gyre_queue *queue, const struct batch *batch, const gyre_header *headers,
                               size_t *sent, uint64_t deadline_ns)
 {
@@ -373,7 +374,7 @@ gyre_status gyre_send_batch_as(gyre_queue *queue, const gyre_type *type, const v
     return gyre_send_batch_as_with(queue, type, requests, size, NULL, count, sent, deadline_ns);
 }
 
-/* The parentheses keep the macro of that name away. */
+/* The parentheses prevent the macro of that name. */
 gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
                            void *reply, size_t *size)
 {
@@ -395,12 +396,12 @@ gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t 
         return gyre_error_set(GYRE_INCOMPATIBLE, "the reply is a '%s', and a '%s' was expected", found->name,
                               type->name);
     const void *const place = (const unsigned char *)message + GYRE_CHOICE_FRONT;
-    memcpy(reply, &place, sizeof place); /* a pointer of whichever type */
+    memcpy(reply, &place, sizeof place); /* `reply` points to a pointer of any type */
     *size = used - GYRE_CHOICE_FRONT;
     return check_type(side, number, type);
 }
 
-/* The reply that lies in `message`, into the caller's memory. */
+/* Copies the reply in `message` into the caller's memory. */
 static gyre_status unwrap(const gyre_queue *queue, const void *message, const gyre_type *type, void *reply,
                           size_t size, gyre_completion *completion)
 {
@@ -418,17 +419,17 @@ static gyre_status unwrap(const gyre_queue *queue, const void *message, const gy
     return GYRE_OK;
 }
 
-/* Where the reply goes. */
+/* The caller's memory for the reply. */
 struct answer {
-    const gyre_type *type; /* NULL: none is expected */
+    const gyre_type *type; /* NULL: no reply is expected */
     void *reply;
     size_t size;
-    gyre_completion *completion; /* NULL: a failure is an error, as is no reply where one is expected */
+    gyre_completion *completion; /* NULL: a failure, or a missing reply, is an error of the call */
     const gyre_header *header;   /* NULL: none */
-    gyre_message_info *info;     /* NULL: nobody asks */
+    gyre_message_info *info;     /* NULL: not asked for */
 };
 
-/* `message` is one of the protocol. */
+/* Calls with a `message` of the protocol. */
 static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message, uint32_t used,
                                 const struct answer *answer, uint64_t deadline_ns)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control region of a kernel: its word, and waiting until every block obeyed.
+ * The control region of a kernel: commands to the device, and waiting until every block obeyed.
  *
- * A worker process can write all of it. So what the program decides by is kept beside it (kernel->order,
- * kernel->queues, each queue's table_first), its constants are written anew for each device, and what only a device
- * knows (what its blocks obeyed and counted) is compared or added up, and leads nowhere.
+ * A worker process can overwrite the whole region. So the program decides by values outside of it (kernel->order,
+ * kernel->queues, each queue's table_first), and writes the constants of the region anew for each device. Values that only
+ * the device knows, which commands its blocks obeyed and what they counted, are compared or added up, and never used as an
+ * address or an index.
  *
- * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
+ * Under kernel->lock, except the wait itself, which reads atomics only; `inside` keeps the kernel from being freed.
  */
 #include "core/kernel/control.h"
 
@@ -18,15 +19,15 @@
 #include "core/kernel/queue_table.h"
 #include "core/queue/label.h"
 
-/* How long a wait for a device that rings no bell sleeps between two looks. */
+/* Sleep between two looks at a device that rings no bell. */
 #define POLL_NS 20000
 /*
- * The bell is the device's: the host may wake its sleepers but not change it, so a wake can be missed. Only a
- * wait that is overtaken pays for that.
+ * The device owns the bell: the host may wake threads that sleep at it, and must not change it, so a wake can be missed. Only
+ * a wait that another thread overtakes can take this long.
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
 
-/* Also over what a worker may have made of them. */
+/* Writes the constants, over anything that a worker process may have written there. */
 static void write_constants(const gyre_kernel *kernel)
 {
     gyre_control_region *control = kernel->control;
@@ -46,12 +47,12 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-/* Atomic, because threads may be asking for numbers or waiting in a call on a queue meanwhile. */
+/* With atomics, because other threads may read the numbers, or wait in a call on a queue, meanwhile. */
 void gyre_control_reset(gyre_kernel *kernel)
 {
     gyre_control_device *device = &kernel->control->device;
     gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
-    if (gyre_dispatch_isolated(kernel->dispatch)) { /* the last worker may have written anything there */
+    if (gyre_dispatch_isolated(kernel->dispatch)) { /* the last worker process may have overwritten them */
         write_constants(kernel);
         gyre_kernel_clear_table(kernel);
     }
@@ -82,11 +83,11 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
 
 uint64_t gyre_control_verb(const gyre_kernel *kernel)
 {
-    /* relaxed: written under the lock. Not read from the region, which a worker that dies may have written */
+    /* relaxed: written under the lock. Not from the region, which a dying worker may have overwritten */
     return __atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED);
 }
 
-/* As the region says it, unless a worker wrote there. Under the lock. */
+/* The last command, as in the region unless a worker process wrote there. Under the lock. */
 static uint64_t last_command(const gyre_kernel *kernel)
 {
     return kernel->order.epoch << 8 | gyre_control_verb(kernel);
@@ -106,12 +107,12 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
 
 bool gyre_control_is_lost(const gyre_kernel *kernel)
 {
-    if (gyre_dispatch_isolated(kernel->dispatch)) /* what its worker says of itself tells nothing */
+    if (gyre_dispatch_isolated(kernel->dispatch)) /* the region's word of a worker process is not believed */
         return gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
     return __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Commands grow: a block that obeyed a later one has left behind what came before. */
+/* Blocks that have not obeyed `command`. Commands grow, so a block that obeyed a later one has obeyed this one. */
 static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
@@ -134,7 +135,8 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
     if (behind == 0 && (state != GYRE_KERNEL_LOST || yield == GYRE_YIELD_TO_NOTHING))
         return GYRE_OK;
-    if (state == GYRE_KERNEL_TERMINATED) /* they obeyed a stop, and were gone when this order repeated it */
+    if (state ==
+        GYRE_KERNEL_TERMINATED) /* the blocks obeyed an earlier stop, and had left when this command repeated it */
         return GYRE_OK;
     if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
@@ -172,6 +174,6 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     }
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside--;
-    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+    pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
     return status;
 }

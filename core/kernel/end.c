@@ -28,7 +28,7 @@ static bool work_is_left(const gyre_kernel *kernel)
     return false;
 }
 
-/* Lets an active kernel work off what was accepted, until the deadline, which others may bring forward. */
+/* Lets an active kernel handle the accepted requests until the deadline, which other threads may bring forward. */
 static void drain(gyre_kernel *kernel)
 {
     while (work_is_left(kernel)) {
@@ -40,8 +40,8 @@ static void drain(gyre_kernel *kernel)
     }
 }
 
-/* Waits until the device has left and takes its side down. After a failure other than LOST it stays: it may
- * still be there. */
+/* Waits until the device has left, and releases its side. After a failure other than LOST its side stays, since the device may
+ * still run. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
     uint64_t limit =
@@ -53,12 +53,12 @@ static gyre_status leave_device(gyre_kernel *kernel)
     if (status == GYRE_OK)
         gyre_keeper_left(kernel);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
-        status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
+        status = GYRE_OK; /* the worker died with all blocks in it: the kernel has left */
     if (status == GYRE_TIMEOUT)
         return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
     if (status != GYRE_OK && status != GYRE_LOST)
         return gyre_error_add(status, "whether kernel '%s' has stopped is not known", kernel->name);
-    kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
+    kernel->resident = NULL; /* first: so that no thread notifies a device that is being released */
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);
     gyre_kernel_let_buffers_go(kernel);
@@ -72,7 +72,7 @@ static gyre_status lost_in_drain(const gyre_kernel *kernel)
                           kernel->name);
 }
 
-/* Takes the device side down; `ending` is this thread's. */
+/* Takes the device side down. This thread set `ending`. */
 static void end_device(gyre_kernel *kernel)
 {
     uint64_t left = 0;
@@ -80,7 +80,7 @@ static void end_device(gyre_kernel *kernel)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
     drain(kernel);
-    while (kernel->turn.starting) /* its worker died during the drain, and it is being brought back */
+    while (kernel->turn.starting) /* the worker died during the drain, and the kernel is being revived */
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)
         gyre_control_order(kernel, GYRE_VERB_STOP);
@@ -94,7 +94,7 @@ static void end_device(gyre_kernel *kernel)
     kernel->end.unhandled = left;
 }
 
-/* Another thread is at it: it gives up draining when this one's deadline comes first. */
+/* Waits for another thread that ends the kernel, whose drain this thread's deadline may cut short. */
 static void join_end(gyre_kernel *kernel, uint64_t drain_deadline_ns)
 {
     kernel->turn.inside++;
@@ -109,7 +109,7 @@ static void join_end(gyre_kernel *kernel, uint64_t drain_deadline_ns)
     pthread_cond_broadcast(&kernel->changed);
 }
 
-/* What another thread's end came to, as a sentence of this one. */
+/* The result of another thread's end, as an error of this thread. */
 static gyre_status tell_end(const gyre_kernel *kernel)
 {
     if (kernel->end.status == GYRE_OK)

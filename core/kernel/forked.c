@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork: the child gets copies of everything but the threads, and shares the rings and the orders with its
- * parent. Used there, they would mix up its parent's messages, so in the child every runtime is marked as
- * another process's: its calls say so, and destroying it does nothing.
+ * Forked children. A child has copies of all objects, no threads, and shares the rings and the control regions with its
+ * parent. A child that used them would mix up its parent's messages. So every runtime is marked as foreign in the child:
+ * its calls return an error, and closing it does nothing.
  *
- * Lock: list_lock for the list of runtimes, held across fork, which may run in any thread. What a runtime
- * lists is read without its locks, which nobody may hold for a child: members are linked when they are
- * complete.
+ * Lock: list_lock for the list of runtimes, held across fork, which any thread may call. The child reads the runtimes' lists
+ * without their locks, which no thread can hold for it; members of a list are complete before they are linked.
  */
 #include "core/kernel/forked.h"
 
@@ -17,7 +16,7 @@
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static gyre_runtime *runtimes; /* by `next` */
+static gyre_runtime *runtimes; /* linked by `next` */
 
 static void before_fork(void)
 {

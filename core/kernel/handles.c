@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that messages name: every kernel of a device has a table in its control region, where the device
- * finds a buffer by the id that a message carries.
+ * Buffers that messages name. Every kernel of a device has a table in its control region, where the device finds a buffer
+ * by the id in a message.
  *
- * Locks: runtime->lock for names and tables; it is given up while kernels come to a message boundary, and
- * `visitors` keeps them from being freed meanwhile. Ids are never used twice, so a stale one finds nothing,
- * and an entry is not another buffer's before every handler that may be reading it has returned.
+ * Locks: runtime->lock for names and tables. It is given up while kernels come to a message boundary; `visitors` keeps them
+ * from being freed meanwhile. An id is never used twice, so a stale id finds no buffer. An entry is given to another buffer
+ * only after every handler that may read it has returned.
  */
 #include "core/kernel/handles.h"
 
@@ -23,7 +23,7 @@
 static uint64_t serial;
 static pthread_once_t serial_once = PTHREAD_ONCE_INIT;
 
-/* Handles of other processes, which may reach a kernel in a message, are not to hit one of this one. */
+/* Ids differ between processes, so that another process's handle in a message finds no buffer here. */
 static void seed_serial(void)
 {
     serial = ((gyre_clock_ns() * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)getpid() << 20)) >> 12;
@@ -80,7 +80,7 @@ void gyre_handles_keep(const gyre_kernel *kernel)
 
 /* ---- naming ---- */
 
-/* A slot that no buffer of the device has; GYRE_HANDLES_MAX when there is none. */
+/* A free slot of the device's tables, or GYRE_HANDLES_MAX. */
 static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatch *dispatch)
 {
     bool taken[GYRE_HANDLES_MAX] = {false};
@@ -93,7 +93,7 @@ static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatc
     return slot;
 }
 
-/* The address is asked for under the lock: a new worker, which has others, is told of those with names only. */
+/* Asks for the address under the lock: after a restart of the worker only buffers with names get their new address. */
 static gyre_status name_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
@@ -147,8 +147,7 @@ void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *di
 
 /* ---- taking a name back ---- */
 
-/* The kernels of the buffer's device, visited, after its name was
- * taken out of their tables. NULL: no memory. */
+/* Takes the buffer's name out of the tables of its device's kernels, which are returned, visited. NULL without memory. */
 static gyre_kernel **forget_name(gyre_buffer *buffer, size_t *count)
 {
     pthread_mutex_lock(&buffer->runtime->lock);
@@ -165,7 +164,7 @@ gyre_status gyre_handles_withdraw(gyre_buffer *buffer)
 {
     gyre_status status = GYRE_OK;
     size_t count = 0;
-    if (!buffer->last_handle) /* by its owner, who frees it */
+    if (!buffer->last_handle) /* read without the lock: only the owner, who frees the buffer, names it */
         return GYRE_OK;
     gyre_kernel **kernels = forget_name(buffer, &count);
     if (!kernels)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object of a kernel: made, and its state. No locks. */
+/* The object of a kernel: making it, and its state. No locks. */
 #include "core/kernel/kernel.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
-    if (state == GYRE_KERNEL_LOST) /* first: whoever sees the state sees the time */
+    if (state == GYRE_KERNEL_LOST) /* first: a thread that sees the state sees the time */
         __atomic_store_n(&kernel->lost_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->kernel_state, state, __ATOMIC_RELEASE);
 }

@@ -2,8 +2,8 @@
 /*
  * The queues of a kernel: from configuration and descriptor to a queue that the device serves.
  *
- * Locks: kernel->lock while the table changes, not while a queue is made or freed. A change is announced by a
- * new command, and what was taken out is freed only after every block obeyed it.
+ * Locks: kernel->lock while the table changes, not while a queue is made or freed. A new command announces a change. A queue
+ * that was taken out of the table is freed only after every block obeyed that command.
  */
 #include "core/kernel/kernel_queue.h"
 
@@ -59,8 +59,8 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .wire = kernel->migrates ? 0 : (uint32_t)setting(kernel, name, "wire"),
         .control = kernel->control,
     };
-    /* with drop_oldest a sender receives what it drops,
-     * and whoever replaces a worker closes and opens sends */
+    /* with drop_oldest a sender receives the requests that it drops,
+     * and the thread that replaces a worker closes and opens sends */
     if (options.policy == GYRE_FULL_DROP_OLDEST || options.device_returns)
         options.many_threads = true;
     return options;
@@ -91,9 +91,9 @@ static void mark_entries(const gyre_queue *list, bool *taken)
 }
 
 /*
- * An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. The entry
- * of a queue that is being closed is taken: a block that reads the table for an earlier command may have read one
- * word of it, and would put the next one beside that (tests/models/table.pml).
+ * An entry of the table that no queue has, listed or hidden from the device; GYRE_QUEUES_MAX: none. A queue that is being
+ * closed keeps its entry: a block that reads the table for an earlier command may have read one word of the entry, and would
+ * combine it with a word of the next queue (tests/models/table.pml).
  */
 static uint32_t free_entry(const gyre_kernel *kernel)
 {
@@ -130,7 +130,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     return status;
 }
 
-/* The queue as it was planned, with the types of its caller. Takes what `options` own, also after a failure. */
+/* Makes the planned queue with the types of its caller. Takes over the memory in `options`, even after a failure. */
 static gyre_status create_typed(const gyre_kernel *kernel, struct gyre_queue_options *options,
                                 gyre_queue **out)
 {
@@ -157,7 +157,7 @@ static void destroy_typed(gyre_queue *queue)
     gyre_kernel_types_destroy(own);
 }
 
-/* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
+/* `lent`: the plan of a queue for another program, which has to know it; NULL for a queue of this program. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
 {
@@ -213,14 +213,14 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
     struct gyre_durable *const durable = gyre_view_of(queue)->durable;
     gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
     gyre_keeper_queue_end(
-        kernel, durable); /* first: what is left of the requests is in the journal, and not completed */
+        kernel, durable); /* first: requests that are left stay in the journal, and are not completed */
     gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
     destroy_typed(queue);
     gyre_keeper_queue_free(kernel, durable);
     gyre_span_memory_destroy(span_memory);
 }
 
-/* Under the lock: the queue into the table, if its name and an entry are free. */
+/* Under the lock: puts the queue into the table, if its name is new and an entry is free. */
 static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
 {
     uint32_t entry = free_entry(kernel);
@@ -244,12 +244,12 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
     gyre_view_for(queue)->next = kernel->queues.first;
     kernel->queues.first = queue;
     gyre_view_for(queue)->table_entry = entry;
-    /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
+    /* now, because a new worker may have it at another address since it was made, and a journal may have put requests into it */
     gyre_kernel_write_entry(kernel, queue);
     return GYRE_OK;
 }
 
-/* A queue that has everything but its place in the kernel, as its journal left it. */
+/* Makes a queue that goes on where its journal ended, and is not in the kernel's list yet. */
 static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                              struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
 {
@@ -327,7 +327,7 @@ static void push_to(gyre_queue **list, gyre_queue *queue)
     *list = queue;
 }
 
-/* It is not listed any more, and keeps its entry until every block obeyed. */
+/* Takes the queue off the list. Its entry of the table stays taken until every block obeyed. */
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     remove_from(&kernel->queues.first, queue);
@@ -337,8 +337,7 @@ static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
         __atomic_store_n(&kernel->queues.main, NULL, __ATOMIC_RELAXED);
 }
 
-/* Under the lock: waits until no block has the queue any more. False: a handler is stuck and may still have
- * it. */
+/* Under the lock: waits until no block uses the queue. False when a handler does not return and may still use it. */
 static bool await_let_go(gyre_kernel *kernel)
 {
     if (!kernel->resident)
@@ -360,8 +359,8 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 }
 
 /*
- * The queue of a kernel with checkpoints: no more of its requests are handled, and those that were are in a
- * checkpoint, before it leaves the list.
+ * Before the queue of a kernel with checkpoints leaves the list: takes it from the device, and waits until a checkpoint covers
+ * the requests that were handled.
  */
 static void settle(gyre_kernel *kernel, gyre_queue *queue)
 {
@@ -385,7 +384,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
         settle(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside++;
-    while (kernel->turn.starting) /* a device that reads the table, and cannot be told yet */
+    while (kernel->turn.starting) /* a starting device reads the table, and obeys no command yet */
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     unlink_queue(kernel, queue);
     bool free_now = await_let_go(kernel);
@@ -401,7 +400,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* There is no status to return, so that the log has it as well. */
+/* The call returns no status, so the error is logged as well. */
 static void refuse_to_close_ring(const gyre_queue *queue)
 {
     gyre_error_set(
@@ -452,7 +451,7 @@ void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues.left; queue; queue = gyre_view_of(queue)->next)
-        gyre_view_for(queue)->table_entry = GYRE_QUEUES_MAX; /* whoever was stuck with it is gone */
+        gyre_view_for(queue)->table_entry = GYRE_QUEUES_MAX; /* the handler that did not return is gone */
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         const uint64_t next = gyre_queue_rewind(queue);
         gyre_queue_resume_bytes(queue);
@@ -461,7 +460,8 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
         gyre_view_for(queue)->table_first = next;
         kernel->control->queues[gyre_view_of(queue)->table_entry].first = next;
         kernel->control->queues[gyre_view_of(queue)->table_entry].serial = ++kernel->queues.serial;
-        gyre_ring_of(queue)->shared->claim.next = next; /* the device's line, but no device is there */
+        gyre_ring_of(queue)->shared->claim.next =
+            next; /* a line that the device writes; no device runs now */
         gyre_keeper_queue_rewind(kernel, queue);
         gyre_queue_reopen(queue);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activate, deactivate, terminate, relaunch. Each changes the state under kernel->lock and waits for the
- * device without it, so a later one overtakes: a terminate without draining cuts another's drain short, and
- * a terminate ends the wait of a deactivate that a handler holds up.
+ * Activate, deactivate, terminate, relaunch. Each call changes the state under kernel->lock, and waits for the device without
+ * it, so a later call can overtake an earlier one: a terminate without draining cuts another thread's drain short, and ends
+ * the wait of a deactivate that a handler holds up.
  *
- * One thread at a time takes the device side up (`starting`) or down (`ending`); others that want it down
- * wait for that one and share its result.
+ * One thread at a time takes the device side up (`starting`) or down (`ending`). Other threads that want it down wait for that
+ * thread, and share its result.
  */
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -28,7 +28,7 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
 
 /* ---- pausing ---- */
 
-/* Only a kernel that is resident and not on its way out can be paused or resumed. Under the lock. */
+/* Pauses or resumes a kernel that is resident and is not being ended. Under the lock. */
 static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, uint64_t deadline_ns)
 {
     const uint64_t verb = state == GYRE_KERNEL_ACTIVE ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
@@ -90,8 +90,7 @@ gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_n
 
 /* ---- again ---- */
 
-/* Nobody will serve them: what was accepted since they were reopened is reported, and sends are refused
- * again. */
+/* After a failed start: completes the requests that were accepted since the queues were reopened, and refuses sends again. */
 static void refuse_sends(const gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
@@ -108,7 +107,8 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
-    bool lost = now == GYRE_KERNEL_LOST && !kernel->resident; /* given up, while its device may live again */
+    bool lost =
+        now == GYRE_KERNEL_LOST && !kernel->resident; /* the kernel was given up; its device may run again */
     if (kernel->end.leaving) {
         status = gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     } else if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {

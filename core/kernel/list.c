@@ -29,7 +29,8 @@ static gyre_status enter_list(gyre_kernel *kernel)
         *link = kernel;
     pthread_mutex_unlock(&runtime->lock);
     if (!taken)
-        gyre_handles_refresh(kernel); /* from here on names reach it by themselves; these it missed */
+        gyre_handles_refresh(
+            kernel); /* names from before; a later one is written into a listed kernel's table when it is given */
     return taken ? name_taken(kernel) : GYRE_OK;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The queue table of a kernel's control region: which queues its device sees, and from which request on.
  *
- * Lock: the caller has kernel->lock. What is written is announced by the command that follows. Nothing of the table
- * is read to decide anything: a worker process may have overwritten all of it.
+ * Lock: the caller has kernel->lock. The next command announces a change. The program never decides by a value from the
+ * table, because a worker process may have overwritten it.
  */
 #include "core/kernel/queue_table.h"
 
@@ -25,18 +25,18 @@ static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 }
 
 /*
- * Announced by the command that follows. A worker may be reading the table for the command before, so the
- * address comes last: who sees it sees the rest (tests/models/table.pml).
+ * A block may read the table for an earlier command meanwhile. So the address is written last: a block that sees it sees the
+ * rest of the entry (tests/models/table.pml).
  */
 static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, uint64_t address)
 {
     gyre_control_region *control = kernel->control;
     gyre_control_queue *slot = &control->queues[gyre_view_of(queue)->table_entry];
-    gyre_express_withdraw(gyre_ring_of(queue)); /* what slots say may be another thing now */
+    gyre_express_withdraw(gyre_ring_of(queue)); /* the slots may hold other messages now */
     gyre_view_for(queue)->table_first = first;
     __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
     if (memcmp(&slot->slots, &gyre_ring_of(queue)->slots, sizeof slot->slots) !=
-        0) /* new here: it has no address yet */
+        0) /* only of a new queue, whose entry has no address yet */
         slot->slots = gyre_ring_of(queue)->slots;
     if (memcmp(&slot->bridge, gyre_bytes_layout(gyre_ring_of(queue)), sizeof slot->bridge) != 0)
         slot->bridge = *gyre_bytes_layout(gyre_ring_of(queue));
@@ -47,8 +47,7 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     __atomic_store_n(&control->command.queue_count, kernel->queues.entries, __ATOMIC_RELEASE);
 }
 
-/* What the next device is to pass over. One block whose handler keeps something repeats what it did, in
- * order. */
+/* Marks requests for the next device to skip. With checkpoints, one block repeats its requests in order instead. */
 static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 {
     if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
@@ -88,7 +87,7 @@ void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
         return;
     uint64_t first = gyre_queue_first_unanswered(queue);
     gyre_queue_set_claim(queue, first);
-    gyre_queue_renew(queue); /* it was left out: no device has it */
+    gyre_queue_renew(queue); /* the queue was left out: no device uses it */
     gyre_queue_resume_bytes(queue);
     mark_answered(kernel, queue);
     write_entry(kernel, queue, first, address_of(kernel, queue));
@@ -112,7 +111,9 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
     uint64_t old = gyre_view_of(queue)->gate;
     gyre_view_for(queue)->gate = gate;
     if (gate != 0 && gate != UINT64_MAX)
-        gyre_queue_hide(queue, gate); /* before the other one is shown, so that the device stops there */
+        gyre_queue_hide(
+            queue,
+            gate); /* before the old gate's request is shown, so that the device stops at the new gate */
     if (old != gate && old != 0 && old != UINT64_MAX)
         gyre_queue_show(queue, old);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a kernel and of what its launch made.
+ * Releasing a kernel with everything that its launch made.
  *
- * Locks: kernel->lock while its device side ends; log.lock so that no line of a handler that never returns reaches the
- * application after its kernel was released.
+ * Locks: kernel->lock while the device side ends; log.lock, so that no line of a handler that never returns reaches the
+ * application after the release.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 
-/* A handler runs for ever, or may: its thread cannot be taken away, so its memory has to stay. */
+/* Keeps the memory of a kernel whose handler runs for ever, or may: its thread cannot be ended. */
 static void leave_behind(gyre_kernel *kernel, gyre_status why)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
@@ -30,12 +30,12 @@ static void leave_behind(gyre_kernel *kernel, gyre_status why)
     pthread_mutex_unlock(&kernel->log.lock);
 }
 
-/* Ends its device side and waits for all who are at it. Under the lock. */
+/* Ends the device side, and waits for all threads that use the kernel. Under the lock. */
 static gyre_status end_for_good(gyre_kernel *kernel)
 {
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
     if (kernel->resident)
-        gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
+        gyre_kernel_abandon_queues(kernel); /* threads that serve a queue to another program leave then */
     while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
@@ -43,8 +43,8 @@ static gyre_status end_for_good(gyre_kernel *kernel)
 }
 
 /*
- * With what a launch made, in any stage of it. When its device side does not leave, what a handler may still
- * touch stays behind, with a line in the log.
+ * Frees a kernel after any part of its launch. If the device side does not leave, memory that a handler may still touch stays,
+ * and the log says so.
  */
 static void free_kernel(gyre_kernel *kernel)
 {
@@ -53,7 +53,7 @@ static void free_kernel(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     kernel->end.leaving = true;
     gyre_status status = end_for_good(kernel);
-    /* its worker may have died meanwhile, and with it the handler that did not return */
+    /* the worker process, with the handler that did not return, may have died meanwhile */
     if (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))
         status = end_for_good(kernel);
     const bool stays = kernel->resident != NULL;

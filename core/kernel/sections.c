@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sections of the configuration that are for nobody, it seems: [kernel.buckt] where a kernel `bucket` is
- * launched that has no section. Names of kernels and queues are free, so only a similar one is told, and none
- * that somebody used. Lock: runtime->lock, for what was told before.
+ * Sections whose names look mistyped: [kernel.buckt], when a kernel `bucket` is launched that has no section. Any name is
+ * allowed, so only a similar name is warned about, and never that of a section in use. Lock: runtime->lock for the names
+ * that were warned about.
  */
 #include "core/kernel/sections.h"
 
@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
 
-/* worker1 and worker2 are two names, not one with a mistake in it. */
+/* True when the names first differ in a digit: worker1 and worker2 are two names, not one name with a mistake. */
 static bool differ_in_digits(const char *a, const char *b)
 {
     while (*a && *a == *b) {
@@ -31,7 +31,7 @@ static bool is_of_build(const struct gyre_build *build, const char *name)
     return false;
 }
 
-/* Somebody has that name, or is to have it: its section is meant for them. */
+/* True when a kernel has that name, or is configured to have it: the section is meant for that kernel. */
 static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const struct gyre_build *build,
                      const char *name)
 {
@@ -41,7 +41,7 @@ static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const s
             gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, name));
 }
 
-/* Once for each: programs launch the same kernel many times. What somebody uses counts as told. */
+/* Notes a section, to warn once although programs launch the same kernel many times. Sections in use are noted as well. */
 static bool was_told(gyre_runtime *runtime, const char *section)
 {
     bool told = false;
@@ -49,7 +49,7 @@ static bool was_told(gyre_runtime *runtime, const char *section)
     for (size_t i = 0; i < GYRE_SECTIONS_TOLD && !told; i++) {
         told = runtime->told[i] == section;
         if (!runtime->told[i]) {
-            runtime->told[i] = section; /* the configuration's, which lives as long */
+            runtime->told[i] = section; /* owned by the configuration, which lives as long */
             break;
         }
     }
@@ -67,7 +67,7 @@ static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char 
                          place ? ": " : "", word, section, word, word, name);
 }
 
-/* It has a section of its own, which is nobody's mistake then. Kernels are found by their names. */
+/* True when the name has a section, which is no mistake then. */
 static bool has_own(gyre_runtime *runtime, enum gyre_section_kind kind, const char *const *names,
                     size_t count, const char *name)
 {

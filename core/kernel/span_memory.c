@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of the device in which a queue's large spans travel (span_handles): an ordinary buffer with a
- * name, so that kernels find it in their tables, also after their worker was replaced. No locks of its own.
+ * Device memory for a queue's large spans (span_handles): an ordinary buffer with a name, so that kernels find it in their
+ * tables, even in another worker process. No locks of its own.
  */
 #include "core/kernel/span_memory.h"
 
@@ -21,7 +21,7 @@ static int64_t setting(const gyre_kernel *kernel, const char *section, const cha
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
 }
 
-/* A worker that died in the midst of a transfer is replaced, and the next one takes it. */
+/* True when a transfer has to be repeated, because a worker died during it and is replaced. */
 static bool try_again(const gyre_queue *queue, gyre_status status, uint32_t *tries)
 {
     if (status != GYRE_LOST || !gyre_ways_of(queue)->device_returns || ++*tries > TRIES_MAX ||
@@ -90,7 +90,7 @@ gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gy
 
 void gyre_span_memory_destroy(gyre_buffer *memory)
 {
-    gyre_error_hold(); /* a handler that does not return may use it: the runtime's end frees it then */
+    gyre_error_hold(); /* fails while a handler that does not return may use it; then the runtime's end frees it */
     (void)gyre_buffer_free(memory);
     gyre_error_let_go();
 }

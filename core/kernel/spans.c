@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans that lie in device buffers: naming them in a message, reading what a handler named, and telling
- * messages that wait where their buffers are after a worker process was replaced. No locks of its own.
+ * Spans in device buffers: naming them in a request, reading those that a handler names in a reply, and writing new addresses
+ * into waiting requests after a worker process was replaced. No locks of its own.
  */
 #include "core/kernel/spans.h"
 
@@ -37,7 +37,7 @@ gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part,
                               "gyre_put_buffer: %u items of %zu bytes from item %llu on of a buffer of %llu "
                               "bytes",
                               count, item_size, (unsigned long long)first, (unsigned long long)buffer->size);
-    if (count == 0) /* which a handle takes for all that there is */
+    if (count == 0) /* a handle with size 0 would mean the rest of the buffer */
         return gyre_part_put(message, size, part, NULL, item_size, 0);
     status = gyre_buffer_handle(buffer, first * item_size, count * item_size, &far.handle);
     if (status == GYRE_OK)
@@ -60,7 +60,7 @@ static gyre_status no_such_items(uint32_t there, uint64_t first, size_t count, c
                           (unsigned long long)first, there, why);
 }
 
-/* The buffer of that name on the queue's device, if it holds the span. */
+/* The buffer of that name on the queue's device, if the span lies within it. */
 static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
 {
     gyre_runtime *runtime = gyre_view_of(queue)->kernel->runtime;
@@ -75,7 +75,7 @@ static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
     return holds ? buffer : NULL;
 }
 
-/* Nothing that the message says is believed. */
+/* Reads a span that a message names. All of its values are checked. */
 static gyre_status fetch_far(const gyre_queue *queue, const gyre_far *far, size_t item_size, uint64_t first,
                              void *items, size_t count)
 {
@@ -121,7 +121,7 @@ gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t si
 
 /* ---- where buffers are now ---- */
 
-/* By the kernel's table, which stands: a name that is not there fails its message on the device. */
+/* Writes the address from the kernel's table. A name without an entry fails its message on the device. */
 static void settle(void *context, gyre_far *far)
 {
     const gyre_kernel *kernel = context;
@@ -139,7 +139,7 @@ void gyre_span_settle(const gyre_queue *queue, gyre_far *far)
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length)
 {
     const gyre_layout *layout = gyre_kernel_request_layout(kernel);
-    gyre_error_hold(); /* a request that is wrong is told by the device */
+    gyre_error_hold(); /* the device reports a request that is wrong */
     if (layout && layout->tail)
         gyre_layout_visit_far(layout, request, length, settle, (void *)(uintptr_t)kernel);
     gyre_error_let_go();
@@ -156,7 +156,7 @@ void gyre_spans_relocate(gyre_kernel *kernel)
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         if (!gyre_ring_of(queue)->request_least || gyre_foreign_of(queue)->lent)
             continue;
-        /* also those to come: a program may hold messages that it built before */
+        /* and later requests: a program may have built messages before */
         gyre_queue_settle_requests(queue, settle_request);
         const uint64_t end = gyre_queue_next_index(queue);
         for (uint64_t i = gyre_queue_first_unanswered(queue); i < end; i++) {
@@ -165,7 +165,7 @@ void gyre_spans_relocate(gyre_kernel *kernel)
                 continue;
             void *request = (void *)(uintptr_t)gyre_request_payload(gyre_ring_of(queue), slot);
             gyre_spans_settle(kernel, request, slot->length);
-            if (gyre_ring_of(queue)->seals) /* it says something else now */
+            if (gyre_ring_of(queue)->seals) /* the request has changed */
                 gyre_seals_write(queue, i, i + 1, request, 0);
         }
         gyre_express_withdraw(gyre_ring_of(queue));

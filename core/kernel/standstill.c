@@ -30,10 +30,10 @@ gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
-/* Whoever brought the kernel back meanwhile has let it run as well. */
+/* A kernel that was revived meanwhile runs already. */
 void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation)
 {
-    gyre_error_hold(); /* why there is nothing to copy is not replaced by what a device says to the order */
+    gyre_error_hold(); /* the error of the copy stays, whatever the device returns for this command */
     if (kernel->generation == generation && kernel->paused_to_save) {
         kernel->paused_to_save = false;
         gyre_control_order(kernel, GYRE_VERB_RUN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting the device side of a kernel, at its launch and whenever it is brought back.
+ * Starting the device side of a kernel, at its launch and at a relaunch.
  *
- * Lock: kernel->lock, given up while the backend works; `starting` keeps everybody else off meanwhile.
+ * Lock: kernel->lock, given up while the backend works; `starting` keeps other threads off meanwhile.
  */
 #include "core/kernel/start.h"
 
@@ -91,7 +91,7 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
     return status;
 }
 
-/* An unacknowledged launch is taken back: the control word stops whatever did start. */
+/* Waits until all blocks run. If they do not, the launch is taken back: a stop command ends the blocks that did start. */
 static gyre_status await_first_words(gyre_kernel *kernel)
 {
     const struct gyre_config *config = kernel->runtime->config;
@@ -107,8 +107,8 @@ static gyre_status await_first_words(gyre_kernel *kernel)
 }
 
 /*
- * Under the lock, which is given up meanwhile. LOST when a worker process died under it, perhaps of another
- * kernel: whoever brings that back leaves kernels that are being started to the thread that starts them.
+ * Under the lock, given up meanwhile. LOST when the worker process died, perhaps because of another kernel: recovery leaves a
+ * kernel that is being started to the thread that starts it.
  */
 static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
 {
@@ -127,7 +127,7 @@ static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
     return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched", kernel->name);
 }
 
-/* The worker is gone before it can be told what to do, as if it had died of itself. Only where a fault point says so. */
+/* For a fault point: the worker dies before it gets its first command. */
 static void lose_worker(const gyre_kernel *kernel)
 {
     const struct timespec pause = {0, 100000};
@@ -146,7 +146,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     gyre_control_reset(kernel);
     bool isolated = gyre_dispatch_isolated(kernel->dispatch);
     uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
-    bool held = isolated || kernel->checkpoints; /* what it is to handle is told when it is there */
+    bool held = isolated || kernel->checkpoints; /* the device gets its queues after it has started */
     gyre_control_order(kernel, held ? GYRE_VERB_PAUSE : verb);
     kernel->turn.starting = true;
     kernel->generation++;
@@ -162,7 +162,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
         lose_worker(kernel);
     if (status == GYRE_OK)
         gyre_keeper_running(kernel);
-    if (status == GYRE_OK && held) { /* only now it is known at which addresses a worker has the queues */
+    if (status == GYRE_OK && held) { /* only now the addresses of the queues in the worker are known */
         gyre_kernel_write_table(kernel, kernel->checkpoints != NULL);
         gyre_control_order(kernel, verb);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler keeps, read by the application. A kernel that runs stands at a message boundary while its state is
- * copied, as for a checkpoint.
+ * Reading a handler's state for the application. A running kernel stands at a message boundary while its state is copied, as
+ * for a checkpoint.
  *
- * Under kernel->lock, which is given up while bytes are copied. Must not count as a thread that wants its turn: one that
- * reads would have another reader give up, and that one the first.
+ * Under kernel->lock, given up while bytes are copied. A reader must not count as a thread that wants its turn: two readers
+ * would make each other give up.
  */
 #include <time.h>
 
@@ -17,9 +17,9 @@
 #include "core/queue/label.h"
 
 #define RETRY_NS UINT64_C(200000)
-/* Tries are made for so many times stop_timeout_ms, which each of them waits at most. */
+/* A read tries for this many times stop_timeout_ms; one try waits for stop_timeout_ms at most. */
 enum { TRIES_TIMEOUTS = 10 };
-/* From here on a device that copies within itself does so, and its kernel goes on while the copy is fetched. */
+/* bytes from which on a device that can copies the state within itself, so that the kernel goes on during the fetch */
 #define COPIED_FROM (UINT64_C(1) << 20)
 
 /* A read that is under way. */
@@ -27,7 +27,7 @@ struct reading {
     gyre_kernel *kernel;
     void *state;
     size_t size;
-    gyre_memory *copy; /* on the device; NULL: there is none */
+    gyre_memory *copy; /* room for a copy on the device; NULL: none */
 };
 
 static gyre_status check_readable(const gyre_kernel *kernel, size_t size)
@@ -55,7 +55,7 @@ static gyre_status download(const struct reading *reading, gyre_memory *memory)
     return gyre_dispatch_transfer(reading->kernel->dispatch, &download);
 }
 
-/* A device without room for it is read while its kernel stands. */
+/* Without that room the state is read while the kernel stands. */
 static void make_copy_room(struct reading *reading)
 {
     struct gyre_dispatch *dispatch = reading->kernel->dispatch;
@@ -82,7 +82,7 @@ static gyre_status copy_standing(const struct reading *reading)
     return reading->copy ? copy_on_device(reading) : download(reading, reading->kernel->memory.state);
 }
 
-/* Under the lock, given up meanwhile, as a device that is brought back needs it. */
+/* Runs a part of the read without the lock, which the revival of a device needs. */
 static gyre_status without_lock(const struct reading *reading, gyre_status (*part)(const struct reading *))
 {
     gyre_kernel *kernel = reading->kernel;
@@ -112,8 +112,8 @@ static void nap_without_lock(gyre_kernel *kernel, uint64_t time_ns)
 }
 
 /*
- * Between two reads a kernel runs for as long as it stood, from when it took up that it may: or programs that do nothing
- * but read would keep messages waiting for ever. AGAIN when it was waited for, and others may have come first.
+ * Lets the kernel run between two reads for as long as it stood, counted from when it obeyed the command to run. Else programs
+ * that only read would keep messages waiting for ever. AGAIN after a wait, since other threads may have come first.
  */
 static gyre_status let_it_run(gyre_kernel *kernel, uint64_t deadline_ns)
 {
@@ -165,10 +165,10 @@ static void await_others(gyre_kernel *kernel)
     while (gyre_kernel_is_taken(kernel))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     kernel->turn.inside--;
-    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+    pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
 }
 
-/* AGAIN when the kernel was brought back meanwhile: what was read may be of the midst of that. */
+/* AGAIN when the kernel was revived meanwhile, since the bytes may be of a half-restored state. */
 static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
 {
     gyre_kernel *kernel = reading->kernel;
@@ -180,8 +180,8 @@ static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
     const bool runs = gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE;
     status = runs ? read_running(reading, gyre_clock_ns() + limit_ns) : read_still(reading);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
-        return GYRE_AGAIN;                                                  /* until its keeper has seen it */
-    const bool of_its_worker = status == GYRE_OK || status == GYRE_TIMEOUT; /* which may have died */
+        return GYRE_AGAIN; /* until the worker's keeper has seen the death */
+    const bool of_its_worker = status == GYRE_OK || status == GYRE_TIMEOUT; /* the worker may have died */
     return of_its_worker && kernel->generation != generation ? GYRE_AGAIN : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes into a device buffer, and out of it. Bounds are checked here, once for all backends.
+ * Copying bytes into a device buffer, and out of it. Checks bounds here, once for all backends.
  *
  * Locks: kernel->lock for a look at each kernel of the buffer's device, none during a transfer.
  */
@@ -11,7 +11,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
 
-/* ---- kernels that are brought back with what the buffer held ---- */
+/* ---- kernels that are being revived with the buffer of a checkpoint ---- */
 
 static bool is_bound_to(const gyre_buffer *buffer, const gyre_kernel *kernel)
 {
@@ -30,8 +30,8 @@ static uint64_t await_brought_back(gyre_kernel *kernel)
 }
 
 /*
- * Waits until no kernel that has the buffer in its checkpoints is being brought back. The result changes when a kernel
- * was. Without locks.
+ * Waits until no kernel that has the buffer in its checkpoints is being revived. The result changes with each revival. Without
+ * locks.
  */
 static uint64_t generation_of(const gyre_buffer *buffer)
 {
@@ -74,7 +74,7 @@ static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc,
     uint64_t generation = generation_of(buffer);
     status = gyre_dispatch_transfer(buffer->dispatch, desc);
     while (status == GYRE_OK && generation != generation_of(buffer)) {
-        /* a kernel was brought back meanwhile: these may be the bytes of the midst of that */
+        /* a kernel was revived meanwhile: the bytes may be of a half-restored buffer */
         generation = generation_of(buffer);
         status = gyre_dispatch_transfer(buffer->dispatch, desc);
     }

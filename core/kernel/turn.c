@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that wait until they may take the device side of a kernel up or down, or until its device obeyed.
- * Lock: kernel->lock, which is given up meanwhile.
+ * Waiting until this thread may take the device side of a kernel up or down, or until the device obeyed.
+ * Lock: kernel->lock, given up meanwhile.
  */
 #include "core/kernel/turn.h"
 
@@ -17,7 +17,7 @@ void gyre_kernel_await_turn(gyre_kernel *kernel)
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     __atomic_fetch_sub(&kernel->turn.wanted, 1, __ATOMIC_ACQ_REL);
     kernel->turn.inside--;
-    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+    pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
 }
 
 gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns)
@@ -28,7 +28,7 @@ gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns)
         bool anew = kernel->checkpoints && (kernel->turn.starting || kernel->generation != generation);
         if (status != GYRE_OK || !anew)
             return status;
-        gyre_kernel_await_turn(kernel); /* what was obeyed may be an order to handle requests again */
+        gyre_kernel_await_turn(kernel); /* the blocks may have obeyed a command of the replay */
     }
 }
 
@@ -44,9 +44,10 @@ gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
         gyre_control_order(kernel, gyre_control_verb(kernel));
         status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_clock_ns() + limit);
     }
-    if (status == GYRE_CLOSED) { /* it is being terminated: that ends at a message boundary too */
+    if (status ==
+        GYRE_CLOSED) { /* the kernel is being terminated, which ends at a message boundary as well */
         gyre_kernel_await_turn(kernel);
-        /* of another generation: it ended, and was launched again before this thread had its turn */
+        /* another generation: the kernel ended, and was launched again before this thread had its turn */
         status = kernel->resident && kernel->generation == generation
                      ? gyre_error_set(GYRE_TIMEOUT, "a handler of kernel '%s' does not return", kernel->name)
                      : GYRE_OK;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The message types that a runtime knows: those of its kernels, of files that were loaded, of the program
- * itself. A type stays until the runtime is closed. Locks: runtime->lock around the list; a type in it is
- * constant.
+ * The message types that a runtime knows: from its kernels, from files that were loaded, and from the program. A type stays
+ * until the runtime is closed. Locks: runtime->lock for the list; a type in it is constant.
  */
 #include "core/kernel/type_registry.h"
 
@@ -23,7 +22,7 @@ struct gyre_known_type {
     gyre_layout *layout;
 };
 
-/* Under the lock: the type of that name and hash, or where the next one is to be linked. */
+/* Under the lock: the link to the type of that name and hash, or the end of the list. */
 static struct gyre_known_type **find(gyre_runtime *runtime, const gyre_layout *layout)
 {
     struct gyre_known_type **link = &runtime->types;
@@ -55,15 +54,15 @@ static gyre_status keep(gyre_runtime *runtime, gyre_layout *layout)
     return GYRE_OK;
 }
 
-/* Parts, scalars and what Gyre itself declares are no types of users. */
+/* False for parts, scalars and types that Gyre declares, which are not listed. */
 static bool is_message(const gyre_layout *layout)
 {
     return !layout->element && layout->scalar == GYRE_SCALAR_NO && strncmp(layout->name, "gyre_", 5) != 0 &&
            (layout->shape == GYRE_SHAPE_PLAIN || layout->shape == GYRE_SHAPE_CHOICE);
 }
 
-/* Adds a type and those inside it, unless they are known; `context` is the runtime. The messages inside first, so that
- * a list reads from the small to the large. */
+/* Adds a type and the types inside it, unless they are known; `context` is the runtime. Types inside come first, so that a list
+ * reads from small to large. */
 static gyre_status keep_all(void *context, const gyre_type *type)
 {
     gyre_runtime *runtime = context;
@@ -145,7 +144,7 @@ static gyre_status not_found(gyre_runtime *runtime, const char *name)
                           name, gyre_text_hint(name, names, count, hint));
 }
 
-/* By name where that is given, else by id. The last that was added is the first to be found. */
+/* Finds a type by name if one is given, else by id. The type that was added last is found first. */
 static const gyre_type *look_up(gyre_runtime *runtime, const char *name, uint64_t id)
 {
     const gyre_type *found = NULL;

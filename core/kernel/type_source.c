@@ -45,7 +45,7 @@ static size_t declared_name(const char *line, const char **name, bool *protocol)
     return length;
 }
 
-/* A kernel with a buffer of that message, or one that takes and gives those of that protocol. */
+/* Writes a kernel that has a buffer of that message, or that takes and gives messages of that protocol. */
 static void write_kernel(FILE *out, size_t number, const char *name, int length, bool protocol)
 {
     if (protocol)
@@ -96,7 +96,7 @@ static gyre_status read_text(const char *path, const char *header, char **text, 
     return status;
 }
 
-/* Owner of *text: the caller, free(). */
+/* The caller frees *text with free(). */
 static gyre_status read_header(const char *header, char absolute[PATH_MAX], char **text, size_t *length)
 {
     struct stat about;
@@ -132,7 +132,7 @@ static gyre_status write_file(const char *header, const char *path, char absolut
                                   header);
 }
 
-/* Into the file `path`; `absolute` is the header's own path then. */
+/* Writes the kernel file `path`; `absolute` becomes the header's own path. */
 static gyre_status write_around(const char *header, const char *path, char absolute[PATH_MAX])
 {
     struct gyre_file_hush hush;
@@ -156,7 +156,7 @@ static gyre_status take_kernel(const gyre_kernel_record *record, gyre_type_taker
     return status;
 }
 
-/* `header`: the absolute path of the one that the source was written around, by which the cache knows it; or NULL. */
+/* `header`: the absolute path of the header that the source was written around, for the cache; or NULL. */
 static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
                            const char *header, gyre_type_taker take, void *context)
 {
@@ -185,7 +185,7 @@ static bool is_header(const char *file)
     return length > 2 && !strcmp(file + length - 2, ".h");
 }
 
-/* What went wrong, in words of the header: nobody knows the kernels that were written around it. */
+/* Words the error for the header, since the user does not know the kernels that were written around it. */
 static gyre_status tell_header(gyre_status status, const char *header, const char *path)
 {
     char cause[1024];
