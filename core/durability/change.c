@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A journal that another handler left: its requests behind the last checkpoint would be handled again by this one, whose
- * state and replies are not those that clients were told. No state, no locks; before the queue of the journal is there.
+ * Journals that another handler wrote. This handler would handle the requests behind the last checkpoint again, with another
+ * state and other replies than clients got. No state, no locks; before the queue of the journal is made.
  */
 #include "core/base/error.h"
 #include "core/durability/change.h"
 #include "core/kernel/kernel.h"
 #include "core/pipeline/build.h"
 
-/* What the setting `on_change` says, in the order of its words. */
+/* The words of the setting `on_change`, in their order. */
 enum { REFUSE, REPLAY, DISCARD };
 
 /*
- * Whether a handler may have handled the request after the checkpoint. Of one whose reply nobody is known to have
- * received, the journal of a program that was killed does not tell.
+ * True when a handler may have handled the request after the checkpoint. The journal of a program that was killed does not
+ * tell about a request whose reply was not received.
  */
 static bool may_have_run(const struct gyre_journal_content *content, uint64_t index)
 {
@@ -46,7 +46,8 @@ static gyre_status refuse(const gyre_kernel *kernel, const char *path, uint64_t 
         kernel->name);
 }
 
-/* Those whose replies nobody received are completed in any case, and are this handler's. */
+/* Drops requests whose replies were received, except those of the checkpoint. Requests without a received reply stay, and this
+ * handler completes them. */
 static void discard(struct gyre_journal_content *content)
 {
     for (uint64_t index = content->first; index < content->received; index++)

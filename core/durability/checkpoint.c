@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What checkpoints of a kernel need: what of its memory belongs to them, what its queues keep for them, the
- * first one. Taking the others is in checkpoint_take.c. Locks and flags: checkpoint.h.
+ * Preparing checkpoints of a kernel: the memory that belongs to them, the logs of its queues, and the first checkpoint. Later
+ * checkpoints are in checkpoint_take.c. Locks and flags: checkpoint.h.
  */
 #include "core/durability/checkpoint.h"
 
@@ -72,7 +72,8 @@ static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoint
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     gyre_status status = gyre_kernel_make_queue(kernel, &desc, kernel->name, &checkpoints->replay);
     if (status == GYRE_OK)
-        gyre_expiry_set(checkpoints->replay, 0); /* what was in time then is in time again */
+        gyre_expiry_set(checkpoints->replay,
+                        0); /* a request that was handled in time must not expire in the replay */
     return status;
 }
 
@@ -117,7 +118,7 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     checkpoints->store.region = GYRE_REGION_NONE;
     pthread_mutex_init(&checkpoints->taking, NULL);
-    kernel->checkpoints = checkpoints; /* what is there of it is freed with the kernel */
+    kernel->checkpoints = checkpoints; /* after a failure, freed with the kernel */
     gyre_witness_prepare(kernel);
     read_settings(kernel, checkpoints);
     gyre_status status = find_parts(kernel, checkpoints);
@@ -147,7 +148,7 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 
 /* ---- queues ---- */
 
-/* Whether the kernel can have this queue as well. */
+/* An error when the kernel cannot have this queue besides its others. */
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
@@ -174,7 +175,7 @@ static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const 
     uint64_t bytes = kernel->checkpoints ? (uint64_t)gyre_kernel_setting(kernel, "replay_log") : 0;
     uint64_t least = durable ? gyre_queue_log_bytes(queue, gyre_durable_log_count(durable)) : 0;
     gyre_status status = gyre_queue_log_create(queue, kernel->checkpoints && bytes < least ? least : bytes);
-    if (status == GYRE_INVALID) /* not one request has room there */
+    if (status == GYRE_INVALID) /* the log has no room for a single request */
         return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "replay_log",
                                  GYRE_CONFIG);
     if (status != GYRE_OK || !kernel->checkpoints)
@@ -200,14 +201,13 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (kernel->checkpoints) /* a journal alone does not begin anew */
+    if (kernel->checkpoints) /* not with a journal alone, whose log goes on */
         gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
 }
 
 /* ---- the first one ---- */
 
-/* One of an earlier run may still be on its way into the store.
- * None is begun, since the kernel is not there. */
+/* Waits for a checkpoint of an earlier run that is on its way into the store. No new one begins, since no device runs. */
 static void await_writer(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking checkpoints: the kernel is paused at a message boundary, what its handler keeps is copied, and it
- * goes on; the copy is fetched, hashed and committed while it does. A thread of the kernel sees when one is
- * due. Locks and flags: checkpoint.h.
+ * Taking checkpoints. The kernel is paused at a message boundary, its state is copied, and it goes on. The copy is fetched,
+ * hashed and committed meanwhile. A thread of the kernel takes a checkpoint when one is due. Locks and flags: checkpoint.h.
  */
 #include "core/durability/checkpoint_take.h"
 
@@ -40,7 +39,7 @@ static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
         checkpoints->longest_pause_ns = checkpoints->pause_ns;
 }
 
-/* Under the lock, which is given up while bytes are copied. */
+/* Pauses the kernel and copies its state. Under the lock, given up while bytes are copied. */
 static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
@@ -62,7 +61,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
-/* Under the lock: what was fetched is of the device that made it, and of this life of the kernel. */
+/* Under the lock: AGAIN unless the copy is of the present device and the present run of the kernel. */
 static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
 {
     if (kernel->generation != generation ||
@@ -89,7 +88,7 @@ static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
     return GYRE_OK;
 }
 
-/* Under the lock, which is given up while the kernel runs and its copy is stored. */
+/* Stores and commits the copy. Under the lock, given up while the copy is fetched. */
 static gyre_status store(gyre_kernel *kernel, uint64_t generation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
@@ -109,8 +108,8 @@ static gyre_status store(gyre_kernel *kernel, uint64_t generation)
 }
 
 /*
- * Takes one. AGAIN: the kernel was changed meanwhile or is being brought back; TIMEOUT: a handler does not
- * come back; CLOSED: it does not run. Without locks.
+ * Takes a checkpoint. AGAIN: the kernel was changed meanwhile, or is being revived; TIMEOUT: a handler does not return; CLOSED:
+ * the kernel does not run. Without locks.
  */
 static gyre_status take(gyre_kernel *kernel, uint64_t deadline_ns)
 {
@@ -179,8 +178,8 @@ gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
 }
 
 /*
- * What a queue did to the state since the last checkpoint could not be repeated without it. A handler that
- * does not come back makes that impossible.
+ * Without the queue its requests since the last checkpoint could not be handled again. So one checkpoint more is taken, unless
+ * a handler does not return.
  */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 {
@@ -198,7 +197,7 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 
 /* ---- the last one ---- */
 
-/* Without the lock: nothing changes what is copied any more. */
+/* Copies the state of a device that has left, which does not change any more. Without the lock. */
 static gyre_status copy_what_is_left(gyre_kernel *kernel)
 {
     if (GYRE_FAULT_POINT(CHECKPOINT_COPY))
@@ -227,7 +226,7 @@ static gyre_status take_last(gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-/* Whoever takes one meanwhile has copied it before the device left, and waits for nobody. */
+/* Another thread that takes a checkpoint meanwhile has made its copy before the device left, and will finish. */
 void gyre_checkpoints_finish(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
@@ -253,11 +252,12 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
 
 /* ---- the thread ---- */
 
-/* Under the lock: what there is to save. *soon: look again shortly; *now: it is due whatever its age. */
+/* Under the lock: the number of requests since the last checkpoint. *soon: look again shortly; *now: a checkpoint is due at any age. */
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
-    *soon = kernel->turn.starting; /* also again: who asks meanwhile does not ask once more */
+    *soon =
+        kernel->turn.starting; /* look again later, since a thread that asks meanwhile does not ask twice */
     for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue;
          queue = gyre_view_of(queue)->next) {
         uint64_t here = gyre_queue_log_behind(queue);
@@ -270,7 +270,7 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
     return behind;
 }
 
-/* Whether one is due, and else how long nobody needs to look, unless the bell rings. */
+/* True when a checkpoint is due. Else *pause_ns is the time until the next look, unless the bell rings. */
 static bool is_due(gyre_kernel *kernel, uint64_t last_ns, uint64_t *pause_ns)
 {
     uint64_t every = kernel->checkpoints->every_ns, age = gyre_clock_ns() - last_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points out what may make a handler with checkpoints indeterministic: the names of clocks in its source, and in
- * the files beside it that it includes, outside comments and texts. What the dialect's check refuses (other
- * clocks, random numbers, static variables) is not looked for again. No locks.
+ * Warns about clocks, which may make a handler with checkpoints indeterministic: looks for their names in the source, and in
+ * included files beside it, outside comments and strings. Other clocks, random numbers and static variables are refused by
+ * the dialect's check. No locks.
  */
 #include "core/durability/clocks.h"
 
@@ -15,7 +15,7 @@
 
 enum { SOURCE_MAX = 1 << 20, FILES_MAX = 64 };
 
-/* Files that were looked at. */
+/* Files that were searched already. */
 struct seen {
     size_t count;
     struct {
@@ -45,7 +45,7 @@ static void find_source(const char *source, char path[PATH_MAX])
         *colon = '\0';
 }
 
-/* Behind a comment or a literal that begins here; NULL: none does. */
+/* The end of a comment or a literal that begins here; NULL: none begins here. */
 static char *skip_quoted(char *at)
 {
     char *end = NULL;
@@ -73,7 +73,7 @@ static void blank(char *text)
 
 static void look_at_file(const gyre_kernel *kernel, const char *path, struct seen *seen);
 
-/* The files that `text`, of the file at `path`, names in quotes, as far as they are beside it. */
+/* Searches the files that `text`, of the file at `path`, includes with quotes, if they lie beside it. */
 static void look_at_includes(const gyre_kernel *kernel, const char *path, const char *text, struct seen *seen)
 {
     const char *slash = strrchr(path, '/');

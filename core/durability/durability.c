@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints and journals as the keeper of a kernel: which of their functions is called at which point of the
- * kernel's life. Locks: those that keeper.h says.
+ * Checkpoints and journals as the keeper of a kernel: the function for each call of keeper.h. Locks: keeper.h.
  */
 #include "core/durability/durability.h"
 

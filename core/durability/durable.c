@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a queue: opening it, and going on from what it says. Its thread is in durable_thread.c.
+ * The journal of a queue: opening it, and going on from its content. Its thread is in durable_thread.c.
  * Locks: durable.h.
  */
 #include "core/durability/durable.h"
@@ -26,7 +26,7 @@ static int64_t setting(const gyre_kernel *kernel, const char *section, const cha
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
 }
 
-/* ---- who it is of ---- */
+/* ---- the kernel that a journal is of ---- */
 
 static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
 {
@@ -49,7 +49,7 @@ static void add_type(struct gyre_durable *durable, enum gyre_type_role role, con
     snprintf(added->about.name, sizeof added->about.name, "%s", name);
 }
 
-/* Of messages, and of the parts of a checkpoint, in the order in which they stand there. */
+/* Describes the types of messages, and of the parts of a checkpoint in their order. */
 static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;
@@ -108,7 +108,7 @@ static gyre_status check_header(const struct gyre_durable *durable, const gyre_q
 
 /* ---- opening ---- */
 
-/* What a queue with a journal needs of its surroundings, besides what its section tells. */
+/* An error when the kernel cannot have a queue with a journal. */
 static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
 {
     if (!queue || !queue[0])
@@ -171,7 +171,7 @@ static void tell_recovered(const struct gyre_durable *durable)
                          (unsigned long long)told->first);
 }
 
-/* What an earlier life left; nothing when there is no file. */
+/* Reads the file of an earlier run; no content without a file. */
 static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_record_open *mine)
 {
     size_t size = 0;
@@ -271,7 +271,7 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     status = check_header(durable, queue);
     if (status == GYRE_OK)
         status = gyre_journal_restore(&durable->content, queue);
-    if (status == GYRE_OK) { /* they go on in the files to come */
+    if (status == GYRE_OK) { /* later files carry the names on */
         durable->journal.names = durable->content.names;
         durable->content.names = (struct gyre_names){0};
     }
@@ -307,8 +307,10 @@ gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recove
                               "gyre_queue_recovered needs a queue and a report with its size set");
     if (gyre_view_of(queue)->durable) {
         now = gyre_view_of(queue)->durable->recovered;
-    } else if (gyre_foreign_of(queue)->tells_covered ||
-               gyre_foreign_of(queue)->tells_durable) { /* a client's: what one of its name left */
+    } else if (
+        gyre_foreign_of(queue)->tells_covered ||
+        gyre_foreign_of(queue)
+            ->tells_durable) { /* of an attached client: the offer that the last client of its name left */
         now.first = gyre_ring_of(queue)->first_sequence;
         now.offered = gyre_foreign_of(queue)->left;
     } else {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a queue's journal: its thread gathers whatever came while it wrote the last group, and lets it be
- * durable together. A disk that refuses is tried again and again; nothing is lost meanwhile, because senders
- * come no further than the journal lets them. What room is left is not filled by a file that should begin anew: the
- * new one has to fit beside it. Locks: durable.h.
+ * Writing a queue's journal. Its thread gathers the requests that came while it wrote the last group, and syncs them together.
+ * A write that the disk refuses is repeated; no request is lost meanwhile, because senders cannot go on beyond the journal.
+ * A file that has to begin anew does not use up the disk, since the new file has to fit beside it. Locks: durable.h.
  */
 #include "core/base/clock.h"
 #include "core/durability/durable.h"
@@ -17,9 +16,9 @@
 #include "core/queue/state.h"
 #include "core/stages/log.h"
 
-#define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
-#define AGAIN_NS UINT64_C(50000000) /* between two attempts at a disk that refuses */
-#define SOON_NS  UINT64_C(50000)    /* a sender has announced what it is copying */
+#define IDLE_NS  UINT64_C(20000000) /* delay until received replies are noted */
+#define AGAIN_NS UINT64_C(50000000) /* between two attempts to write to a disk that refuses */
+#define SOON_NS  UINT64_C(50000)    /* until the next look at a sender that copies its request */
 
 static const struct gyre_store *store_of(const gyre_kernel *kernel)
 {
@@ -48,14 +47,14 @@ static void note(struct gyre_durable *durable, gyre_status status)
     durable->told = !well;
 }
 
-/* Of queries nothing has to outlive a loss of power, so they wait for no disk, nor is one bothered for them. */
+/* Queries do not have to outlive a loss of power, so a group of queries alone is not synced. */
 static gyre_status sync_what_is_owed(struct gyre_durable *durable)
 {
     const bool owes = durable->journal.owes || durable->journal.doubtful;
     return owes && durable->sync != GYRE_SYNC_NEVER ? gyre_journal_sync(&durable->journal) : GYRE_OK;
 }
 
-/* What was written may leave the ring, and is durable when the settings say so. */
+/* Lets written requests leave the ring, and publishes them as durable by the setting `sync`. */
 static gyre_status publish(struct gyre_durable *durable)
 {
     gyre_queue *queue = durable->queue;
@@ -97,17 +96,17 @@ static gyre_status renew_if_needed(struct gyre_durable *durable)
     return needs_new_file(durable) ? renew(durable) : GYRE_OK;
 }
 
-/* It has grown by so many times what it may have, since it began: a state of its own may be larger than that. */
+/* True when the file has grown by `times` its limit since it began anew; its first state may be larger than the limit. */
 static bool has_grown(const struct gyre_durable *durable, uint64_t times)
 {
     return durable->journal.size > durable->begun_size + times * durable->size_max;
 }
 
-/* Whoever made room, or left some, meant it for the new file. */
+/* For a full file: an error when there is no room for a new file beside it. Room that is made is left to the new file. */
 static gyre_status wait_for_room(const struct gyre_durable *durable)
 {
     if (!durable->stuck)
-        return GYRE_OK; /* a checkpoint is on its way, and senders wait for it */
+        return GYRE_OK; /* a checkpoint is being taken, and senders wait for it */
     return gyre_error_set(
         GYRE_EXHAUSTED,
         "the journal '%s' has %llu bytes, journal_size is %llu, and there is no room beside it "
@@ -115,31 +114,31 @@ static gyre_status wait_for_room(const struct gyre_durable *durable)
         durable->file.path, (unsigned long long)durable->journal.size, (unsigned long long)durable->size_max);
 }
 
-/* *more: it is worth looking again at once. */
+/* Writes a group. *more: another group can be written at once. */
 static gyre_status gather(struct gyre_durable *durable, bool *more)
 {
     const bool keeps = gyre_log_of(durable->queue)->keeps;
     *more = false;
     if (keeps && has_grown(durable, 1))
-        gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
+        gyre_checkpoints_want(durable->kernel); /* the file begins anew with a checkpoint */
     if (keeps && has_grown(durable, 2) && (durable->stuck || !stopped(durable)))
         return wait_for_room(durable);
     gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
-    if (!keeps) /* else checkpoints see to it */
+    if (!keeps) /* with checkpoints, the next checkpoint renews the file */
         status = status == GYRE_OK ? renew_if_needed(durable) : status;
     else if (durable->journal.doubtful)
         gyre_checkpoints_want(durable->kernel);
     return status == GYRE_OK ? publish(durable) : status;
 }
 
-/* Whether requests were announced that it has not written. */
+/* True when requests were announced that are not written yet. */
 static bool announced_more(const struct gyre_durable *durable)
 {
     const struct gyre_queue_log *log = gyre_log_of(durable->queue);
     return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
 }
 
-/* Senders are held up until it is noted that replies were taken. */
+/* True when senders wait until received replies are noted. */
 static bool holds_senders_up(const struct gyre_durable *durable)
 {
     return gyre_queue_log_awaits_journal(durable->queue) &&
@@ -159,14 +158,14 @@ static uint64_t pause_length(const struct gyre_durable *durable, gyre_status sta
 
 /* ---- the thread ---- */
 
-/* Nobody rings who does not see that it sleeps, so it looks once more before it does. */
+/* A sender rings only if it sees the thread asleep. So the thread looks once more after it has announced its sleep. */
 static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
 {
     struct gyre_queue_log *log = gyre_log_of(durable->queue);
     uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in log.c */
-    pthread_mutex_lock(&durable->lock);      /* checkpoints are written by another thread */
+    pthread_mutex_lock(&durable->lock);      /* another thread writes checkpoints */
     bool more = !durable->failing && (announced_more(durable) || holds_senders_up(durable));
     pthread_mutex_unlock(&durable->lock);
     if (!stopped(durable) && (!more || length_ns == SOON_NS))
@@ -236,7 +235,8 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
 
 bool gyre_durable_has(const gyre_kernel *kernel)
 {
-    const gyre_queue *queue = kernel->queues.first; /* such a kernel has one queue */
+    const gyre_queue *queue =
+        kernel->queues.first; /* a kernel with checkpoints and a journal has one queue */
     return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
 }
 
@@ -269,7 +269,7 @@ void gyre_durable_settle(gyre_kernel *kernel)
     write_checkpoint(kernel, true);
 }
 
-/* What was sent and taken last is written. */
+/* Writes the last requests and received replies. */
 static void finish(struct gyre_durable *durable)
 {
     bool more = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration is an actor of the kernel's file. It is launched for one message on the kernel's device, whichever that
- * is, with both states as its buffers, before the kernel itself is: isolated as its handlers are, and compiled with them.
- * Locks: none of its own; the actor is a kernel that the application does not see.
+ * A migration is an actor of the kernel's file. It is launched on the kernel's device for one message, with both states as
+ * its buffers, before the kernel itself is launched: it is isolated like the kernel's handlers, and compiled with them.
+ * Locks: none of its own; applications do not see the actor.
  */
 #include "core/durability/migrate.h"
 
@@ -67,7 +67,7 @@ static gyre_status make_buffers(struct migrator *migrator, const gyre_kernel_rec
     return status;
 }
 
-/* As gyre_launch does, of a file that is built. */
+/* The part of gyre_launch that follows the build. */
 static gyre_status start(struct migrator *migrator)
 {
     gyre_kernel *kernel = migrator->kernel;
@@ -108,8 +108,8 @@ static void finish(struct migrator *migrator)
 {
     gyre_error_hold();
     (void)gyre_kernel_terminate(migrator->kernel, GYRE_NO_WAIT,
-                                NULL); /* nobody brings it back from here on */
-    migrator->kernel->build = NULL;    /* the kernel's that it is of */
+                                NULL); /* the watcher does not revive it from here on */
+    migrator->kernel->build = NULL;    /* owned by the kernel that is being launched */
     gyre_kernel_release(migrator->kernel);
     for (int i = 0; i < BUFFERS; i++)
         gyre_buffer_free(migrator->buffers[i]);

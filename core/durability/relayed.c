@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which queue of a kernel takes the requests of other programs where they are kept for another time, and how
- * the rings of those programs look. Whoever carries requests from one to the other is in core/attach/relay.h.
- * Locks: those of what is called.
+ * The queue of a kernel that takes requests of other programs and keeps them, and the plan of those programs' rings. The relay
+ * of core/attach carries the requests from the rings into the queue. No locks of its own.
  */
 #include "core/durability/relayed.h"
 
@@ -27,13 +26,14 @@ bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
     return kernel->checkpoints || setting(kernel, section, "durability") != 0;
 }
 
-/* What a kernel with checkpoints does is repeated in the order of one queue; else each section has its own. */
+/* A kernel with checkpoints repeats requests in the order of one queue, the main one. Else each section has its own queue. */
 static bool is_target(const gyre_kernel *kernel, const gyre_queue *queue, const char *section)
 {
     return kernel->checkpoints ? queue == kernel->queues.main : strcmp(gyre_queue_name(queue), section) == 0;
 }
 
-/* Whoever closes it takes it off the list under the lock, and frees it when nobody is inside. */
+/* Enters the target, if it is open. A thread that closes the queue takes it off the list under the lock, and frees it when no
+ * thread is inside. */
 static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
 {
     bool inside = false;
@@ -47,7 +47,7 @@ static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
     return queue;
 }
 
-/* Two clients may come at once: the second one finds what the first one opened. */
+/* Opens the target. Of two clients that come at once, the second one finds the queue that the first one opened. */
 static gyre_status open_target(gyre_kernel *kernel, const char *section, gyre_queue **out)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .name = section};
@@ -65,7 +65,7 @@ static gyre_status open_target(gyre_kernel *kernel, const char *section, gyre_qu
                              : status;
 }
 
-/* Whether requests of other programs can be put into it. */
+/* An error when the target cannot take requests of other programs. */
 static gyre_status check_target(const gyre_kernel *kernel, const gyre_queue *target, const char *section)
 {
     if (!gyre_log_of(target))
@@ -98,7 +98,7 @@ gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, g
     return status;
 }
 
-/* Bytes go from slot to slot as they are. */
+/* An error when a slot's bytes cannot be copied as they are. */
 static gyre_status check_fit(const gyre_kernel *kernel, const gyre_queue *target,
                              const struct gyre_queue_options *options, const char *section)
 {
@@ -123,7 +123,7 @@ gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue
     options->device_wakes = true; /* the server rings */
     options->device_returns = false;
     options->device_parks = false;
-    options->timed = options->sealed = false; /* the kernel's queue is */
+    options->timed = options->sealed = false; /* the kernel's queue has these */
     options->tells_covered = gyre_log_of(target)->keeps;
     options->tells_durable = gyre_view_of(target)->durable != NULL;
     status = check_fit(kernel, target, options, section);

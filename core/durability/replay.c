@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a checkpoint back to the present: the device's memory is what it was then, and the requests that were
- * handled since are handled again, in their order. They go through a queue of their own, so their replies,
- * which were given before, reach nobody, and the slots of the kernel's queues stay as they are.
+ * From a checkpoint back to the present. The device's memory is restored, and the requests that were handled since the
+ * checkpoint are handled again, in their order. They go through a queue of their own: their second replies reach no
+ * client, and the slots of the kernel's queues do not change.
  *
- * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written and where what others ask for
- * is noted, not while the device works.
+ * Runs in the thread that set `turn.starting`. Lock: kernel->lock for the table and for numbers that other threads read, not
+ * while the device works.
  */
 #include "core/durability/replay.h"
 
@@ -53,7 +53,7 @@ gyre_status gyre_replay_restore(gyre_kernel *kernel)
     return status;
 }
 
-/* Up to where requests of a queue may have to be handled again; what is behind, the device does by itself. */
+/* The end of the requests that may have to be handled again. The device handles later ones in the normal way. */
 static uint64_t end_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     return gyre_kernel_repeats_in_order(kernel) ? gyre_queue_first_unanswered(queue)
@@ -67,7 +67,7 @@ static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)
     return gyre_queue_log_next(queue, &index, end_of(kernel, queue), &request);
 }
 
-/* What a device that died left in the replay's queue is nobody's. */
+/* Drops the messages that a dead device left in the replay's queue. */
 static void empty(gyre_queue *queue)
 {
     gyre_view view;
@@ -101,15 +101,15 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
 struct replay {
     gyre_kernel *kernel;
     gyre_queue *source, *target;
-    uint64_t index, end; /* of the source */
+    uint64_t index, end; /* in the source, the queue whose requests are handled again */
     struct gyre_logged_request request;
-    bool held;                          /* `request` waits for room */
-    uint64_t sources[REPLAY_SLOTS_MAX]; /* of which request the target's slot is */
+    bool held;                          /* `request` waits for room in the target */
+    uint64_t sources[REPLAY_SLOTS_MAX]; /* the source's index of the request in each slot of the target */
     bool (*watch)(void *context, uint64_t deadline_ns);
     void *context;
 };
 
-/* False when nothing could be sent. */
+/* Sends requests into the target. False when none could be sent. */
 static bool send_more(struct replay *replay)
 {
     uint64_t count = 0;
@@ -129,7 +129,7 @@ static bool send_more(struct replay *replay)
     return count > 0;
 }
 
-/* Replies that were given before. Returns how many. */
+/* Compares the replies with the first ones, and drops them. Returns how many. */
 static uint64_t discard_replies(const struct replay *replay)
 {
     gyre_view views[64];
@@ -167,7 +167,7 @@ static void count_answered(gyre_kernel *kernel, uint64_t answered)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* All requests of one queue. */
+/* Handles all requests of one queue again. */
 static gyre_status replay_queue(struct replay *replay)
 {
     gyre_kernel *kernel = replay->kernel;
@@ -224,7 +224,7 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
                             void *context)
 {
     gyre_status status = GYRE_OK;
-    /* queues are closed and opened only in their turn, which comes when the kernel runs again */
+    /* the list does not change: other threads get their turn when the kernel runs again */
     for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
         struct replay replay = {.kernel = kernel,
@@ -244,7 +244,7 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
     return GYRE_OK;
 }
 
-/* ---- after an earlier life of the program ---- */
+/* ---- after an earlier run of the program ---- */
 
 struct launched {
     gyre_kernel *kernel;

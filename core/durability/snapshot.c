@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots on the device: see snapshot.h. No locks. Must not touch the half of the store that holds the last
- * checkpoint: until the next one is whole, that one is good.
+ * Snapshots on the device: see snapshot.h. No locks. Must not touch the half of the store with the last checkpoint, which counts
+ * until the next one is complete.
  */
 #include "core/durability/snapshot.h"
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 
-/* A fetch is made in pieces, so that other operations of the device come in between. */
+/* bytes of one piece of a fetch, so that other operations of the device come in between */
 #define PIECE (UINT64_C(64) << 20)
 
 /* ---- room on the device ---- */
@@ -20,7 +20,7 @@ static gyre_status copy_part(gyre_kernel *kernel, const struct gyre_checkpoint_p
     return gyre_dispatch_memory_copy(kernel->dispatch, &copy);
 }
 
-/* A first copy shows whether it works. */
+/* Allocates a part's snapshot, and tries a copy. */
 static gyre_status prepare_part(gyre_kernel *kernel, struct gyre_checkpoint_part *part)
 {
     gyre_status status = gyre_dispatch_memory_alloc(kernel->dispatch, part->size, &part->snapshot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A journal of earlier types: its messages and its state become those of the kernel as it is now. No locks; before the
- * queue of the journal is there.
+ * Journals of earlier types: converting their messages and their state to the kernel's types of now. No locks; before the
+ * queue of the journal is made.
  */
 #include "core/durability/upgrade.h"
 
@@ -20,15 +20,15 @@ static gyre_status no_memory(void)
 
 /* ---- messages ---- */
 
-/* Requests or replies that are taken over into memory of their own. */
+/* Requests or replies that are converted into new memory. */
 struct takeover {
     const struct gyre_durable *durable;
     struct gyre_upgrade_step step;
     struct gyre_kept_message *messages;
-    unsigned char *room; /* as many of the new type, each from a multiple of 8 on */
+    unsigned char *room; /* for as many messages of the new type, each aligned to 8 bytes */
     uint64_t stride;
-    uint64_t count;   /* of messages that count */
-    const char *what; /* one of them */
+    uint64_t count;   /* messages that have to be converted */
+    const char *what; /* "request" or "completion", for error sentences */
 };
 
 static gyre_status refuse_messages(const struct takeover *takeover)
@@ -41,7 +41,7 @@ static gyre_status refuse_messages(const struct takeover *takeover)
         takeover->count == 1 ? "" : "s", takeover->step.from->name, takeover->durable->kernel->name);
 }
 
-/* A request that was no message of its type is none now, and its length says so to the handler. */
+/* Converts a message. A request that was not valid for its type stays invalid, and its length tells the handler. */
 static void take_over(const struct takeover *takeover, uint64_t place)
 {
     struct gyre_kept_message *message = &takeover->messages[place];
@@ -58,7 +58,7 @@ static void take_over(const struct takeover *takeover, uint64_t place)
     message->payload = out;
 }
 
-/* `room` becomes the content's. */
+/* The content owns `room` afterwards. */
 static gyre_status make_takeover_room(struct takeover *takeover, uint64_t all, unsigned char **room)
 {
     takeover->stride =
@@ -67,7 +67,7 @@ static gyre_status make_takeover_room(struct takeover *takeover, uint64_t all, u
     return *room ? GYRE_OK : no_memory();
 }
 
-/* Those that are still to be handled have to be taken over; others stand for their numbers alone. */
+/* Converts requests that still have to be handled. Of other requests only the number matters. */
 static gyre_status take_over_requests(struct gyre_durable *durable, const gyre_type *was, const gyre_type *is)
 {
     struct gyre_journal_content *content = &durable->content;
@@ -122,7 +122,7 @@ end:
 
 /* ---- all of it ---- */
 
-/* Its handler kept nothing, so nothing that was answered is to be handled again for a state. */
+/* For a journal whose handler kept no state: requests with a received reply do not have to be handled again. */
 static void begin_state(struct gyre_journal_content *content)
 {
     for (uint64_t index = content->first; index < content->received; index++)
@@ -145,7 +145,7 @@ gyre_status gyre_upgrade_content(struct gyre_durable *durable, const struct gyre
     const struct gyre_journal_type *request = gyre_journal_type_of(&content->types, GYRE_ROLE_REQUEST, NULL);
     const struct gyre_journal_type *reply = gyre_journal_type_of(&content->types, GYRE_ROLE_REPLY, NULL);
     bool differ = false;
-    if (!request || !reply) /* an earlier version of Gyre wrote it, and told a hash alone */
+    if (!request || !reply) /* an earlier version of Gyre wrote hashes alone */
         return mine->request_hash == its->request_hash && mine->reply_hash == its->reply_hash &&
                        mine->state_size == its->state_size
                    ? GYRE_OK

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state and the buffers of a journal of earlier types: by migrations of the kernel's file, and by the names of their
- * fields. No locks; before the queue of the journal is there.
+ * Converting the state and the buffers of a journal of earlier types, by migrations of the kernel's file and by the names of
+ * fields. No locks; before the queue of the journal is made.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "core/types/adopt.h"
 #include "core/types/message.h"
 
-enum { MIGRATIONS_MAX = 32 /* one behind the other */ };
+enum { MIGRATIONS_MAX = 32 /* migrations in a row */ };
 
 /* ---- two layouts ---- */
 
@@ -71,7 +71,7 @@ static gyre_status refuse_part(const struct gyre_durable *durable, const struct 
         state ? "say how with GYRE_MIGRATE(old, new) in its file, " : "");
 }
 
-/* What a launch gives: where the journal says nothing of it, it stays. */
+/* Reads the initial content of a part, which stays where the journal has no value. */
 static gyre_status read_given(const struct gyre_durable *durable, const struct gyre_journal_type *type,
                               unsigned char *out)
 {
@@ -92,7 +92,7 @@ static gyre_status read_given(const struct gyre_durable *durable, const struct g
     return gyre_dispatch_transfer(kernel->dispatch, &download);
 }
 
-/* A state is one of its type, a buffer many. */
+/* Converts the elements of a part: a state is one value of its type, a buffer many. */
 static gyre_status adopt_elements(const struct gyre_upgrade_step *step, const unsigned char *from,
                                   uint64_t count, unsigned char *out)
 {
@@ -140,7 +140,7 @@ static gyre_status run_migration(const struct gyre_durable *durable, const gyre_
                                               to, gyre_build_report(durable->kernel->build)->file);
 }
 
-/* *value becomes one of the migration's new type; where that is the kernel's own, from what the launch gives. */
+/* Migrates *value to the migration's new type. The starting point is the initial content, if that is the kernel's own type. */
 static gyre_status migrate_once(const struct gyre_durable *durable, const gyre_kernel_record *migration,
                                 const struct gyre_journal_type *is, const unsigned char *given,
                                 unsigned char **value)
@@ -164,7 +164,7 @@ static gyre_status migrate_once(const struct gyre_durable *durable, const gyre_k
     return GYRE_OK;
 }
 
-/* As far as migrations lead on from the type that it is of; `step` is what is left then. */
+/* Runs migrations as long as one starts from the value's type; `step` is the conversion that remains. */
 static gyre_status migrate(const struct gyre_durable *durable, const struct gyre_journal_type *is,
                            const unsigned char *given, unsigned char **value, struct gyre_upgrade_step *step)
 {
@@ -181,7 +181,7 @@ static gyre_status migrate(const struct gyre_durable *durable, const struct gyre
     return status;
 }
 
-/* By migrations, then by the names of fields. `out` is what the launch gives. */
+/* Converts the state by migrations, then by the names of fields. `out` holds the initial content at first. */
 static gyre_status adopt_state(const struct gyre_durable *durable, const struct gyre_journal_type *was,
                                const struct gyre_journal_type *is, unsigned char *out)
 {
@@ -218,7 +218,7 @@ static gyre_status take_over_part(const struct gyre_durable *durable, const stru
     return status == GYRE_INCOMPATIBLE ? refuse_part(durable, was) : status;
 }
 
-/* Where parts lie in the journal's state is what it says of itself: a state is one value, a buffer is many. */
+/* Checks the place and size that the journal gives for a part: a state is one value, a buffer is many. */
 static bool lies_within(const struct gyre_journal_type *type, uint64_t size)
 {
     const uint64_t one = type->type->size;
@@ -226,7 +226,7 @@ static bool lies_within(const struct gyre_journal_type *type, uint64_t size)
            type->about.size % one == 0 && (type->about.role != GYRE_ROLE_STATE || type->about.size == one);
 }
 
-/* One behind the other, to the end of the state. */
+/* Checks that the parts follow each other to the end of the state. */
 static bool parts_fit(const struct gyre_journal_content *content)
 {
     uint64_t at = 0;
@@ -285,7 +285,7 @@ gyre_status gyre_upgrade_compare_state(const struct gyre_durable *durable, bool 
         const struct gyre_journal_type *was = &content->types.all[i], *is = &durable->types[i];
         struct gyre_upgrade_step step;
         if (is->about.size == 0 && was->about.size == 0)
-            continue; /* of messages */
+            continue; /* a type of messages */
         status = gyre_upgrade_step_begin(was->type, is->type, &step);
         *differ = status == GYRE_OK && (!step.same || memcmp(&was->about, &is->about, sizeof is->about) != 0);
         gyre_upgrade_step_finish(&step);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds the replies that requests get when they are handled again against those that they got before, where
- * these still stand in their slots. A handler that is deterministic gives the same ones; of one that is not the
- * log tells the first request and field, because its state may not be what it was either.
+ * Compares the replies to requests that are handled again with their first replies, as long as these stand in their slots. A
+ * deterministic handler gives the same replies. For another handler the log names the first request and field that differ,
+ * because the state may differ as well.
  *
- * Looks at declared fields, so padding may be anything; replies with parts, packets or rings of bytes are not
- * looked at. By the thread that has `starting`; no locks.
+ * Compares declared fields, so padding does not matter. Replies with parts, packets and replies that lie back to back are not
+ * compared. By the thread that set `turn.starting`; no locks.
  */
 #include "core/durability/witness.h"
 
@@ -21,7 +21,7 @@
 static const gyre_field *differing_field(const gyre_layout *layout, const unsigned char *a,
                                          const unsigned char *b);
 
-/* One element of a field. */
+/* True when two elements of a field are equal. */
 static bool is_same(const gyre_layout *type, const unsigned char *a, const unsigned char *b)
 {
     return type->scalar == GYRE_SCALAR_NO && type->field_count > 0 ? !differing_field(type, a, b)
@@ -52,10 +52,10 @@ void gyre_witness_prepare(gyre_kernel *kernel)
         gyre_layout_destroy(layout);
         layout = NULL;
     }
-    kernel->checkpoints->reply = layout; /* without memory for it nothing is compared */
+    kernel->checkpoints->reply = layout; /* NULL without memory: no replies are compared */
 }
 
-/* What differs, in words; "" when nothing does. */
+/* Describes the difference in `what`; "" when the replies are equal. */
 static void compare(const gyre_kernel *kernel, const gyre_slot *before, const gyre_view *again, char *what,
                     size_t size)
 {

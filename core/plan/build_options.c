@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the settings of a kernel and of the queues mean for its compiler: the same for a launch and for files
- * that are compiled ahead. No state.
+ * The compiler's options for a kernel, from its settings and those of queues: the same for a launch and for files that are
+ * compiled ahead. No state.
  */
 #include "core/plan/build_options.h"
 

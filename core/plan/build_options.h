@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the configuration says about building a kernel: its name, its source, its backend, its compiler's options. No state. */
+/* Building a kernel as configured: its name, its source, its backend, the compiler's options. No state. */
 #ifndef GYRE_CORE_PLAN_BUILD_OPTIONS_H
 #define GYRE_CORE_PLAN_BUILD_OPTIONS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the configuration asks of a queue's messages besides their payload: header and behaviours.
+ * Planning a queue from the configuration: its header, its behaviours, its layout and its cost.
  */
 #ifndef GYRE_CORE_PLAN_QUEUE_PLAN_H
 #define GYRE_CORE_PLAN_QUEUE_PLAN_H
@@ -18,7 +18,7 @@
  * API's begin with 1.
  */
 uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key);
-/** INVALID when a descriptor's policy or idle strategy is none that there is. */
+/** INVALID when a descriptor has an unknown policy or idle strategy. */
 gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle);
 /** What messages of a type measure in a ring: the largest, and those with a tail with nothing in it (0: they have none). */
 gyre_status gyre_queue_plan_measure(const gyre_type *type, uint32_t *size, uint32_t *least);
@@ -33,7 +33,7 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
 void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyre_dispatch *device,
                               const char *section, struct gyre_queue_options *options);
 
-/* What the setting `layout` says, in the order of its words. */
+/* The words of the setting `layout`, in their order. */
 enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 
 /**
@@ -53,7 +53,7 @@ gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *
 /** CONFIG with its place for a section by which no queue of any kernel can be made. */
 gyre_status gyre_queue_sections_check(const struct gyre_config *config);
 /**
- * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.
+ * The memory of a queue that is configured by [queue.SECTION], for that kernel on that device. Nothing is made.
  * Fails as a launch would for a section that no queue of the kernel can go by, or a shape that it cannot have.
  */
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue carries: the kernel's types against the caller's, and the form of its messages. No locks; the
- * kernel is built.
+ * Comparing the types of a queue's caller, and the form of its messages, with the kernel's. No locks; the kernel is built.
  */
 #include "core/plan/queue_types.h"
 
@@ -10,13 +9,13 @@
 
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
 
-/* Of a packet the message that it carries: that is what callers mean by their type. */
+/* The message inside a packet, which callers mean by their type; else the type itself. */
 static const gyre_layout *meant(const gyre_layout *layout)
 {
     return layout->shape == GYRE_SHAPE_PACKET ? layout->choices[0] : layout;
 }
 
-/* Of two types of which one extends the other: how messages are converted. */
+/* How messages are converted between two types of which one extends the other. */
 static gyre_status take_growth(const gyre_type *kernels, gyre_layout **callers, uint32_t *size,
                                struct gyre_queue_growth *growth)
 {

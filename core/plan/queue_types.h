@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue carries: the types and the form of its messages, held against the kernel's. No state. */
+/* The types and the form of a queue's messages, compared with the kernel's. No state. */
 #ifndef GYRE_CORE_PLAN_QUEUE_TYPES_H
 #define GYRE_CORE_PLAN_QUEUE_TYPES_H
 
@@ -17,7 +17,7 @@ struct gyre_queue_site {
     const struct gyre_dispatch *device;
     uint32_t blocks;
     bool
-        migrates; /* the kernel only takes over the state of a journal: the form of its messages does not matter */
+        migrates; /* the kernel only converts the state of a journal: the form of its messages does not matter */
 };
 
 /**

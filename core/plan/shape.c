@@ -17,8 +17,8 @@ bool gyre_record_keeps_something(const gyre_kernel_record *record)
     return record->state->size > 0 || strstr(record->buffers, "inout ") != NULL;
 }
 
-/* Of a kernel that takes up where another one left: blocks that share a queue leave holes behind, which only a device
- * that skips can be told of. */
+/* True for a kernel with checkpoints on a device that cannot skip requests: several blocks that share a queue would leave holes
+ * behind, which the next device would have to skip. */
 static bool resumes_one_block(const struct gyre_shape_site *site)
 {
     return setting(site, "checkpoints") && !gyre_dispatch_device_info(site->device)->can_skip;
