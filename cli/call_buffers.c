@@ -26,13 +26,13 @@ static const char ZEROS[] = "zeros:";
 enum { PIPE_MAX = 1 << 30 }; /* one without an end shall not take all memory */
 
 /* The '=' of "NAME=FILE", or NULL when there is no name or no file. */
-static const char *separator(const char *spec)
+static const char *spec_separator(const char *spec)
 {
     const char *equals = strchr(spec, '=');
     return equals && equals != spec && equals[1] ? equals : NULL;
 }
 
-static const gyre_binding_name *find(const call_buffers *buffers, const char *name, size_t length)
+static const gyre_binding_name *binding_find(const call_buffers *buffers, const char *name, size_t length)
 {
     for (size_t i = 0; i < buffers->count; i++)
         if (strlen(buffers->names[i]) == length && memcmp(buffers->names[i], name, length) == 0)
@@ -54,8 +54,8 @@ static gyre_status find_device(gyre_runtime *runtime, const cli_context *cli, ui
     return gyre_kernel_device(runtime, name, cli->backend, device, kernels);
 }
 
-static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t size,
-                    gyre_buffer **out)
+static int buffer_allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t size,
+                           gyre_buffer **out)
 {
     struct gyre_dispatch *kernels;
     gyre_status status = find_device(runtime, cli, device, &kernels);
@@ -70,7 +70,7 @@ static int load_regular(gyre_runtime *runtime, const cli_context *cli, uint32_t 
 {
     char *bytes = NULL;
     uint64_t size = 0;
-    int code = allocate(runtime, cli, device, file->size, out);
+    int code = buffer_allocate(runtime, cli, device, file->size, out);
     if (code == CLI_OK)
         code = input_file_read(file, file->size, wait, &bytes, &size);
     if (code == CLI_OK && size != file->size)
@@ -112,7 +112,7 @@ static int load_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t dev
     else if (code == CLI_OK && size == 0)
         code = refuse_empty(file->path);
     if (code == CLI_OK)
-        code = allocate(runtime, cli, device, size, out);
+        code = buffer_allocate(runtime, cli, device, size, out);
     if (code == CLI_OK)
         code = cli_fail_unless_ok(gyre_buffer_upload(*out, 0, bytes, size));
     free(bytes);
@@ -141,15 +141,15 @@ static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t de
     if (!*digits || strspn(digits, "0123456789") != strlen(digits) || errno || size == 0)
         return cli_usage_error(cli, "%s: expected NAME=zeros:BYTES with at least 1 byte, found '%s'", option,
                                spec);
-    return allocate(runtime, cli, device, size, out);
+    return buffer_allocate(runtime, cli, device, size, out);
 }
 
 static int name_one(call_buffers *buffers, const cli_context *cli, const char *option, const char *spec)
 {
-    const char *equals = separator(spec);
+    const char *equals = spec_separator(spec);
     if (!equals)
         return cli_usage_error(cli, "%s: expected NAME=FILE, found '%s'", option, spec);
-    if (find(buffers, spec, (size_t)(equals - spec)))
+    if (binding_find(buffers, spec, (size_t)(equals - spec)))
         return cli_usage_error(cli, "%s: '%.*s' is given twice", option, (int)(equals - spec), spec);
     char *name = strndup(spec, (size_t)(equals - spec));
     if (!name)
@@ -181,7 +181,7 @@ static bool has_pipe(const cli_list *specs)
     bool found = false;
     for (size_t i = 0; i < specs->count && !found; i++) {
         struct stat info;
-        found = stat(separator(specs->items[i]) + 1, &info) == 0 && S_ISFIFO(info.st_mode);
+        found = stat(spec_separator(specs->items[i]) + 1, &info) == 0 && S_ISFIFO(info.st_mode);
     }
     return found;
 }
@@ -197,10 +197,10 @@ static int check_names(const call_buffers *buffers, const cli_context *cli, gyre
     return cli_fail_unless_device(runtime, gyre_launch_check_names(runtime, &desc));
 }
 
-static int load(const cli_context *cli, gyre_runtime *runtime, uint32_t device, const input_wait *wait,
-                const char *option, const char *spec, gyre_buffer **out)
+static int buffer_load(const cli_context *cli, gyre_runtime *runtime, uint32_t device, const input_wait *wait,
+                       const char *option, const char *spec, gyre_buffer **out)
 {
-    const char *equals = separator(spec);
+    const char *equals = spec_separator(spec);
     if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
         return load_zeros(runtime, cli, device, option, spec, equals + sizeof ZEROS, out);
     return load_file(runtime, cli, device, equals + 1, wait, out);
@@ -214,9 +214,9 @@ int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtim
     if (bound->count && (has_pipe(bound) || has_pipe(named)))
         code = check_names(buffers, cli, runtime, device);
     for (size_t i = 0; code == CLI_OK && i < bound->count; i++, binding++)
-        code = load(cli, runtime, device, wait, "--buffer", bound->items[i], &binding->buffer);
+        code = buffer_load(cli, runtime, device, wait, "--buffer", bound->items[i], &binding->buffer);
     for (size_t i = 0; code == CLI_OK && i < named->count; i++, binding++)
-        code = load(cli, runtime, device, wait, "--message-buffer", named->items[i], &binding->buffer);
+        code = buffer_load(cli, runtime, device, wait, "--message-buffer", named->items[i], &binding->buffer);
     return code;
 }
 
@@ -224,7 +224,7 @@ gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t
                                  gyre_handle *out)
 {
     const call_buffers *buffers = context;
-    const gyre_binding_name *binding = find(buffers, name, strlen(name));
+    const gyre_binding_name *binding = binding_find(buffers, name, strlen(name));
     if (binding)
         return gyre_buffer_handle(binding->buffer, offset, size, out);
     char hint[GYRE_TEXT_HINT_SIZE];
@@ -251,10 +251,10 @@ static int check_output(const char *path)
 int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs)
 {
     for (size_t i = 0; i < specs->count; i++) {
-        const char *spec = specs->items[i], *equals = separator(spec);
+        const char *spec = specs->items[i], *equals = spec_separator(spec);
         if (!equals)
             return cli_usage_error(cli, "--output-buffer: expected NAME=FILE, found '%s'", spec);
-        if (!find(buffers, spec, (size_t)(equals - spec)))
+        if (!binding_find(buffers, spec, (size_t)(equals - spec)))
             return cli_usage_error(cli, "--output-buffer: there is no buffer '%.*s'", (int)(equals - spec),
                                    spec);
         int code = check_output(equals + 1);
@@ -264,7 +264,7 @@ int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *c
     return CLI_OK;
 }
 
-static int save(const gyre_buffer *buffer, const char *path)
+static int buffer_save(const gyre_buffer *buffer, const char *path)
 {
     uint64_t size = gyre_buffer_size(buffer);
     void *bytes = malloc(size);
@@ -281,8 +281,8 @@ int call_buffers_save(const call_buffers *buffers, const cli_list *specs)
 {
     int code = CLI_OK;
     for (size_t i = 0; code == CLI_OK && i < specs->count; i++) {
-        const char *spec = specs->items[i], *equals = separator(spec);
-        code = save(find(buffers, spec, (size_t)(equals - spec))->buffer, equals + 1);
+        const char *spec = specs->items[i], *equals = spec_separator(spec);
+        code = buffer_save(binding_find(buffers, spec, (size_t)(equals - spec))->buffer, equals + 1);
     }
     return code;
 }

@@ -29,7 +29,7 @@ static bool is_watched(void)
     return atomic_load(&watched) == (int)syscall(SYS_getpid);
 }
 
-static void tell(const char *sentence)
+static void write_sentence(const char *sentence)
 {
     static const struct timespec moment = {0, MOMENT_NS};
     const char *advice = atomic_load(&advised);
@@ -72,7 +72,7 @@ static void tell_signal(int number, siginfo_t *info, void *context)
         if (faults[i].number == number)
             sentence = faults[i].raised;
     if (is_watched())
-        tell(sentence);
+        write_sentence(sentence);
     if (sent)
         syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
 }
@@ -96,8 +96,9 @@ static void tell_exit(void)
 {
     if (!is_watched())
         return;
-    tell("gyre: a handler ended the program by exit, and what was not answered by then will not be: "
-         "return gyre_fail(gyre, code, \"text\") in its place");
+    write_sentence(
+        "gyre: a handler ended the program by exit, and what was not answered by then will not be: "
+        "return gyre_fail(gyre, code, \"text\") in its place");
     syscall(SYS_exit_group, CLI_FAILED);
 }
 

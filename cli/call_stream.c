@@ -116,7 +116,7 @@ static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
 }
 
 /* What was printed is there for whoever reads it. */
-static gyre_status show(const call_stream *stream)
+static gyre_status show_reply(const call_stream *stream)
 {
     if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out))
         return GYRE_OK;
@@ -147,7 +147,7 @@ static gyre_status receive_or_time_out(call_stream *stream)
     gyre_status status = receive_some(stream, GYRE_NO_WAIT);
     if (status != GYRE_AGAIN)
         return status;
-    status = show(stream); /* before a wait, which a fault or a signal may end */
+    status = show_reply(stream); /* before a wait, which a fault or a signal may end */
     if (status == GYRE_OK)
         status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
     if (status != GYRE_TIMEOUT && status != GYRE_AGAIN)
@@ -155,7 +155,7 @@ static gyre_status receive_or_time_out(call_stream *stream)
     return tell_overdue(stream);
 }
 
-static gyre_status drain(call_stream *stream)
+static gyre_status drain_replies(call_stream *stream)
 {
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && stream->in_flight)
@@ -251,7 +251,7 @@ static gyre_status read_request(call_stream *stream, const char *text, size_t le
 }
 
 /* Reads requests until the batch is full, one is refused, or *state says that there is none now. */
-static gyre_status fill(call_stream *stream, request_state *state)
+static gyre_status fill_request(call_stream *stream, request_state *state)
 {
     gyre_status status = GYRE_OK;
     *state = REQUEST_READY;
@@ -285,18 +285,18 @@ static gyre_status stream_all(call_stream *stream)
     request_state state = REQUEST_READY;
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && state != REQUEST_END) {
-        status = fill(stream, &state);
+        status = fill_request(stream, &state);
         if (status == GYRE_OK)
             status = send_all(stream);
         if (status == GYRE_OK)
             status = receive_what_is_there(stream);
         bool pause = state != REQUEST_READY || stream->refusal[0];
         if (status == GYRE_OK && pause)
-            status = drain(stream);
+            status = drain_replies(stream);
         if (status == GYRE_OK && stream->refusal[0])
             print_refusal(stream);
         if (pause && status == GYRE_OK)
-            status = show(stream);
+            status = show_reply(stream);
     }
     return status;
 }
@@ -317,11 +317,11 @@ static void print_uncompleted(call_stream *stream, gyre_status why)
 }
 
 /* After a failure: what was accepted before is received all the same, unless that is what took too long. */
-static void settle(call_stream *stream, gyre_status failure)
+static void settle_requests(call_stream *stream, gyre_status failure)
 {
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "%s", gyre_error_text());
-    gyre_status status = failure == GYRE_TIMEOUT ? receive_what_is_there(stream) : drain(stream);
+    gyre_status status = failure == GYRE_TIMEOUT ? receive_what_is_there(stream) : drain_replies(stream);
     if (stream->in_flight)
         print_uncompleted(stream, status == GYRE_OK ? failure : status);
     fflush(stream->desc->out);
@@ -358,7 +358,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
     else
         status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for a batch of messages");
     if (status != GYRE_OK && stream.replies)
-        settle(&stream, status);
+        settle_requests(&stream, status);
     free(stream.requests);
     free(stream.replies);
     return status;

@@ -39,7 +39,7 @@ struct listing {
     char why[2048];
 };
 
-static gyre_status load(const cli_context *cli, struct listing *listing)
+static gyre_status listing_load(const cli_context *cli, struct listing *listing)
 {
     gyre_status status = cli_load(cli, &listing->config);
     if (status != GYRE_OK)
@@ -63,7 +63,7 @@ static void judge_all(struct listing *listing, bool again, const char *only)
         snprintf(listing->why, sizeof listing->why, "%s", gyre_error_text());
 }
 
-static void finish(struct listing *listing)
+static void listing_finish(struct listing *listing)
 {
     gyre_registry_destroy(listing->registry);
     gyre_config_destroy(listing->config);
@@ -158,7 +158,7 @@ static int print_list_json(const struct listing *listing)
 
 /* ---- the story of one ---- */
 
-static void tell(const char *what, const char *text)
+static void tell_field(const char *what, const char *text)
 {
     if (text[0] != '\0')
         printf("%-14s %s\n", what, text);
@@ -171,7 +171,7 @@ __attribute__((format(printf, 2, 3))) static void tell_of(const char *what, cons
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(what, text);
+    tell_field(what, text);
 }
 
 /* Drop-ins of this name that have no effect: masked, or disabled by a link to the null device. */
@@ -207,8 +207,8 @@ static void tell_device(const struct gyre_candidate *candidate, uint32_t ordinal
             gyre_text_plural(info->blocks_max));
     tell_of("  compiles for", "%s with %s", info->architecture,
             info->compiler[0] ? info->compiler : "nothing: there is no compiler");
-    tell("  details", info->details);
-    tell("  limits", info->limits);
+    tell_field("  details", info->details);
+    tell_field("  limits", info->limits);
     gyre_dispatch_close(dispatch);
 }
 
@@ -234,21 +234,21 @@ static void tell_verdict(const struct gyre_candidate *candidate)
     if (abi[0])
         tell_of("backend ABI", "%s; this Gyre runs %d.0 to %d.%d", abi, GYRE_ABI_MAJOR, GYRE_ABI_MAJOR,
                 GYRE_ABI_MINOR);
-    tell("verdict", verdict_word(candidate));
-    tell("reason", candidate->reason);
+    tell_field("verdict", verdict_word(candidate));
+    tell_field("reason", candidate->reason);
     tell_judged(candidate);
-    tell("vendor library", candidate->vendor_library);
-    tell("driver", candidate->fingerprint);
-    tell("summary", candidate->summary);
-    tell("notes", candidate->notes);
+    tell_field("vendor library", candidate->vendor_library);
+    tell_field("driver", candidate->fingerprint);
+    tell_field("summary", candidate->summary);
+    tell_field("notes", candidate->notes);
 }
 
 static int print_story(const struct listing *listing, const struct gyre_candidate *candidate)
 {
-    tell("backend", candidate->name);
-    tell("named by", candidate->origin[0] ? candidate->origin : "nothing: it lies in a plugin folder");
+    tell_field("backend", candidate->name);
+    tell_field("named by", candidate->origin[0] ? candidate->origin : "nothing: it lies in a plugin folder");
     tell_drop_ins(listing->config, candidate->name);
-    tell("library", candidate->library);
+    tell_field("library", candidate->library);
     tell_of("priority", "%d%s", candidate->priority, candidate->enabled ? "" : ", disabled");
     for (size_t i = 0; i < candidate->parameter_count; i++) {
         const gyre_parameter *parameter = &candidate->parameters[i];
@@ -260,7 +260,7 @@ static int print_story(const struct listing *listing, const struct gyre_candidat
         for (uint32_t ordinal = 0; ordinal < candidate->device_count; ordinal++)
             tell_device(candidate, ordinal);
     }
-    tell(listing->choice == candidate ? "chosen" : "not chosen", listing->why);
+    tell_field(listing->choice == candidate ? "chosen" : "not chosen", listing->why);
     return CLI_OK;
 }
 
@@ -332,7 +332,7 @@ static int run(cli_context *cli)
     if (cli->operands.count > 0)
         return cli_usage_error(cli, "expected no argument, found '%s'; did you mean '--why %s'?",
                                cli->operands.items[0], cli->operands.items[0]);
-    gyre_status status = load(cli, &listing);
+    gyre_status status = listing_load(cli, &listing);
     int code = CLI_OK;
     if (status == GYRE_OK) {
         judge_all(&listing, again, name);
@@ -343,7 +343,7 @@ static int run(cli_context *cli)
     } else {
         code = cli_fail(status);
     }
-    finish(&listing);
+    listing_finish(&listing);
     return code;
 }
 

@@ -37,7 +37,7 @@ static const char HELP[] =
     "\n"
     "The kernels are Gyre's own. Where the time of yours goes: gyre call --set kernel.NAME.timing=true (docs/debugging.md).\n";
 
-static bool wanted(const cli_list *patterns, const char *name)
+static bool case_is_wanted(const cli_list *patterns, const char *name)
 {
     for (size_t i = 0; i < patterns->count; i++)
         if (fnmatch(patterns->items[i], name, 0) == 0)
@@ -49,7 +49,7 @@ static size_t count_wanted(const cli_list *patterns)
 {
     size_t count = 0;
     for (size_t i = 0; i < bench_case_count; i++)
-        count += wanted(patterns, bench_cases[i].name);
+        count += case_is_wanted(patterns, bench_cases[i].name);
     return count;
 }
 
@@ -57,7 +57,7 @@ static int list_cases(const cli_context *cli, const cli_list *patterns)
 {
     json_t *names = cli->json ? json_array() : NULL;
     for (size_t i = 0; i < bench_case_count; i++) {
-        if (!wanted(patterns, bench_cases[i].name))
+        if (!case_is_wanted(patterns, bench_cases[i].name))
             continue;
         if (names)
             json_array_append_new(names, cli_json_text(bench_cases[i].name));
@@ -77,7 +77,7 @@ static gyre_status run_case(const bench_case *self, const bench_options *options
 }
 
 /* Tells why a case could not be run. True when the others cannot either: no backend, or a wrong setting. */
-static bool hopeless(gyre_status status, int *code)
+static bool others_fail_too(gyre_status status, int *code)
 {
     int failure = cli_fail(status);
     if (*code == CLI_OK)
@@ -89,10 +89,10 @@ static int run_cases(const bench_options *options, const cli_list *patterns, ben
 {
     int code = CLI_OK;
     for (size_t i = 0; i < bench_case_count; i++) {
-        if (!wanted(patterns, bench_cases[i].name))
+        if (!case_is_wanted(patterns, bench_cases[i].name))
             continue;
         gyre_status status = run_case(&bench_cases[i], options, &rows[*count]);
-        if (status != GYRE_OK && hopeless(status, &code))
+        if (status != GYRE_OK && others_fail_too(status, &code))
             break;
         if (status != GYRE_OK)
             continue;
@@ -104,7 +104,7 @@ static int run_cases(const bench_options *options, const cli_list *patterns, ben
     return code;
 }
 
-static json_t *document(const bench_row *rows, size_t count)
+static json_t *rows_document(const bench_row *rows, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -113,7 +113,7 @@ static json_t *document(const bench_row *rows, size_t count)
                            bench_core_server(), "clock_ns", bench_clock_cost_ns(), "rows", list);
 }
 
-static int bench(const bench_options *options, const cli_list *patterns)
+static int run_bench(const bench_options *options, const cli_list *patterns)
 {
     size_t count = 0, wanted_count = count_wanted(patterns);
     if (wanted_count == 0)
@@ -125,7 +125,7 @@ static int bench(const bench_options *options, const cli_list *patterns)
     int code = run_cases(options, patterns, rows, &count);
     int printed = CLI_OK;
     if (options->cli->json)
-        printed = cli_print_json(document(rows, count));
+        printed = cli_print_json(rows_document(rows, count));
     else if (count)
         printed = bench_print_rows(rows, count);
     free(rows);
@@ -162,7 +162,7 @@ static int run(cli_context *cli)
         code = list_cases(cli, &patterns);
     else if (parse_seconds(cli, seconds, &options, &code)) {
         options.here = here;
-        code = bench(&options, &patterns);
+        code = run_bench(&options, &patterns);
     }
     cli_list_finish(&patterns);
     return code;

@@ -59,7 +59,7 @@ static int print_entries(const struct gyre_cache *cache, const struct gyre_cache
     return code;
 }
 
-static int list(const cli_context *cli, struct gyre_cache *cache)
+static int list_entries(const cli_context *cli, struct gyre_cache *cache)
 {
     struct gyre_cache_entry *entries = NULL;
     size_t count = 0;
@@ -71,7 +71,7 @@ static int list(const cli_context *cli, struct gyre_cache *cache)
     return code;
 }
 
-static int clear(const cli_context *cli, struct gyre_cache *cache)
+static int clear_cache(const cli_context *cli, struct gyre_cache *cache)
 {
     size_t count = 0;
     uint64_t size = 0;
@@ -126,7 +126,7 @@ static int run(cli_context *cli)
     int code = open_cache(cli, &cache);
     if (code != CLI_OK)
         return code;
-    return listing ? list(cli, &cache) : clear(cli, &cache);
+    return listing ? list_entries(cli, &cache) : clear_cache(cli, &cache);
 }
 
 const cli_command cli_command_cache = {"cache", "list or clear the compiled kernels that are kept", HELP,

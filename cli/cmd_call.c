@@ -102,7 +102,7 @@ typedef struct call_run {
 
 /* ---- launching ---------------------------------------------------------------------------------------- */
 
-static gyre_launch_desc describe(const call_run *call)
+static gyre_launch_desc describe_launch(const call_run *call)
 {
     gyre_launch_desc desc = cli_launch(call->cli, call->cli->operands.items[0]);
     desc.device = (uint32_t)call->device;
@@ -115,9 +115,9 @@ static gyre_launch_desc describe(const call_run *call)
     return desc;
 }
 
-static gyre_status launch(call_run *call)
+static gyre_status launch_kernel(call_run *call)
 {
-    const gyre_launch_desc desc = describe(call);
+    const gyre_launch_desc desc = describe_launch(call);
     struct cli_hush hush;
     cli_hush_begin(&hush);
     const gyre_status status = gyre_launch(call->runtime, &desc, &call->kernel);
@@ -126,7 +126,7 @@ static gyre_status launch(call_run *call)
 }
 
 /* The exit code of a launch, which has said why. */
-static int told(const call_run *call, gyre_status status)
+static int tell_status(const call_run *call, gyre_status status)
 {
     return cli_fail_unless_device(call->runtime, status);
 }
@@ -191,13 +191,13 @@ static int launch_with_state(call_run *call)
     gyre_layout *layout = NULL;
     int code = state_text(call, &text, &length);
     if (code == CLI_OK) {
-        const gyre_launch_desc desc = describe(call);
+        const gyre_launch_desc desc = describe_launch(call);
         gyre_status status = gyre_launch_state_layout(call->runtime, &desc, &layout);
         if (status == GYRE_OK)
             status = state_read(call, layout, text, length);
         if (status == GYRE_OK)
-            status = launch(call);
-        code = told(call, status);
+            status = launch_kernel(call);
+        code = tell_status(call, status);
     }
     gyre_layout_destroy(layout);
     free(text);
@@ -264,7 +264,7 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
     return status;
 }
 
-static int stream(call_run *call)
+static int stream_calls(call_run *call)
 {
     gyre_layout *request = NULL, *reply = NULL;
     const gyre_type *request_type, *reply_type;
@@ -315,13 +315,13 @@ static int run_opened(call_run *call)
         code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
                                  &call->pipes, &call->buffer_specs, &call->named_specs);
     if (code == CLI_OK)
-        code = call->state ? launch_with_state(call) : told(call, launch(call));
+        code = call->state ? launch_with_state(call) : tell_status(call, launch_kernel(call));
     if (code == CLI_OK)
         code = refuse_inactive(call);
     if (code != CLI_OK)
         return code;
     call->queue = gyre_kernel_queue(call->kernel);
-    code = stream(call);
+    code = stream_calls(call);
     int saved = save_outputs(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT && gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
@@ -346,7 +346,7 @@ static int refuse_launch_options(const call_run *call)
 }
 
 /* Queues with levels go with their server. */
-static gyre_status attach(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
+static gyre_status attach_queue(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
 {
     gyre_status status = gyre_attach(name, desc, queue);
     if (status != GYRE_UNIMPLEMENTED)
@@ -372,9 +372,9 @@ static int run_attached(call_run *call)
                              .path = place,
                              .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER,
                              .reconnect = true};
-    code = cli_fail_unless_ok(attach(call->attach, &desc, &call->queue));
+    code = cli_fail_unless_ok(attach_queue(call->attach, &desc, &call->queue));
     if (code == CLI_OK)
-        code = stream(call);
+        code = stream_calls(call);
     gyre_queue_close(call->queue);
     return code;
 }

@@ -337,8 +337,8 @@ static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, stru
 
 /* ---- the command ---- */
 
-static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_dispatch *device,
-                   const char *output)
+static int compile_source(const cli_context *cli, gyre_runtime *runtime, struct gyre_dispatch *device,
+                          const char *output)
 {
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
     struct gyre_build *build = NULL;
@@ -413,7 +413,7 @@ static int open_and_compile(const cli_context *cli, uint32_t ordinal, const char
     if (code == CLI_OK)
         code = check_architecture(device, architecture);
     if (code == CLI_OK)
-        code = compile(cli, runtime, device, output);
+        code = compile_source(cli, runtime, device, output);
     gyre_close(runtime);
     return code;
 }

@@ -57,7 +57,8 @@ static json_t *json_value(const struct gyre_config_value *value)
 }
 
 /* `section` is the one asked for, which may have got the values of `default`. */
-static void show(const struct listing *listing, const char *section, const struct gyre_config_value *value)
+static void show_value(const struct listing *listing, const char *section,
+                       const struct gyre_config_value *value)
 {
     char key[256];
     if (listing->json) {
@@ -76,7 +77,7 @@ static void show_all(const struct listing *listing)
     size_t count;
     const struct gyre_config_value *values = gyre_config_values(listing->config, &count);
     for (size_t i = 0; i < count; i++)
-        show(listing, values[i].section, &values[i]);
+        show_value(listing, values[i].section, &values[i]);
 }
 
 static void show_kind(const struct listing *listing, enum gyre_section_kind kind)
@@ -85,7 +86,7 @@ static void show_kind(const struct listing *listing, enum gyre_section_kind kind
     const struct gyre_config_value *values = gyre_config_values(listing->config, &count);
     for (size_t i = 0; i < count; i++)
         if (values[i].kind == kind)
-            show(listing, values[i].section, &values[i]);
+            show_value(listing, values[i].section, &values[i]);
 }
 
 static void show_section(const struct listing *listing, enum gyre_section_kind kind, const char *name)
@@ -95,7 +96,7 @@ static void show_section(const struct listing *listing, enum gyre_section_kind k
     const struct gyre_config_value *values = gyre_config_section(listing->config, kind, name, &count);
     snprintf(section, sizeof section, "%s.%s", gyre_section_kind_word(kind), name);
     for (size_t i = 0; i < count; i++)
-        show(listing, section, &values[i]);
+        show_value(listing, section, &values[i]);
 }
 
 /* ---- what an operand names ---- */
@@ -134,7 +135,7 @@ static int show_key(const struct listing *listing, enum gyre_section_kind kind, 
     const struct gyre_config_value *value = gyre_config_find(listing->config, kind, name, key);
     if (!value)
         return no_such_key(listing, kind, name, section, key);
-    show(listing, section, value);
+    show_value(listing, section, value);
     return CLI_OK;
 }
 
@@ -173,7 +174,7 @@ static int show_operand(const struct listing *listing, const char *operand)
         const struct gyre_config_value *key =
             gyre_config_find(listing->config, GYRE_SECTION_GYRE, "", operand);
         if (key) /* "backend" is a key and a kind of sections */
-            show(listing, "gyre", key);
+            show_value(listing, "gyre", key);
         show_kind(listing, (enum gyre_section_kind)kind);
         return CLI_OK;
     }

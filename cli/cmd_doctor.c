@@ -41,7 +41,7 @@ static int print_json(const doctor_report *report)
     return cli_print_json(cli_json_object("o", "findings", rows));
 }
 
-static int print(const doctor_report *report)
+static int print_report(const doctor_report *report)
 {
     static const char *const headers[] = {"STATE", "WHAT", "ABOUT", NULL};
     cli_table *table = cli_table_create(headers);
@@ -53,7 +53,7 @@ static int print(const doctor_report *report)
     return cli_table_print(table);
 }
 
-static int examine(const cli_context *cli, bool clean)
+static int examine_machine(const cli_context *cli, bool clean)
 {
     gyre_runtime *runtime = NULL;
     doctor_report report = {.clean = clean};
@@ -66,7 +66,7 @@ static int examine(const cli_context *cli, bool clean)
     doctor_look_at_temporary(&report);
     doctor_look_at_socket(&report, runtime);
     doctor_look_at_workers(&report);
-    code = cli->json ? print_json(&report) : print(&report);
+    code = cli->json ? print_json(&report) : print_report(&report);
     for (size_t i = 0; i < report.count && code == CLI_OK; i++)
         if (report.findings[i].state == DOCTOR_PROBLEM || report.findings[i].state == DOCTOR_LEFT)
             code = CLI_FAILED;
@@ -82,7 +82,7 @@ static int run(cli_context *cli)
         return cli->exit_code;
     if (cli->operands.count)
         return cli_usage_error(cli, "expected no operand");
-    return examine(cli, clean);
+    return examine_machine(cli, clean);
 }
 
 const cli_command cli_command_doctor = {"doctor", "what is missing here, and what dead processes left", HELP,

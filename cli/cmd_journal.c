@@ -139,7 +139,7 @@ static int list_folder(journal_run *run, const char *folder)
                           : cli_table_print(table);
 }
 
-static int list(journal_run *run)
+static int list_journals(journal_run *run)
 {
     struct gyre_config *config = NULL;
     const cli_list *operands = &run->cli->operands;
@@ -183,7 +183,7 @@ static int verify_one(journal_run *run, const char *path)
     return code;
 }
 
-static int verify(journal_run *run)
+static int verify_journal(journal_run *run)
 {
     const cli_list *operands = &run->cli->operands;
     int code = CLI_OK;
@@ -209,7 +209,7 @@ static int open_one(journal_run *run, bool makes_lock)
     return code;
 }
 
-static int print(journal_run *run)
+static int print_journal(journal_run *run)
 {
     const int code = open_one(run, false);
     if (code != CLI_OK)
@@ -224,7 +224,7 @@ static int print(journal_run *run)
     return content->lost || content->cut ? cli_fail(journal_view_check(&run->view)) : CLI_OK;
 }
 
-static int state(journal_run *run)
+static int print_state(journal_run *run)
 {
     const unsigned char *bytes;
     uint64_t size;
@@ -302,7 +302,7 @@ static gyre_status cannot_cut(const journal_run *run, const struct gyre_journal_
         run->at, content->covered);
 }
 
-static int cut(journal_run *run)
+static int cut_journal(journal_run *run)
 {
     struct gyre_journal_content before = {0};
     if (run->at == UINT64_MAX)
@@ -320,7 +320,7 @@ static int cut(journal_run *run)
     return code;
 }
 
-static int convert(journal_run *run)
+static int convert_journal(journal_run *run)
 {
     int code = open_to_change(run);
     if (code == CLI_OK && run->types_file)
@@ -335,8 +335,8 @@ static int run_action(journal_run *run)
     static const struct {
         const char *name;
         int (*run)(journal_run *run);
-    } actions[] = {{"list", list},   {"verify", verify}, {"print", print},
-                   {"state", state}, {"cut", cut},       {"convert", convert}};
+    } actions[] = {{"list", list_journals}, {"verify", verify_journal}, {"print", print_journal},
+                   {"state", print_state},  {"cut", cut_journal},       {"convert", convert_journal}};
     const cli_list *operands = &run->cli->operands;
     if (operands->count == 0)
         return cli_usage_error(run->cli, "expected list, verify, print, state, cut or convert");

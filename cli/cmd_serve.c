@@ -68,7 +68,7 @@ struct serving {
     call_buffers buffers;
 };
 
-static gyre_status launch(struct serving *serving, const char *operand)
+static gyre_status launch_kernel(struct serving *serving, const char *operand)
 {
     gyre_launch_desc desc = cli_launch(serving->cli, operand);
     desc.bindings = serving->buffers.bindings;
@@ -129,7 +129,7 @@ static void *cut_short(void *argument)
 }
 
 /* Without a thread for a second signal it takes as long as --drain says. `left`: of each, what was left unhandled. */
-static int drain(struct serving *serving, uint64_t *left)
+static int drain_kernels(struct serving *serving, uint64_t *left)
 {
     const uint64_t deadline = gyre_in_ms(serving->drain_ms);
     pthread_t second;
@@ -148,7 +148,7 @@ static int drain(struct serving *serving, uint64_t *left)
     return code;
 }
 
-static const char *plural(uint64_t count)
+static const char *plural_of(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -159,18 +159,19 @@ static void tell_end(const gyre_server_info *info, uint64_t unhandled)
     if (info->refused)
         snprintf(refused, sizeof refused, ", refused %" PRIu64, info->refused);
     if (unhandled)
-        snprintf(left, sizeof left, ", left %" PRIu64 " request%s unhandled", unhandled, plural(unhandled));
-    cli_error(CLI_OK, "served %" PRIu64 " client%s%s%s", info->admitted, plural(info->admitted), refused,
+        snprintf(left, sizeof left, ", left %" PRIu64 " request%s unhandled", unhandled,
+                 plural_of(unhandled));
+    cli_error(CLI_OK, "served %" PRIu64 " client%s%s%s", info->admitted, plural_of(info->admitted), refused,
               left);
 }
 
 /* Clients are told by their kernels' end, so the server goes last. */
-static int stop(struct serving *serving)
+static int stop_serving(struct serving *serving)
 {
     gyre_server_info info = {.size = sizeof info};
     uint64_t unhandled = 0, *left = serving->cut + serving->kernel_count;
     gyre_server_info_get(serving->server, &info);
-    const int code = drain(serving, left);
+    const int code = drain_kernels(serving, left);
     /* whoever comes to a kernel that has ended is told of none */
     for (size_t i = 0; i < serving->kernel_count; i++)
         unhandled += left[i] > serving->cut[i] ? left[i] : serving->cut[i];
@@ -205,7 +206,7 @@ static int launch_all(struct serving *serving)
     if (!serving->kernels || !serving->cut)
         return cli_error(CLI_FAILED, "out of memory");
     for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
-        code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
+        code = cli_fail_unless_device(serving->runtime, launch_kernel(serving, operands->items[i]));
     return code;
 }
 
@@ -217,7 +218,7 @@ static void watch_ends(void)
         "ends in its place, and with checkpoints, or on_loss, the kernel goes on");
 }
 
-static int serve(struct serving *serving)
+static int serve_clients(struct serving *serving)
 {
     int signal_number;
     const sigset_t ends = block_signals();
@@ -234,7 +235,7 @@ static int serve(struct serving *serving)
         return code;
     tell_ready(serving);
     sigwait(&ends, &signal_number);
-    code = stop(serving);
+    code = stop_serving(serving);
     return code == CLI_OK ? call_buffers_save(&serving->buffers, &serving->output_specs) : code;
 }
 
@@ -252,7 +253,7 @@ static int run(cli_context *cli)
         if (cli->operands.count == 0)
             cli->exit_code = cli_usage_error(cli, "expected at least one kernel");
         else if ((cli->exit_code = cli_fail_unless_ok(cli_open_for_others(cli, &serving.runtime))) == CLI_OK)
-            cli->exit_code = serve(&serving);
+            cli->exit_code = serve_clients(&serving);
     }
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);

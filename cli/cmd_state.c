@@ -50,7 +50,7 @@ static int print_fields(const gyre_layout *layout, const void *state)
     return CLI_OK;
 }
 
-static int print(const cli_context *cli, const gyre_layout *layout, const void *state)
+static int print_state(const cli_context *cli, const gyre_layout *layout, const void *state)
 {
     uint32_t used = 0; /* what has a tail tells first how many bytes it has, and may hold anything there */
     if (layout->tail)
@@ -65,11 +65,12 @@ static int print(const cli_context *cli, const gyre_layout *layout, const void *
     return CLI_OK;
 }
 
-static int show(const cli_context *cli, const gyre_state_copy *copy)
+static int show_copy(const cli_context *cli, const gyre_state_copy *copy)
 {
     gyre_layout *layout = NULL;
     gyre_status status = gyre_layout_create_message(gyre_state_copy_type(copy), GYRE_STATE_MAX, &layout);
-    const int code = status == GYRE_OK ? print(cli, layout, gyre_state_copy_bytes(copy)) : cli_fail(status);
+    const int code =
+        status == GYRE_OK ? print_state(cli, layout, gyre_state_copy_bytes(copy)) : cli_fail(status);
     gyre_layout_destroy(layout);
     return code;
 }
@@ -88,7 +89,7 @@ static int read_state(const cli_context *cli, const char *place, uint64_t timeou
         .deadline_ns = timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER};
     code = cli_fail_unless_ok(gyre_state_copy_get(cli->operands.items[0], &desc, &copy));
     if (code == CLI_OK)
-        code = show(cli, copy);
+        code = show_copy(cli, copy);
     gyre_state_copy_release(copy);
     gyre_config_destroy(config);
     return code;

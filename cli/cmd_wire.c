@@ -42,7 +42,7 @@ static void print_guard(const char *words, const char *file, FILE *out)
     fputc('\n', out);
 }
 
-static gyre_status generate(wire_session *session, const char *file, FILE *out)
+static gyre_status generate_source(wire_session *session, const char *file, FILE *out)
 {
     size_t count = 0;
     const gyre_layout **layouts = calloc(session->types.count + 1, sizeof *layouts);
@@ -81,7 +81,7 @@ static int generate_all(wire_session *session, const char *file, const char *out
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return cli_error(CLI_FAILED, "out of memory");
-    int code = cli_fail_unless_ok(generate(session, file, out));
+    int code = cli_fail_unless_ok(generate_source(session, file, out));
     if ((ferror(out) | fclose(out)) != 0 && code == CLI_OK)
         code = cli_error(CLI_FAILED, "out of memory");
     if (code == CLI_OK)

@@ -24,7 +24,7 @@ static bool stack_is_small(void)
     return getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < STACK_NEEDED;
 }
 
-static void *run(void *argument)
+static void *run_line(void *argument)
 {
     struct command_line *line = argument;
     line->code = cli_main(line->arguments, line->count);
@@ -40,7 +40,8 @@ static bool run_beside(struct command_line *line)
     sigset_t all;
     pthread_attr_init(&usual);
     bool ran = pthread_attr_setstacksize(&usual, STACK_USUAL) == 0 &&
-               pthread_setattr_default_np(&usual) == 0 && pthread_create(&thread, &usual, run, line) == 0;
+               pthread_setattr_default_np(&usual) == 0 &&
+               pthread_create(&thread, &usual, run_line, line) == 0;
     pthread_attr_destroy(&usual);
     sigfillset(&all);
     if (ran)
@@ -53,6 +54,6 @@ int main(int argc, char **argv)
     struct command_line line = {.arguments = argv + (argc > 0), .count = argc > 0 ? (size_t)argc - 1 : 0};
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file sizes fails with a sentence instead */
     if (!stack_is_small() || !run_beside(&line))
-        run(&line);
+        run_line(&line);
     return line.code;
 }

@@ -342,7 +342,7 @@ static gyre_status read_packet(const gyre_layout *layout, const char *text, size
 }
 
 /* jansson's words without its " near ..." part, which quotes the text as it was handed to jansson. */
-static gyre_status malformed(const char *text, size_t length, const json_error_t *error)
+static gyre_status refuse_malformed(const char *text, size_t length, const json_error_t *error)
 {
     const char *near = strstr(error->text, " near ");
     int shown = near ? (int)(near - error->text) : (int)strlen(error->text);
@@ -378,7 +378,7 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
         json_loadb(quoted, quoted_length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     free(quoted);
     if (!document)
-        return malformed(text, length, &error);
+        return refuse_malformed(text, length, &error);
     json_reader reader = {.path = "", .message = message, .message_size = layout->size, .names = names};
     gyre_layout_clear_message(layout, message);
     gyre_status status = layout->shape == GYRE_SHAPE_CHOICE ? read_choice(layout, document, names, message)

@@ -49,7 +49,7 @@ bool reader_holds_nul(const json_t *value)
 }
 
 /* What a value is, for "found ...". */
-static const char *describe(const json_t *value, char *text)
+static const char *describe_value(const json_t *value, char *text)
 {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
@@ -82,9 +82,9 @@ gyre_status reader_refuse(const json_reader *reader, const char *expected, const
 {
     char found[FOUND_SIZE];
     if (!reader->path_length)
-        return gyre_error_set(GYRE_INVALID, "expected %s, found %s", expected, describe(value, found));
+        return gyre_error_set(GYRE_INVALID, "expected %s, found %s", expected, describe_value(value, found));
     return gyre_error_set(GYRE_INVALID, "field '%s': expected %s, found %s", reader->path, expected,
-                          describe(value, found));
+                          describe_value(value, found));
 }
 
 /* ---- numbers ---- */

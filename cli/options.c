@@ -45,7 +45,7 @@ static void add_options(option_set *set, const cli_option *options)
 }
 
 /* True when `argument` is "NAME" or "NAME=VALUE"; *value is NULL for the former. */
-static bool matches(const char *argument, const char *name, const char **value)
+static bool option_matches(const char *argument, const char *name, const char **value)
 {
     size_t length = strlen(name);
     if (strncmp(argument, name, length) != 0 || (argument[length] && argument[length] != '='))
@@ -54,11 +54,11 @@ static bool matches(const char *argument, const char *name, const char **value)
     return true;
 }
 
-static const cli_option *find(const option_set *set, const char *argument, const char **value)
+static const cli_option *option_find(const option_set *set, const char *argument, const char **value)
 {
     *value = NULL;
     for (size_t i = 0; i < set->count; i++)
-        if (matches(argument, set->options[i]->name, value) ||
+        if (option_matches(argument, set->options[i]->name, value) ||
             (set->options[i]->alias && strcmp(argument, set->options[i]->alias) == 0))
             return set->options[i];
     return NULL;
@@ -94,7 +94,7 @@ static bool store_number(cli_context *cli, const cli_option *option, const char 
     return true;
 }
 
-static bool store(cli_context *cli, const cli_option *option, const char *value)
+static bool option_store(cli_context *cli, const cli_option *option, const char *value)
 {
     if (option->number)
         return store_number(cli, option, value);
@@ -116,7 +116,7 @@ static bool store(cli_context *cli, const cli_option *option, const char *value)
 static bool take_option(cli_context *cli, const option_set *set)
 {
     const char *argument = cli->arguments[0], *value;
-    const cli_option *option = find(set, argument, &value);
+    const cli_option *option = option_find(set, argument, &value);
     if (!option)
         return unknown_option(cli, set, argument);
     cli->arguments++;
@@ -135,7 +135,7 @@ static bool take_option(cli_context *cli, const option_set *set)
         value = *cli->arguments++;
         cli->argument_count--;
     }
-    return store(cli, option, value);
+    return option_store(cli, option, value);
 }
 
 static bool is_operand(const char *argument)

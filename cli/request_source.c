@@ -133,7 +133,7 @@ static void skip_rest(request_source *source)
     source->skipping = !newline;
 }
 
-static request_state refuse(const request_source *source)
+static request_state refuse_line(const request_source *source)
 {
     gyre_error_set(GYRE_INVALID, "line %" PRIu64 " of standard input is longer than %d bytes", source->number,
                    REQUEST_LINE_MAX);
@@ -148,14 +148,14 @@ request_state request_source_next(request_source *source, bool wait, const char 
         skip_rest(source);
         while (take_line(source, text, length)) {
             if (*length > REQUEST_LINE_MAX)
-                return refuse(source);
+                return refuse_line(source);
             if (!is_blank(*text, *length))
                 return REQUEST_READY;
         }
         if (source->end - source->start > REQUEST_LINE_MAX) { /* told at once: it may never end */
             source->skipping = true;
             source->number++;
-            return refuse(source);
+            return refuse_line(source);
         }
         if (source->ended)
             return REQUEST_END;

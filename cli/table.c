@@ -21,7 +21,7 @@ struct cli_table {
 };
 
 /* Letters of UTF-8: every byte that continues none. */
-static size_t letters(const char *text)
+static size_t count_letters(const char *text)
 {
     size_t count = 0;
     for (; *text; text++)
@@ -46,7 +46,7 @@ static void add_cell(cli_table *table, const char *text)
         table->failed = true;
         return;
     }
-    table->cells[table->cell_count++] = (table_cell){copy, letters(copy)};
+    table->cells[table->cell_count++] = (table_cell){copy, count_letters(copy)};
 }
 
 cli_table *cli_table_create(const char *const *headers)

@@ -27,8 +27,8 @@ struct side {
     bool attached;
 };
 
-static gyre_status sample(const bench_case *self, const bench_options *options, bench_row *row,
-                          case_function run, struct side side, bench_sample *out)
+static gyre_status session_sample(const bench_case *self, const bench_options *options, bench_row *row,
+                                  case_function run, struct side side, bench_sample *out)
 {
     bench_case one = *self;
     bench_options slice = *options;
@@ -80,8 +80,8 @@ static gyre_status run_pairs(const bench_case *self, const bench_options *option
     gyre_status status = pairs ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for samples");
     for (int i = 0; status == GYRE_OK && i < 2 * PAIRS; i++) {
         bool with = (i + i / 2) % 2 != 0; /* without, with, with, without, ... */
-        status =
-            sample(self, options, row, run, sides[with], with ? &pairs->with[i / 2] : &pairs->without[i / 2]);
+        status = session_sample(self, options, row, run, sides[with],
+                                with ? &pairs->with[i / 2] : &pairs->without[i / 2]);
     }
     if (status == GYRE_OK)
         fill_row(self, pairs, row);

@@ -66,7 +66,7 @@ static inline uint32_t words_of(const struct flow *flow, uint64_t number)
 }
 
 /* Types with a tail and one span begin alike. */
-static inline uint64_t *begin(const struct flow *flow, void *message, uint32_t words)
+static inline uint64_t *begin_message(const struct flow *flow, void *message, uint32_t words)
 {
     bridged_512 *head = message;
     if (flow->direct)
@@ -76,10 +76,10 @@ static inline uint64_t *begin(const struct flow *flow, void *message, uint32_t w
     return (uint64_t *)(void *)((unsigned char *)message + HEAD);
 }
 
-static inline void fill(const struct flow *flow, void *message, uint64_t number)
+static inline void fill_message(const struct flow *flow, void *message, uint64_t number)
 {
     const uint32_t words = words_of(flow, number);
-    uint64_t *to = begin(flow, message, words), word = number;
+    uint64_t *to = begin_message(flow, message, words), word = number;
     for (uint32_t i = 0; i < words; i++, word += BENCH_STEP)
         to[i] = word;
 }
@@ -105,7 +105,7 @@ static gyre_status send_burst(struct flow *flow)
 {
     size_t sent = 0;
     for (size_t i = 0; i < flow->shape->burst; i++)
-        fill(flow, flow->requests + i * flow->room, flow->sent + i);
+        fill_message(flow, flow->requests + i * flow->room, flow->sent + i);
     gyre_status status = gyre_send_batch(flow->queue, flow->requests, flow->room, flow->shape->burst, &sent,
                                          flow->deadline_ns);
     flow->sent += sent;
@@ -122,7 +122,7 @@ static gyre_status receive_burst(struct flow *flow)
     return status;
 }
 
-static gyre_status stream(struct flow *flow, uint64_t duration_ns)
+static gyre_status stream_messages(struct flow *flow, uint64_t duration_ns)
 {
     const uint64_t end = gyre_clock_ns() + duration_ns;
     gyre_status status = GYRE_OK;
@@ -139,12 +139,12 @@ static gyre_status stream(struct flow *flow, uint64_t duration_ns)
     return status;
 }
 
-static gyre_status measure(struct flow *flow, uint64_t duration_ns, bench_sample *sample)
+static gyre_status measure_stream(struct flow *flow, uint64_t duration_ns, bench_sample *sample)
 {
     const uint64_t messages = flow->received, errors = flow->errors, start = gyre_clock_ns();
     const uint64_t cpu = bench_cpu_ns();
     bench_pin(bench_core_producer(0));
-    gyre_status status = stream(flow, duration_ns);
+    gyre_status status = stream_messages(flow, duration_ns);
     const double elapsed = (double)(gyre_clock_ns() - start);
     sample->messages = flow->received - messages;
     sample->errors = flow->errors - errors;
@@ -155,13 +155,13 @@ static gyre_status measure(struct flow *flow, uint64_t duration_ns, bench_sample
 
 static gyre_status bridged_round(void *context, uint64_t duration_ns, bench_sample *sample)
 {
-    return measure(context, duration_ns, sample);
+    return measure_stream(context, duration_ns, sample);
 }
 
 bool bench_floor_direct(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
 {
     (void)shape;
-    return measure(&all.flows[RINGS_MAX - 1], duration_ns, sample) == GYRE_OK;
+    return measure_stream(&all.flows[RINGS_MAX - 1], duration_ns, sample) == GYRE_OK;
 }
 
 /* ---- two threads a ring, in place --------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ bool bench_floor_direct(const bench_shape *shape, uint64_t duration_ns, bench_sa
     __builtin_prefetch((const unsigned char *)(message) + 64 * line, to_write)
 
 /* The round's last batch is announced before it is sent, so that the consumer never waits for one more. */
-static gyre_status produce(struct flow *flow)
+static gyre_status produce_requests(struct flow *flow)
 {
     const uint64_t end = gyre_clock_ns() + flow->duration_ns;
     gyre_status status = GYRE_OK;
@@ -185,7 +185,7 @@ static gyre_status produce(struct flow *flow)
         for (size_t i = 0; i < count; i++) {
             if (i + AHEAD < count)
                 ASK_AHEAD((unsigned char *)requests + (i + AHEAD) * stride, 1);
-            fill(flow, (unsigned char *)requests + i * stride, flow->sent + i);
+            fill_message(flow, (unsigned char *)requests + i * stride, flow->sent + i);
         }
         flow->sent += count;
         last = gyre_clock_ns() >= end;
@@ -196,7 +196,7 @@ static gyre_status produce(struct flow *flow)
     return status;
 }
 
-static gyre_status consume(struct flow *flow)
+static gyre_status consume_replies(struct flow *flow)
 {
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && flow->received != __atomic_load_n(&flow->total, __ATOMIC_ACQUIRE)) {
@@ -219,7 +219,7 @@ static void *produce_main(void *argument)
 {
     struct flow *flow = argument;
     bench_pin(bench_core_producer((unsigned)(flow - all.flows) * 2));
-    flow->status[0] = produce(flow);
+    flow->status[0] = produce_requests(flow);
     if (flow->status[0] != GYRE_OK)
         snprintf(flow->story[0], sizeof flow->story[0], "%s", gyre_error_text());
     return NULL;
@@ -229,7 +229,7 @@ static void *consume_main(void *argument)
 {
     struct flow *flow = argument;
     bench_pin(bench_core_producer((unsigned)(flow - all.flows) * 2 + 1));
-    flow->status[1] = consume(flow);
+    flow->status[1] = consume_replies(flow);
     if (flow->status[1] != GYRE_OK)
         snprintf(flow->story[1], sizeof flow->story[1], "%s", gyre_error_text());
     return NULL;
@@ -322,8 +322,8 @@ static gyre_status open_direct(const bench_case *self)
     return status == GYRE_OK ? make_flow(&all.flows[RINGS_MAX - 1], queue, &self->shape, true) : status;
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, bench_row *row,
-                       bench_round round)
+static gyre_status run_bridged(const bench_case *self, const bench_options *options, bench_row *row,
+                               bench_round round)
 {
     bench_story story;
     const size_t size = RINGS_MAX * sizeof *all.flows;
@@ -351,7 +351,7 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
 
 gyre_status bench_run_bridged(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, row, bridged_round);
+    return run_bridged(self, options, row, bridged_round);
 }
 
 /* A processor gets the default number of blocks: its settings were taken away. */
@@ -361,7 +361,7 @@ static gyre_status run_pair_here(const bench_case *self, const bench_options *op
     bench_case here = *self;
     if (!here.settings)
         here.settings = on_processor;
-    return run(&here, options, row, pair_round);
+    return run_bridged(&here, options, row, pair_round);
 }
 
 gyre_status bench_run_bridged_pair(const bench_case *self, const bench_options *options, bench_row *row)

@@ -65,7 +65,7 @@ static gyre_status move_once(struct mover *mover)
 }
 
 /* What the buffer holds after the round is what was moved there. */
-static gyre_status check(struct mover *mover, bench_sample *sample)
+static gyre_status check_buffer(struct mover *mover, bench_sample *sample)
 {
     gyre_status status = gyre_buffer_download(mover->buffer, 0, mover->back, BUFFER_SIZE);
     if (status != GYRE_OK)
@@ -92,7 +92,7 @@ static gyre_status move_round(void *context, uint64_t duration_ns, bench_sample 
     } while (status == GYRE_OK && before - start < duration_ns);
     sample->messages = mover->histogram.count;
     bench_sample_latencies(sample, &mover->histogram);
-    return status == GYRE_OK ? check(mover, sample) : status;
+    return status == GYRE_OK ? check_buffer(mover, sample) : status;
 }
 
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row)

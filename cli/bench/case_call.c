@@ -56,9 +56,9 @@ static gyre_status run_rounds(const bench_case *self, const bench_options *optio
 }
 
 /* What every round does around its loop. */
-static gyre_status timed(struct caller *caller,
-                         gyre_status (*loop)(struct caller *, uint64_t, bench_sample *), uint64_t duration_ns,
-                         bench_sample *sample)
+static gyre_status time_calls(struct caller *caller,
+                              gyre_status (*loop)(struct caller *, uint64_t, bench_sample *),
+                              uint64_t duration_ns, bench_sample *sample)
 {
     caller->histogram = (bench_histogram){0};
     bench_pin(bench_core_client());
@@ -104,7 +104,7 @@ static gyre_status call_loop(struct caller *caller, uint64_t duration_ns, bench_
 
 static gyre_status call_round(void *context, uint64_t duration_ns, bench_sample *sample)
 {
-    return timed(context, call_loop, duration_ns, sample);
+    return time_calls(context, call_loop, duration_ns, sample);
 }
 
 gyre_status bench_run_call(const bench_case *self, const bench_options *options, bench_row *row)
@@ -171,7 +171,7 @@ static gyre_status burst_loop(struct caller *caller, uint64_t duration_ns, bench
 
 static gyre_status burst_round(void *context, uint64_t duration_ns, bench_sample *sample)
 {
-    return timed(context, burst_loop, duration_ns, sample);
+    return time_calls(context, burst_loop, duration_ns, sample);
 }
 
 gyre_status bench_run_burst(const bench_case *self, const bench_options *options, bench_row *row)

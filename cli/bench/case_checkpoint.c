@@ -38,7 +38,7 @@ struct keeping {
 };
 
 /* What the cell of call `number` holds then, when call i adds i + 1 to cell i % count. */
-static uint64_t expected(uint64_t number, uint64_t count)
+static uint64_t expected_sum(uint64_t number, uint64_t count)
 {
     uint64_t turn = number / count, cell = number % count;
     return (turn + 1) * (cell + 1) + count * (turn * (turn + 1) / 2);
@@ -56,7 +56,7 @@ static gyre_status call_once(struct keeping *keeping)
     /* relaxed: figures; `calls` publishes them to the thread that waits for it */
     if (took > __atomic_load_n(&keeping->longest_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&keeping->longest_ns, took, __ATOMIC_RELAXED);
-    if (status == GYRE_OK && reply.value != expected(keeping->number, count))
+    if (status == GYRE_OK && reply.value != expected_sum(keeping->number, count))
         __atomic_fetch_add(&keeping->errors, 1, __ATOMIC_RELAXED);
     keeping->number++;
     __atomic_fetch_add(&keeping->calls, 1, __ATOMIC_RELEASE);
@@ -131,7 +131,7 @@ static gyre_status check_memory(uint64_t size)
                           (unsigned long long)size >> 20, COPIES, (unsigned long long)here >> 20);
 }
 
-static gyre_status launch(struct keeping *keeping, bench_row *row)
+static gyre_status launch_keeper(struct keeping *keeping, bench_row *row)
 {
     char path[4096];
     gyre_status status = bench_file("keeping.gyre.c", path, sizeof path);
@@ -170,7 +170,7 @@ gyre_status bench_run_checkpoint(const bench_case *self, const bench_options *op
     keeping->size = size_of_case(self);
     gyre_status status = bench_runtime_open(self, options, NULL, &keeping->runtime);
     if (status == GYRE_OK)
-        status = launch(keeping, row);
+        status = launch_keeper(keeping, row);
     if (status == GYRE_OK)
         status = take_checkpoints(keeping, (uint64_t)(options->seconds * 1e9), &row->value);
     row->has_latency = status == GYRE_OK;

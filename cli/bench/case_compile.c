@@ -148,7 +148,7 @@ static gyre_status one_pair(struct compile *compile, bool cold, struct pairs *pa
     return status;
 }
 
-static double largest(const double *values, uint64_t count)
+static double largest_value(const double *values, uint64_t count)
 {
     double max = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -159,7 +159,7 @@ static double largest(const double *values, uint64_t count)
 /* With some tens of values, the largest stands for all high quantiles. */
 static bench_sample sample_of(const double *values, uint64_t count)
 {
-    double max = largest(values, count);
+    double max = largest_value(values, count);
     return (bench_sample){
         .messages = count, .p50 = bench_median(values, count), .p99 = max, .p999 = max, .max = max};
 }
@@ -178,7 +178,8 @@ static void fill_row(const struct pairs *pairs, bool cold, bench_row *row)
     row->ratio_p99 = row->value.p99 / row->floor.p99;
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, bool cold, bench_row *row)
+static gyre_status run_compile(const bench_case *self, const bench_options *options, bool cold,
+                               bench_row *row)
 {
     struct compile compile = {.self = self, .options = options, .row = row};
     struct pairs pairs = {0};
@@ -202,10 +203,10 @@ static gyre_status run(const bench_case *self, const bench_options *options, boo
 
 gyre_status bench_run_compile_cold(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, true, row);
+    return run_compile(self, options, true, row);
 }
 
 gyre_status bench_run_compile_cached(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, false, row);
+    return run_compile(self, options, false, row);
 }

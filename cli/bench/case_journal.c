@@ -76,7 +76,7 @@ bool bench_floor_sync(const bench_shape *shape, uint64_t duration_ns, bench_samp
 
 /* ---- the actor ---- */
 
-static void check(struct journal *journal, const keep_reply *reply, bench_sample *sample)
+static void check_reply(struct journal *journal, const keep_reply *reply, bench_sample *sample)
 {
     journal->sum += ++journal->received;
     sample->errors += reply->value != journal->sum;
@@ -101,7 +101,7 @@ static gyre_status stream_batch(struct journal *journal, uint64_t limit_ns, benc
     status = gyre_receive_batch(journal->queue, replies, sizeof replies[0], BATCH, NULL, &count,
                                 full && journal->received < journal->sent ? limit_ns : GYRE_NO_WAIT);
     for (size_t i = 0; i < count; i++)
-        check(journal, &replies[i], sample);
+        check_reply(journal, &replies[i], sample);
     return status == GYRE_AGAIN || status == GYRE_TIMEOUT ? GYRE_OK : status;
 }
 
@@ -130,7 +130,7 @@ static gyre_status call_once(struct journal *journal, bench_sample *sample)
     if (status == GYRE_OK)
         status = gyre_receive(journal->queue, &reply, sizeof reply, NULL, limit);
     if (status == GYRE_OK)
-        check(journal, &reply, sample);
+        check_reply(journal, &reply, sample);
     return status;
 }
 
@@ -152,7 +152,7 @@ static gyre_status call_round(void *context, uint64_t duration_ns, bench_sample 
 
 /* ---- the case ---- */
 
-static gyre_status launch(struct journal *journal, bench_row *row)
+static gyre_status launch_journaled(struct journal *journal, bench_row *row)
 {
     char path[4096];
     gyre_kernel *kernel = NULL;
@@ -167,8 +167,8 @@ static gyre_status launch(struct journal *journal, bench_row *row)
     return GYRE_OK;
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, bench_round round,
-                       bench_row *row)
+static gyre_status run_journal(const bench_case *self, const bench_options *options, bench_round round,
+                               bench_row *row)
 {
     bench_story story;
     char place[sizeof folder.path + 32];
@@ -182,7 +182,7 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
     if (status == GYRE_OK)
         status = bench_runtime_open(self, options, extra, &journal->runtime);
     if (status == GYRE_OK)
-        status = launch(journal, row);
+        status = launch_journaled(journal, row);
     if (status == GYRE_OK)
         status = bench_rounds(self, options, round, journal, row);
     bench_story_take(&story, status);
@@ -194,10 +194,10 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
 
 gyre_status bench_run_journal_stream(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, stream_round, row);
+    return run_journal(self, options, stream_round, row);
 }
 
 gyre_status bench_run_journal_call(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, call_round, row);
+    return run_journal(self, options, call_round, row);
 }

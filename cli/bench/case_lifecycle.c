@@ -37,7 +37,7 @@ static gyre_status terminate_and_release(gyre_kernel *kernel, uint64_t *duration
 }
 
 /* One life: launch, an answered message, terminate. */
-static gyre_status live(struct cycle *cycle, bench_sample *sample)
+static gyre_status live_once(struct cycle *cycle, bench_sample *sample)
 {
     gyre_kernel *kernel = NULL;
     uint64_t start = gyre_clock_ns(), termination = 0;
@@ -61,7 +61,7 @@ static gyre_status cycle_round(void *context, uint64_t duration_ns, bench_sample
     uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
     cycle->histogram = (bench_histogram){0};
     do
-        status = live(cycle, sample);
+        status = live_once(cycle, sample);
     while (status == GYRE_OK && gyre_clock_ns() - start < duration_ns);
     sample->cpu = (double)(bench_cpu_ns() - cpu) / (double)(gyre_clock_ns() - start);
     bench_sample_latencies(sample, &cycle->histogram);
@@ -81,7 +81,7 @@ static gyre_status run_cycles(const bench_case *self, const bench_options *optio
     cycle->row = row;
     gyre_status status = bench_runtime_open(self, options, NULL, &cycle->runtime);
     if (status == GYRE_OK)
-        status = live(cycle, &first); /* opens the device and fills the cache */
+        status = live_once(cycle, &first); /* opens the device and fills the cache */
     if (status == GYRE_OK)
         status = bench_rounds(self, options, cycle_round, cycle, row);
     bench_story_take(&story, status);

@@ -108,7 +108,7 @@ struct rings {
     struct ring rings[RINGS_MAX];
 };
 
-static gyre_status join(struct rings *all, pthread_t *threads, unsigned started)
+static gyre_status join_threads(struct rings *all, pthread_t *threads, unsigned started)
 {
     gyre_status status = GYRE_OK;
     for (unsigned i = 0; i < started; i++) {
@@ -136,7 +136,7 @@ static gyre_status run_sides(struct rings *all, uint64_t duration_ns)
         if (pthread_create(&threads[started], NULL, side->main, side) != 0)
             break;
     }
-    gyre_status status = join(all, threads, started);
+    gyre_status status = join_threads(all, threads, started);
     if (started < 2 * all->count)
         status =
             gyre_error_set(GYRE_EXHAUSTED, "only %u of %u threads could be started", started, 2 * all->count);

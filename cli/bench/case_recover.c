@@ -29,8 +29,8 @@ struct recovery {
     bench_histogram histogram;
 };
 
-static gyre_status call(struct recovery *recovery, uint32_t what, gyre_completion *completion,
-                        uint64_t *errors)
+static gyre_status call_faults(struct recovery *recovery, uint32_t what, gyre_completion *completion,
+                               uint64_t *errors)
 {
     fault_request request = {.what = what, .far = UINT64_C(1) << 40, .number = ++recovery->number};
     fault_reply reply = {0};
@@ -60,13 +60,13 @@ static gyre_status crash_once(struct recovery *recovery, bench_sample *sample)
     gyre_status status = recovery->stands_by ? await_standby(recovery) : GYRE_OK;
     uint64_t start = gyre_clock_ns();
     if (status == GYRE_OK)
-        status = call(recovery, recovery->what, &completion, &sample->errors);
+        status = call_faults(recovery, recovery->what, &completion, &sample->errors);
     if (status == GYRE_OK && completion.outcome != GYRE_HANDLER_FAILED)
         return gyre_error_set(GYRE_FAILED,
                               "the handler was to take its worker down, and was completed with %d",
                               (int)completion.outcome);
     if (status == GYRE_OK)
-        status = call(recovery, BENCH_FAULT_NONE, &completion, &sample->errors);
+        status = call_faults(recovery, BENCH_FAULT_NONE, &completion, &sample->errors);
     bench_histogram_add(&recovery->histogram, gyre_clock_ns() - start);
     sample->messages++;
     return status;
@@ -87,7 +87,7 @@ static gyre_status recovery_round(void *context, uint64_t duration_ns, bench_sam
     return status;
 }
 
-static gyre_status launch(struct recovery *recovery, bench_row *row)
+static gyre_status launch_faults(struct recovery *recovery, bench_row *row)
 {
     char path[4096];
     gyre_completion completion = {0};
@@ -104,11 +104,11 @@ static gyre_status launch(struct recovery *recovery, bench_row *row)
         bench_note_kernel(recovery->kernel, row);
     if (status != GYRE_OK)
         return bench_device_status(recovery->runtime, status);
-    return call(recovery, BENCH_FAULT_NONE, &completion, &errors);
+    return call_faults(recovery, BENCH_FAULT_NONE, &completion, &errors);
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, uint32_t what, bool stands_by,
-                       bench_row *row)
+static gyre_status run_recovery(const bench_case *self, const bench_options *options, uint32_t what,
+                                bool stands_by, bench_row *row)
 {
     bench_story story;
     struct recovery *recovery = calloc(1, sizeof *recovery);
@@ -118,7 +118,7 @@ static gyre_status run(const bench_case *self, const bench_options *options, uin
     recovery->stands_by = stands_by;
     gyre_status status = bench_runtime_open(self, options, NULL, &recovery->runtime);
     if (status == GYRE_OK)
-        status = launch(recovery, row);
+        status = launch_faults(recovery, row);
     if (status == GYRE_OK)
         status = bench_rounds(self, options, recovery_round, recovery, row);
     bench_story_take(&story, status);
@@ -129,15 +129,15 @@ static gyre_status run(const bench_case *self, const bench_options *options, uin
 
 gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, BENCH_FAULT_ADDRESS, false, row);
+    return run_recovery(self, options, BENCH_FAULT_ADDRESS, false, row);
 }
 
 gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, BENCH_FAULT_LOOP, false, row);
+    return run_recovery(self, options, BENCH_FAULT_LOOP, false, row);
 }
 
 gyre_status bench_run_recover_standby(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, BENCH_FAULT_ADDRESS, true, row);
+    return run_recovery(self, options, BENCH_FAULT_ADDRESS, true, row);
 }

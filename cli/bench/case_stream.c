@@ -229,7 +229,8 @@ static gyre_status add_client(const bench_case *self, struct crowd *crowd)
                                                : gyre_error_set(GYRE_EXHAUSTED, "no memory for a batch");
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, bench_row *row, bool in_place)
+static gyre_status run_stream(const bench_case *self, const bench_options *options, bench_row *row,
+                              bool in_place)
 {
     struct crowd crowd = {.in_place = in_place};
     bench_story story;
@@ -252,10 +253,10 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
 
 gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, row, false);
+    return run_stream(self, options, row, false);
 }
 
 gyre_status bench_run_stream_in_place(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, row, true);
+    return run_stream(self, options, row, true);
 }

@@ -73,7 +73,7 @@ static uint64_t count_wrong(void)
     return wrong;
 }
 
-static void measure(bool (*call)(size_t i), uint64_t duration_ns, bench_sample *sample)
+static void measure_calls(bool (*call)(size_t i), uint64_t duration_ns, bench_sample *sample)
 {
     const uint64_t start = gyre_clock_ns(), end = start + duration_ns;
     uint64_t now = start, right = 0;
@@ -91,7 +91,7 @@ static bool floor_copy(const bench_shape *shape, uint64_t duration_ns, bench_sam
     (void)shape;
     bench_pin(bench_core_client());
     fill_row();
-    measure(copy, duration_ns, sample);
+    measure_calls(copy, duration_ns, sample);
     bench_pin(-1);
     return true;
 }
@@ -101,7 +101,7 @@ static gyre_status wire_round(void *context, uint64_t duration_ns, bench_sample 
     const bench_case *self = context;
     bench_pin(bench_core_client());
     fill_row();
-    measure(strstr(self->name, "encode") ? encode : decode, duration_ns, sample);
+    measure_calls(strstr(self->name, "encode") ? encode : decode, duration_ns, sample);
     sample->errors += count_wrong();
     bench_pin(-1);
     return GYRE_OK;

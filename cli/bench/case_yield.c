@@ -38,7 +38,7 @@ static gyre_status read_absences(const gyre_kernel *kernel, gyre_kernel_info *in
     return status;
 }
 
-static gyre_status look(struct absences *absences, bench_sample *sample)
+static gyre_status look_for_absence(struct absences *absences, bench_sample *sample)
 {
     gyre_kernel_info info;
     gyre_status status =
@@ -61,7 +61,7 @@ static gyre_status yield_round(void *context, uint64_t duration_ns, bench_sample
     gyre_status status = GYRE_OK;
     absences->histogram = (bench_histogram){0};
     for (uint64_t end = gyre_clock_ns() + duration_ns; status == GYRE_OK && gyre_clock_ns() < end;)
-        status = look(absences, sample);
+        status = look_for_absence(absences, sample);
     bench_sample_latencies(sample, &absences->histogram);
     return status;
 }

@@ -153,7 +153,6 @@ const bench_case bench_cases[] = {
     {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
     {"floor/park", bench_run_floor, bench_floor_park, NULL, ONE(BENCH_48), NULL, {{0}}},
     {"floor/ping_pong/48", bench_run_floor, bench_floor_slots_ping_pong, NULL, ONE(BENCH_48), NULL, {{0}}},
-    {"floor/one_way/48", bench_run_floor, bench_floor_slots_one_way, NULL, STREAM_48, NULL, {{0}}},
     {"floor/slots/48", bench_run_floor, bench_floor_slots_there_and_back, NULL, STREAM_48, NULL, {{0}}},
     {"floor/indices/48", bench_run_floor, bench_floor_indices_there_and_back, NULL, STREAM_48, NULL, {{0}}},
 

@@ -58,7 +58,7 @@ BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
     }
 }
 
-static void serve(bench_server *server)
+static void serve_rings(bench_server *server)
 {
     const struct rings *rings = server->context;
     BENCH_FOR_KIND(rings->shape->kind, serve_kind(server, KIND))
@@ -115,7 +115,7 @@ BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind, ui
         receive_burst(client, kind);
 }
 
-static void play(struct rings *rings, uint64_t duration_ns, bench_sample *sample)
+static void play_round(struct rings *rings, uint64_t duration_ns, bench_sample *sample)
 {
     struct client client = {.rings = rings};
     bench_pin(bench_core_client());
@@ -135,7 +135,7 @@ bool bench_floor_indices_there_and_back(const bench_shape *shape, uint64_t durat
     size_t size = requests_size + stride(bench_reply_size(shape->kind)) * shape->capacity;
     unsigned char *memory = bench_ring_memory(size);
     struct rings rings = {.shape = shape, .requests = memory, .mask = shape->capacity - 1};
-    bench_server server = {.serve = serve, .context = &rings};
+    bench_server server = {.serve = serve_rings, .context = &rings};
     *sample = (bench_sample){0};
     bool ok = memory != NULL;
     if (ok) {
@@ -143,7 +143,7 @@ bool bench_floor_indices_there_and_back(const bench_shape *shape, uint64_t durat
         ok = bench_server_start(&server);
     }
     if (ok) {
-        play(&rings, duration_ns, sample);
+        play_round(&rings, duration_ns, sample);
         bench_server_stop(&server);
     }
     bench_ring_free(memory, size);

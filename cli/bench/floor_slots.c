@@ -118,7 +118,7 @@ BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
                 gyre_spin_pause();
 }
 
-static void serve(bench_server *server)
+static void serve_rings(bench_server *server)
 {
     const struct served *served = server->context;
     BENCH_FOR_KIND(served->shape->kind, serve_kind(server, KIND))
@@ -243,7 +243,7 @@ static bool round_of(void (*play)(struct client *), const bench_shape *shape, ui
     static bench_histogram histogram; /* 60 kB; floors run one at a time */
     struct pair pair;
     struct served served = {shape, &pair, 1};
-    bench_server server = {.serve = serve, .context = &served};
+    bench_server server = {.serve = serve_rings, .context = &served};
     struct client client = {
         .pair = &pair, .shape = shape, .duration_ns = duration_ns, .histogram = &histogram};
     histogram = (bench_histogram){0};
@@ -315,7 +315,7 @@ static bool round_of_producers(const bench_shape *shape, uint64_t duration_ns, b
     struct client clients[PRODUCERS_MAX] = {0};
     unsigned count = shape->producers < PRODUCERS_MAX ? shape->producers : PRODUCERS_MAX;
     struct served served = {shape, pairs, count};
-    bench_server server = {.serve = serve, .context = &served};
+    bench_server server = {.serve = serve_rings, .context = &served};
     bool ok = true;
     *sample = (bench_sample){0};
     for (unsigned i = 0; i < count; i++) {

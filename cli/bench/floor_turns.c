@@ -52,7 +52,7 @@ static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogra
 /* ---- sleeping ---- */
 
 /* Gives the turn away and wakes whoever sleeps on it. */
-static void pass(struct turns *shared, uint32_t turn)
+static void pass_turn(struct turns *shared, uint32_t turn)
 {
     __atomic_store_n(&shared->turn, turn, __ATOMIC_RELEASE);
     gyre_futex_wake(&shared->turn, 1);
@@ -69,7 +69,7 @@ static void serve_park(bench_server *server)
         }
         words_48 request = shared->message;
         bench_handle(BENCH_48, &request, &shared->message);
-        pass(shared, turn + 1);
+        pass_turn(shared, turn + 1);
     }
 }
 
@@ -78,7 +78,7 @@ static void play_park(struct turns *shared, uint64_t duration_ns, bench_histogra
     uint64_t start = gyre_clock_ns(), before = start;
     for (uint32_t turn = 0; before - start < duration_ns; turn += 2) {
         bench_fill(BENCH_48, &shared->message, turn);
-        pass(shared, turn + 1);
+        pass_turn(shared, turn + 1);
         while (turn_of(shared) != turn + 2)
             gyre_futex_wait(&shared->turn, turn + 1, UINT64_MAX);
         *errors += !bench_right(BENCH_48, &shared->message, turn);
@@ -90,7 +90,8 @@ static void play_park(struct turns *shared, uint64_t duration_ns, bench_histogra
 
 /* ---- rounds ---- */
 
-static void finish(const bench_histogram *times, uint64_t start_ns, uint64_t cpu_ns, bench_sample *sample)
+static void finish_sample(const bench_histogram *times, uint64_t start_ns, uint64_t cpu_ns,
+                          bench_sample *sample)
 {
     double elapsed = (double)(gyre_clock_ns() - start_ns);
     sample->cpu = (double)(bench_cpu_ns() - cpu_ns) / elapsed;
@@ -113,9 +114,10 @@ static bool run_turns(void (*serve)(bench_server *server), play_turns *play, uin
     bench_pin(bench_core_client());
     uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
     play(&shared, duration_ns, &histogram, &sample->errors);
-    finish(&histogram, start, cpu, sample);
+    finish_sample(&histogram, start, cpu, sample);
     __atomic_store_n(&server.stop, 1, __ATOMIC_RELAXED);
-    pass(&shared, turn_of(&shared) + 2); /* nobody's turn: a server that sleeps looks up and sees `stop` */
+    pass_turn(&shared,
+              turn_of(&shared) + 2); /* nobody's turn: a server that sleeps looks up and sees `stop` */
     bench_server_stop(&server);
     return true;
 }

@@ -40,7 +40,7 @@ void bench_sample_latencies(bench_sample *sample, const bench_histogram *histogr
     sample->max = (double)histogram->max;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_values(const void *left, const void *right)
 {
     const double *a = left, *b = right;
     return (*a > *b) - (*a < *b);
@@ -54,7 +54,7 @@ double bench_median(const double *values, size_t count)
     if (count > BENCH_ROUNDS_MAX)
         count = BENCH_ROUNDS_MAX;
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
+    qsort(sorted, count, sizeof *sorted, compare_values);
     return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 

@@ -11,7 +11,7 @@
 
 /* ---- JSON ---- */
 
-static json_t *latencies(const bench_sample *sample)
+static json_t *latencies_json(const bench_sample *sample)
 {
     return cli_json_object("ffff", "p50", sample->p50, "p99", sample->p99, "p999", sample->p999, "max",
                            sample->max);
@@ -24,7 +24,7 @@ static json_t *rate_or_null(bool has, const bench_sample *sample)
 
 static json_t *latencies_or_null(bool has, const bench_sample *sample)
 {
-    return has ? latencies(sample) : json_null();
+    return has ? latencies_json(sample) : json_null();
 }
 
 static json_t *floor_json(const bench_row *row)
@@ -56,7 +56,7 @@ static bool all_met(const bench_row *row)
     return true;
 }
 
-static const char *verdict(const bench_row *row)
+static const char *row_verdict(const bench_row *row)
 {
     if (row->value.errors)
         return "wrong replies";
@@ -65,7 +65,7 @@ static const char *verdict(const bench_row *row)
     return all_met(row) ? "met" : "missed";
 }
 
-static void set(json_t *object, const char *key, json_t *value)
+static void object_set(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
 }
@@ -73,27 +73,27 @@ static void set(json_t *object, const char *key, json_t *value)
 json_t *bench_row_json(const bench_row *row)
 {
     json_t *object = json_object();
-    set(object, "case", cli_json_text(row->name));
-    set(object, "backend", cli_json_text(row->backend));
-    set(object, "device", cli_json_text(row->device));
-    set(object, "message_bytes", json_integer((json_int_t)row->message_bytes));
-    set(object, "messages", json_integer((json_int_t)row->value.messages));
-    set(object, "errors", json_integer((json_int_t)row->value.errors));
-    set(object, "msgs_per_s", rate_or_null(row->has_rate, &row->value));
-    set(object, "rtt_ns", latencies_or_null(row->has_latency, &row->value));
-    set(object, "cpu_use", json_real(row->value.cpu));
-    set(object, "floor", floor_json(row));
-    set(object, "ratio_to_floor", row->floor_name ? json_real(row->ratio) : json_null());
+    object_set(object, "case", cli_json_text(row->name));
+    object_set(object, "backend", cli_json_text(row->backend));
+    object_set(object, "device", cli_json_text(row->device));
+    object_set(object, "message_bytes", json_integer((json_int_t)row->message_bytes));
+    object_set(object, "messages", json_integer((json_int_t)row->value.messages));
+    object_set(object, "errors", json_integer((json_int_t)row->value.errors));
+    object_set(object, "msgs_per_s", rate_or_null(row->has_rate, &row->value));
+    object_set(object, "rtt_ns", latencies_or_null(row->has_latency, &row->value));
+    object_set(object, "cpu_use", json_real(row->value.cpu));
+    object_set(object, "floor", floor_json(row));
+    object_set(object, "ratio_to_floor", row->floor_name ? json_real(row->ratio) : json_null());
     if (row->floor_name && row->has_latency)
-        set(object, "ratio_p99_to_floor", json_real(row->ratio_p99));
+        object_set(object, "ratio_p99_to_floor", json_real(row->ratio_p99));
     if (row->ratio_high > 0)
-        set(object, "ratio_between", json_pack("[f, f]", row->ratio_low, row->ratio_high));
+        object_set(object, "ratio_between", json_pack("[f, f]", row->ratio_low, row->ratio_high));
     if (row->line_p50 > 0)
-        set(object, "line_ns", cli_json_object("ff", "p50", row->line_p50, "p99", row->line_p99));
+        object_set(object, "line_ns", cli_json_object("ff", "p50", row->line_p50, "p99", row->line_p99));
     if (row->resident_bytes)
-        set(object, "resident_bytes", json_integer((json_int_t)row->resident_bytes));
-    set(object, "target", targets_json(row));
-    set(object, "verdict", cli_json_text(verdict(row)));
+        object_set(object, "resident_bytes", json_integer((json_int_t)row->resident_bytes));
+    object_set(object, "target", targets_json(row));
+    object_set(object, "verdict", cli_json_text(row_verdict(row)));
     return object;
 }
 
@@ -166,7 +166,7 @@ static void add_row(cli_table *table, const bench_row *row)
         snprintf(ratio, sizeof ratio, "%.2f", row->ratio);
     }
     cli_table_add(table, (const char *const[]){row->name, messages, errors, rate, p50, p99, p999, max, cpu,
-                                               floor, ratio, verdict(row)});
+                                               floor, ratio, row_verdict(row)});
 }
 
 static void print_targets(const bench_row *row)

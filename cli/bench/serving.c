@@ -54,7 +54,7 @@ static gyre_status find_kernel(struct bench_serving *serving, enum bench_kind ki
     return status;
 }
 
-static void add(struct bench_serving *serving, size_t *count, const char *option, const char *value)
+static void add_option(struct bench_serving *serving, size_t *count, const char *option, const char *value)
 {
     if (!value)
         return;
@@ -66,17 +66,17 @@ static void fill_arguments(struct bench_serving *serving, const cli_context *cli
 {
     size_t count = 0;
     serving->arguments[count++] = serving->program;
-    add(serving, &count, "serve", serving->operand);
-    add(serving, &count, "--socket", serving->socket);
-    add(serving, &count, "--config", cli->config_path);
-    add(serving, &count, "--backend", cli->backend);
+    add_option(serving, &count, "serve", serving->operand);
+    add_option(serving, &count, "--socket", serving->socket);
+    add_option(serving, &count, "--config", cli->config_path);
+    add_option(serving, &count, "--backend", cli->backend);
     for (const char *const *setting = serving->settings; *setting; setting++)
-        add(serving, &count, "--set", *setting);
+        add_option(serving, &count, "--set", *setting);
     serving->arguments[count] = NULL;
 }
 
-static gyre_status prepare(struct bench_serving *serving, const bench_case *self,
-                           const bench_options *options)
+static gyre_status prepare_command(struct bench_serving *serving, const bench_case *self,
+                                   const bench_options *options)
 {
     gyre_status status = gyre_temporary_make(&serving->folder, "/tmp");
     if (status == GYRE_OK)
@@ -107,7 +107,7 @@ static void become_server(const struct bench_serving *serving, pid_t parent, int
     _exit(CLI_FAILED);
 }
 
-static gyre_status start(struct bench_serving *serving)
+static gyre_status start_process(struct bench_serving *serving)
 {
     int ends[2];
     const pid_t self = getpid();
@@ -160,9 +160,9 @@ gyre_status bench_serving_start(const bench_case *self, const bench_options *opt
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a server");
     session->serving = serving;
     serving->words = -1;
-    gyre_status status = prepare(serving, self, options);
+    gyre_status status = prepare_command(serving, self, options);
     if (status == GYRE_OK)
-        status = start(serving);
+        status = start_process(serving);
     if (status == GYRE_OK)
         status = await_ready(serving);
     gyre_attach_desc desc = {.size = sizeof desc,

@@ -24,7 +24,7 @@ typedef struct reader {
 static void read_value(reader *in, gyre_pack_options options, const gyre_layout *layout,
                        unsigned char *value);
 
-static bool fail(reader *in, const char *problem)
+static bool reader_fail(reader *in, const char *problem)
 {
     if (!in->problem)
         in->problem = problem;
@@ -32,11 +32,11 @@ static bool fail(reader *in, const char *problem)
 }
 
 /* The next `size` bytes; NULL when there are not as many. */
-static const uint8_t *take(reader *in, uint64_t size)
+static const uint8_t *reader_take(reader *in, uint64_t size)
 {
     if (!in->problem && size > in->length - in->at) {
         in->at = in->length;
-        fail(in, "the input ends within it");
+        reader_fail(in, "the input ends within it");
     }
     if (in->problem)
         return NULL;
@@ -47,13 +47,13 @@ static const uint8_t *take(reader *in, uint64_t size)
 
 static unsigned take_byte(reader *in)
 {
-    const uint8_t *byte = take(in, 1);
+    const uint8_t *byte = reader_take(in, 1);
     return byte ? *byte : 0;
 }
 
 static int32_t take_i32(reader *in)
 {
-    const uint8_t *bytes = take(in, 4);
+    const uint8_t *bytes = reader_take(in, 4);
     return bytes ? (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
                              (uint32_t)bytes[3] << 24)
                  : 0;
@@ -61,11 +61,11 @@ static int32_t take_i32(reader *in)
 
 static void take_zeros(reader *in, uint64_t count)
 {
-    const uint8_t *bytes = take(in, count);
+    const uint8_t *bytes = reader_take(in, count);
     for (uint64_t i = 0; bytes && i < count; i++)
         if (bytes[i] != 0) {
             in->at -= count - i;
-            fail(in, "expected 0 in padding or an absent value");
+            reader_fail(in, "expected 0 in padding or an absent value");
             return;
         }
 }
@@ -75,7 +75,7 @@ static unsigned char *new_items(reader *in, const gyre_layout *element, uint64_t
 {
     gyre_part part;
     if (!in->problem && !gyre_part_take(in->message, in->message_size, element->size, count, &part))
-        fail(in, "it does not fit the message's tail");
+        reader_fail(in, "it does not fit the message's tail");
     if (in->problem)
         return NULL;
     memcpy(value, &part, sizeof part);
@@ -105,7 +105,7 @@ static uint64_t from_utf16(reader *in, const uint8_t *units, uint64_t count, uns
             uint32_t low = i + 1 < count ? (uint32_t)(units[2 * i + 2] | units[2 * i + 3] << 8) : 0;
             if (code >= 0xdc00 || low < 0xdc00 || low >= 0xe000) {
                 in->at = (size_t)(units + 2 * i - in->bytes);
-                fail(in, "half of a surrogate pair in UTF-16");
+                reader_fail(in, "half of a surrogate pair in UTF-16");
                 return 0;
             }
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
@@ -118,7 +118,7 @@ static uint64_t from_utf16(reader *in, const uint8_t *units, uint64_t count, uns
 
 static void read_utf16(reader *in, const gyre_layout *layout, uint64_t count, unsigned char *value)
 {
-    const uint8_t *units = take(in, count * 2);
+    const uint8_t *units = reader_take(in, count * 2);
     uint64_t length = units ? from_utf16(in, units, count, NULL) : 0;
     unsigned char *items = new_items(in, layout->element, length, value);
     if (items)
@@ -128,20 +128,20 @@ static void read_utf16(reader *in, const gyre_layout *layout, uint64_t count, un
 static void read_utf8(reader *in, const gyre_layout *layout, uint64_t length, unsigned char *value)
 {
     int32_t said = take_i32(in);
-    const uint8_t *text = take(in, length);
+    const uint8_t *text = reader_take(in, length);
     int64_t units = 0;
     for (uint64_t at = 0, step; text && at < length; at += step) {
         step = gyre_text_character(text + at, (size_t)(length - at));
         if (step == 0) {
             in->at -= (size_t)(length - at);
-            fail(in, "the text is not UTF-8");
+            reader_fail(in, "the text is not UTF-8");
             return;
         }
         units += step == 4 ? 2 : 1;
     }
     if (text && said != units && said != -1) {
         in->at -= (size_t)length + 4;
-        fail(in, "not as many UTF-16 units as the text says");
+        reader_fail(in, "not as many UTF-16 units as the text says");
     }
     unsigned char *items = new_items(in, layout->element, length, value);
     if (items && text)
@@ -177,7 +177,7 @@ static void read_flagged(reader *in, gyre_pack_options options, const gyre_layou
         unsigned flag = take_byte(in);
         if (flag > 1) {
             in->at--;
-            fail(in, "expected an optional value's flag, 0 or 1");
+            reader_fail(in, "expected an optional value's flag, 0 or 1");
         }
         is_there = flag == 1;
     }
@@ -213,7 +213,7 @@ static void read_span(reader *in, gyre_pack_options options, const gyre_layout *
         return;
     if (count < 0 || (uint64_t)count > in->length - in->at) { /* each element takes a byte at least */
         in->at -= 4;
-        fail(in, "a collection's count is negative or too big");
+        reader_fail(in, "a collection's count is negative or too big");
         return;
     }
     unsigned char *items = new_items(in, layout->element, (uint64_t)count, value);
@@ -237,14 +237,14 @@ static void read_record(reader *in, const gyre_layout *layout, unsigned char *va
 {
     gyre_pack_options options = gyre_pack_options_of(in->wire, layout);
     if (options.form == GYRE_PACK_STRUCT) {
-        const uint8_t *bytes = take(in, layout->size);
+        const uint8_t *bytes = reader_take(in, layout->size);
         if (bytes)
             memcpy(value, bytes, layout->size);
         return;
     }
     if (options.form == GYRE_PACK_OBJECT && take_byte(in) != layout->field_count && !in->problem) {
         in->at--;
-        fail(in, "an object of another number of members");
+        reader_fail(in, "an object of another number of members");
     }
     for (uint32_t i = 0; i < layout->field_count && !in->problem; i++) {
         const gyre_field *field = gyre_pack_field(in->wire, layout, i);
@@ -260,7 +260,7 @@ static void read_value(reader *in, gyre_pack_options options, const gyre_layout 
     if (layout->element) {
         read_part(in, options, layout, value);
     } else if (layout->scalar != GYRE_SCALAR_NO || layout->shape == GYRE_SHAPE_ID128) {
-        bytes = take(in, layout->size);
+        bytes = reader_take(in, layout->size);
         for (size_t i = 0; bytes && i < layout->size; i++)
             value[layout->shape == GYRE_SHAPE_ID128 ? gyre_pack_guid_place(options.guid, i) : i] = bytes[i];
     } else {

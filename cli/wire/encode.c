@@ -22,16 +22,16 @@ typedef struct writer {
 static void write_value(writer *out, gyre_pack_options options, const gyre_layout *layout,
                         const unsigned char *value);
 
-static void fail(writer *out, const char *problem)
+static void writer_fail(writer *out, const char *problem)
 {
     if (!out->problem)
         out->problem = problem;
 }
 
-static void put(writer *out, const void *bytes, size_t size)
+static void writer_put(writer *out, const void *bytes, size_t size)
 {
     if (size > out->room - out->at)
-        fail(out, "there is no more room for the encoded message");
+        writer_fail(out, "there is no more room for the encoded message");
     if (out->problem)
         return;
     memcpy(out->bytes + out->at, bytes, size);
@@ -40,7 +40,7 @@ static void put(writer *out, const void *bytes, size_t size)
 
 static void put_byte(writer *out, unsigned byte)
 {
-    put(out, &(uint8_t){(uint8_t)byte}, 1);
+    writer_put(out, &(uint8_t){(uint8_t)byte}, 1);
 }
 
 static void put_zeros(writer *out, uint64_t count)
@@ -74,7 +74,7 @@ static uint32_t each_unit(writer *out, const unsigned char *text, size_t length,
     for (size_t at = 0, step; at < length && !out->problem; at += step) {
         step = gyre_text_character(text + at, length - at);
         if (step == 0) {
-            fail(out, "the text is not UTF-8");
+            writer_fail(out, "the text is not UTF-8");
             break;
         }
         uint32_t code = code_point(text + at, step);
@@ -103,7 +103,7 @@ static void write_text(writer *out, gyre_pack_string form, const unsigned char *
     } else {
         put_i32(out, ~(int64_t)length);
         put_i32(out, units);
-        put(out, text, length);
+        writer_put(out, text, length);
     }
 }
 
@@ -138,7 +138,7 @@ static void write_part(writer *out, gyre_pack_options options, const gyre_layout
     memcpy(&part, value, sizeof part);
     const unsigned char *items = out->message + (part.offset & ~GYRE_PART_FAR);
     if (gyre_is_far(part)) {
-        fail(out, "its items lie in a device buffer");
+        writer_fail(out, "its items lie in a device buffer");
     } else if (layout->shape == GYRE_SHAPE_OPTIONAL) {
         write_optional(out, options, layout->element, part.count ? items : NULL);
     } else if (layout->shape == GYRE_SHAPE_UTF8) {
@@ -154,7 +154,7 @@ static void write_record(writer *out, const gyre_layout *layout, const unsigned 
 {
     gyre_pack_options options = gyre_pack_options_of(out->wire, layout);
     if (options.form == GYRE_PACK_STRUCT) {
-        put(out, value, layout->size);
+        writer_put(out, value, layout->size);
         return;
     }
     if (options.form == GYRE_PACK_OBJECT)
@@ -172,7 +172,7 @@ static void write_value(writer *out, gyre_pack_options options, const gyre_layou
                         const unsigned char *value)
 {
     if (layout->scalar != GYRE_SCALAR_NO)
-        put(out, value, layout->size);
+        writer_put(out, value, layout->size);
     else if (layout->element)
         write_part(out, options, layout, value);
     else if (layout->shape == GYRE_SHAPE_ID128)

@@ -21,17 +21,17 @@ static void emit_value(generator *g, gyre_pack_options options, const gyre_layou
                        const char *pointer);
 
 /* "in" and "get", or "out" and "put". */
-static const char *stream(const generator *g)
+static const char *stream_word(const generator *g)
 {
     return g->writes ? "out" : "in";
 }
 
-static const char *verb(const generator *g)
+static const char *move_word(const generator *g)
 {
     return g->writes ? "put" : "get";
 }
 
-static const char *constness(const generator *g)
+static const char *const_word(const generator *g)
 {
     return g->writes ? "const " : "";
 }
@@ -73,7 +73,7 @@ static void item_pointer(const generator *g, const gyre_layout *element, const c
     char alias[NAME_SIZE];
     snprintf(pointer, POINTER_SIZE,
              "(%sGYRE_GLOBAL %s *)(%sGYRE_GLOBAL void *)(%s->message + part%d.offset + %s * %" PRIu64 "u)",
-             constness(g), type_name(element, alias), constness(g), stream(g), g->depth, index,
+             const_word(g), type_name(element, alias), const_word(g), stream_word(g), g->depth, index,
              element->size);
 }
 
@@ -82,13 +82,13 @@ static void emit_items(generator *g, gyre_pack_options options, const gyre_layou
     char pointer[POINTER_SIZE], index[24];
     if (element->scalar != GYRE_SCALAR_NO) {
         gyre_pack_line(g, "gyre_wire_%s_(%s, %s->message + part%d.offset, part%d.count * %" PRIu64 "u);",
-                       verb(g), stream(g), stream(g), g->depth, g->depth, element->size);
+                       move_word(g), stream_word(g), stream_word(g), g->depth, g->depth, element->size);
         return;
     }
     snprintf(index, sizeof index, "i%d", g->depth);
     item_pointer(g, element, index, pointer);
-    gyre_pack_line(g, "for (gyre_u32 %s = 0; !%s->problem && %s < part%d.count; %s++) {", index, stream(g),
-                   index, g->depth, index);
+    gyre_pack_line(g, "for (gyre_u32 %s = 0; !%s->problem && %s < part%d.count; %s++) {", index,
+                   stream_word(g), index, g->depth, index);
     g->indent++;
     g->depth++;
     emit_value(g, options, element, pointer);
@@ -198,13 +198,13 @@ static void emit_value(generator *g, gyre_pack_options options, const gyre_layou
     if (layout->element)
         emit_part(g, options, layout, pointer);
     else if (layout->scalar != GYRE_SCALAR_NO)
-        gyre_pack_line(g, "gyre_wire_%s_(%s, (%sGYRE_GLOBAL gyre_u8 *)(%s), %" PRIu64 ");", verb(g),
-                       stream(g), constness(g), pointer, layout->size);
+        gyre_pack_line(g, "gyre_wire_%s_(%s, (%sGYRE_GLOBAL gyre_u8 *)(%s), %" PRIu64 ");", move_word(g),
+                       stream_word(g), const_word(g), pointer, layout->size);
     else if (layout->shape == GYRE_SHAPE_ID128)
-        gyre_pack_line(g, "gyre_wire_%s_id128_(%s, (%sGYRE_GLOBAL gyre_u8 *)(%s), %d);", verb(g), stream(g),
-                       constness(g), pointer, options.guid == GYRE_PACK_GUID_DOTNET);
+        gyre_pack_line(g, "gyre_wire_%s_id128_(%s, (%sGYRE_GLOBAL gyre_u8 *)(%s), %d);", move_word(g),
+                       stream_word(g), const_word(g), pointer, options.guid == GYRE_PACK_GUID_DOTNET);
     else
-        gyre_pack_line(g, "gyre_%s_%s(%s, %s);", g->writes ? "write" : "read", layout->name, stream(g),
+        gyre_pack_line(g, "gyre_%s_%s(%s, %s);", g->writes ? "write" : "read", layout->name, stream_word(g),
                        pointer);
 }
 
@@ -217,7 +217,7 @@ static void emit_field(generator *g, gyre_pack_options options, const gyre_field
         return;
     }
     gyre_pack_line(g, "for (gyre_u32 each = 0; each < %" PRIu64 "u; each++) {", field->count);
-    snprintf(pointer, sizeof pointer, "&((%sGYRE_GLOBAL %s *)&value->%s)[each]", constness(g),
+    snprintf(pointer, sizeof pointer, "&((%sGYRE_GLOBAL %s *)&value->%s)[each]", const_word(g),
              type_name(field->type, alias), field->name);
     g->indent++;
     emit_value(g, options, field->type, pointer);
@@ -229,8 +229,8 @@ static void emit_record_body(generator *g, const gyre_layout *layout)
 {
     gyre_pack_options options = gyre_pack_options_of(g->wire, layout);
     if (options.form == GYRE_PACK_STRUCT) {
-        gyre_pack_line(g, "gyre_wire_%s_(%s, (%sGYRE_GLOBAL gyre_u8 *)value, %" PRIu64 ");", verb(g),
-                       stream(g), constness(g), layout->size);
+        gyre_pack_line(g, "gyre_wire_%s_(%s, (%sGYRE_GLOBAL gyre_u8 *)value, %" PRIu64 ");", move_word(g),
+                       stream_word(g), const_word(g), layout->size);
         return;
     }
     if (options.form == GYRE_PACK_OBJECT)
@@ -252,7 +252,7 @@ static void emit_function(generator *g, const gyre_layout *layout, bool writes)
     if (writes && is_local(layout->name))
         gyre_pack_line(g, "typedef %s %s;\n", layout->name, type_name(layout, alias));
     gyre_pack_line(g, "GYRE_HELPER void gyre_%s_%s(gyre_wire_%s *%s, %sGYRE_GLOBAL %s *value)",
-                   writes ? "write" : "read", layout->name, stream(g), stream(g), constness(g),
+                   writes ? "write" : "read", layout->name, stream_word(g), stream_word(g), const_word(g),
                    type_name(layout, alias));
     gyre_pack_line(g, "{");
     g->indent++;

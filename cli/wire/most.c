@@ -10,7 +10,7 @@
 /* Bytes of a count or of the two lengths before a text; of flag and padding before an optional value. */
 enum { SPAN_FRONT = 4, TEXT_FRONT = 8 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t larger_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -20,7 +20,7 @@ static uint64_t inline_size(const gyre_pack *wire, gyre_pack_options options, co
 static uint64_t optional_size(const gyre_pack *wire, gyre_pack_options options, const gyre_layout *element)
 {
     if (!gyre_pack_has_flag(wire, element))
-        return larger(element->element ? SPAN_FRONT : 1, inline_size(wire, options, element));
+        return larger_of(element->element ? SPAN_FRONT : 1, inline_size(wire, options, element));
     uint64_t padding = options.nullable == GYRE_PACK_NULLABLE_PADDED ? gyre_pack_alignment(element) - 1 : 0;
     return (options.nullable != GYRE_PACK_NULLABLE_BARE) + padding + gyre_pack_fixed_size(wire, element);
 }
@@ -54,11 +54,11 @@ static uint64_t tail_size(const gyre_pack *wire, gyre_pack_options options, cons
             return options.string == GYRE_PACK_UTF16 ? 2 * tail : tail;
         if (layout->shape == GYRE_SHAPE_SPAN)
             most = (tail * inline_size(wire, options, element) + element->size - 1) / element->size;
-        return larger(most, tail_size(wire, options, element, tail));
+        return larger_of(most, tail_size(wire, options, element, tail));
     }
     const gyre_pack_options own = gyre_pack_is_record(layout) ? gyre_pack_options_of(wire, layout) : options;
     for (uint32_t i = 0; i < layout->field_count; i++)
-        most = larger(most, tail_size(wire, own, layout->fields[i].type, tail));
+        most = larger_of(most, tail_size(wire, own, layout->fields[i].type, tail));
     return most;
 }
 

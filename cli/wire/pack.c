@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-static const gyre_pack_record *find(const gyre_pack *wire, const gyre_layout *layout)
+static const gyre_pack_record *record_find(const gyre_pack *wire, const gyre_layout *layout)
 {
     for (size_t i = 0; i < wire->record_count; i++)
         if (!strcmp(wire->records[i].type, layout->name))
@@ -17,13 +17,13 @@ static const gyre_pack_record *find(const gyre_pack *wire, const gyre_layout *la
 
 gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout *layout)
 {
-    const gyre_pack_record *record = find(wire, layout);
+    const gyre_pack_record *record = record_find(wire, layout);
     return record ? record->options : wire->defaults;
 }
 
 const gyre_field *gyre_pack_field(const gyre_pack *wire, const gyre_layout *layout, uint32_t place)
 {
-    const gyre_pack_record *record = find(wire, layout);
+    const gyre_pack_record *record = record_find(wire, layout);
     return record && record->fields ? gyre_layout_field(layout, record->fields[place])
                                     : &layout->fields[place];
 }
@@ -104,7 +104,7 @@ static gyre_status check_record(const gyre_pack *wire, const gyre_layout *layout
         return gyre_error_set(GYRE_INVALID,
                               "wire description: type '%s' has %" PRIu32 " fields, and an object at most %d",
                               layout->name, layout->field_count, GYRE_PACK_MEMBERS_MAX);
-    return check_order(find(wire, layout), layout);
+    return check_order(record_find(wire, layout), layout);
 }
 
 static gyre_status check_optional(const gyre_pack *wire, const gyre_layout *layout)

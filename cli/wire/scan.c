@@ -66,7 +66,7 @@ static bool skip_space(scan_source *source)
     return true;
 }
 
-static bool expect(scan_source *source, char character)
+static bool expect_character(scan_source *source, char character)
 {
     while (skip_space(source))
         ;
@@ -101,7 +101,7 @@ static bool take_name(scan_source *source, char *name, size_t size)
 static bool take_text(scan_source *source, char *text, size_t size)
 {
     size_t used = 0, pieces = 0;
-    while (expect(source, '"')) {
+    while (expect_character(source, '"')) {
         size_t length = strcspn(source->at, "\"\\\n");
         if (source->at[length] != '"' || length >= size - used)
             return false;
@@ -120,8 +120,9 @@ static gyre_status take_description(scan_state *scanner, scan_source *source)
 {
     char name[NAME_SIZE], text[TEXT_SIZE];
     int line = line_of(source);
-    if (!expect(source, '(') || !take_name(source, name, sizeof name) || !expect(source, ',') ||
-        !take_text(source, text, sizeof text) || !expect(source, ')'))
+    if (!expect_character(source, '(') || !take_name(source, name, sizeof name) ||
+        !expect_character(source, ',') || !take_text(source, text, sizeof text) ||
+        !expect_character(source, ')'))
         return gyre_error_set(GYRE_INVALID, "%s:%d: expected GYRE_WIRE(type, \"word=value ...\")",
                               source->path, line);
     gyre_status status = gyre_pack_add(scanner->wire, name, text);

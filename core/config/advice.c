@@ -32,7 +32,7 @@ bool gyre_config_may_put_back(const struct gyre_config *config)
            is_set_anywhere(config, GYRE_SECTION_QUEUE, "durability");
 }
 
-static gyre_status tell(struct gyre_config *config, const char *sentence)
+static gyre_status add_warning(struct gyre_config *config, const char *sentence)
 {
     const char **grown =
         gyre_pool_grow(&config->pool, config->warnings, config->warning_count, sizeof *grown);
@@ -48,10 +48,11 @@ static gyre_status advise_backend(struct gyre_config *config, const char *name)
     const struct gyre_config_value *standby = gyre_config_find(config, GYRE_SECTION_BACKEND, name, "standby");
     if (!standby || !standby->number || is_set(config, GYRE_SECTION_BACKEND, name, "isolation"))
         return GYRE_OK;
-    return tell(config, gyre_pool_format(&config->pool,
-                                         "%s: standby = true of [backend.%s] has no effect: no worker stands "
-                                         "by without isolation = process",
-                                         standby->origin, name));
+    return add_warning(config,
+                       gyre_pool_format(&config->pool,
+                                        "%s: standby = true of [backend.%s] has no effect: no worker stands "
+                                        "by without isolation = process",
+                                        standby->origin, name));
 }
 
 static gyre_status advise_kernel(struct gyre_config *config, const char *name)
@@ -60,11 +61,12 @@ static gyre_status advise_kernel(struct gyre_config *config, const char *name)
         gyre_config_find(config, GYRE_SECTION_KERNEL, name, "checkpoints");
     if (!checkpoints || !checkpoints->number)
         return GYRE_OK;
-    return tell(config, gyre_pool_format(&config->pool,
-                                         "%s: checkpoints = true of [kernel.%s] has no effect: nothing puts "
-                                         "them back without isolation = process for its backend, or "
-                                         "durability = journal for its queue",
-                                         checkpoints->origin, name));
+    return add_warning(config,
+                       gyre_pool_format(&config->pool,
+                                        "%s: checkpoints = true of [kernel.%s] has no effect: nothing puts "
+                                        "them back without isolation = process for its backend, or "
+                                        "durability = journal for its queue",
+                                        checkpoints->origin, name));
 }
 
 /* Such a name is free to have, but [queue.Default] was meant for all queues. */
@@ -73,8 +75,8 @@ static gyre_status advise_name(struct gyre_config *config, enum gyre_section_kin
     const char *word = gyre_section_kind_word(kind), *place = gyre_config_place(config, kind, name);
     if (strcasecmp(name, "default") != 0)
         return GYRE_OK;
-    return tell(config,
-                gyre_pool_format(&config->pool,
+    return add_warning(
+        config, gyre_pool_format(&config->pool,
                                  "%s%s[%s.%s] is for a %s of that very name; did you mean [%s.default], "
                                  "which is for all?",
                                  place ? place : "", place ? ": " : "", word, name, word, word));

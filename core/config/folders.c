@@ -19,7 +19,7 @@ const char *gyre_environment_get(const char *const *environment, const char *nam
     return NULL;
 }
 
-static const char *absolute(const char *path)
+static const char *absolute_path(const char *path)
 {
     return path && path[0] == '/' ? path : NULL;
 }
@@ -28,8 +28,8 @@ static const char *absolute(const char *path)
 static const char *user_folder(const char *const *environment, const char *variable, const char *below,
                                struct gyre_pool *pool)
 {
-    const char *named = absolute(gyre_environment_get(environment, variable));
-    const char *home = absolute(gyre_environment_get(environment, "HOME"));
+    const char *named = absolute_path(gyre_environment_get(environment, variable));
+    const char *home = absolute_path(gyre_environment_get(environment, "HOME"));
     if (named)
         return gyre_pool_format(pool, "%s/gyre", named);
     return home ? gyre_pool_format(pool, "%s/%s/gyre", home, below) : NULL;
@@ -58,7 +58,7 @@ gyre_status gyre_folders_find(const struct gyre_config_desc *desc, const char *c
     const char *cache = user_folder(environment, "XDG_CACHE_HOME", ".cache", pool);
     *out = (struct gyre_folders){
         .current = current_folder(pool),
-        .home = absolute(gyre_environment_get(environment, "HOME")),
+        .home = absolute_path(gyre_environment_get(environment, "HOME")),
         .vendor_file = gyre_pool_format(pool, "%s/gyre.ini", home),
         .system_list = system_list ? system_list : "/etc/xdg",
         .system_folder = desc->system_folder ? desc->system_folder : "/etc/gyre",

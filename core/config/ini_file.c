@@ -67,7 +67,7 @@ static void add_entry(struct reader *reader, const char *section, const char *ke
         (struct gyre_ini_entry){.section = section, .key = key, .value = value, .line = reader->line};
 }
 
-static char *keep(struct reader *reader, const char *text, size_t length)
+static char *text_keep(struct reader *reader, const char *text, size_t length)
 {
     char *copy = gyre_pool_copy(reader->pool, text, length);
     if (!copy)
@@ -108,7 +108,7 @@ static void judge_section(struct reader *reader, const char *text, size_t length
                GYRE_INI_SECTION_MAX);
         return;
     }
-    const char *name = keep(reader, text + 1, name_length);
+    const char *name = text_keep(reader, text + 1, name_length);
     if (!name)
         return;
     if (!gyre_value_is_name(name)) {
@@ -214,15 +214,15 @@ static void take_setting(struct reader *reader, const char *section, const char 
                before->line);
     if (reader->status != GYRE_OK)
         return;
-    const char *kept_section = keep(reader, section, strlen(section));
-    const char *kept_key = keep(reader, key, strlen(key));
-    const char *kept_value = keep(reader, value, strlen(value));
+    const char *kept_section = text_keep(reader, section, strlen(section));
+    const char *kept_key = text_keep(reader, key, strlen(key));
+    const char *kept_value = text_keep(reader, value, strlen(value));
     if (reader->status == GYRE_OK)
         add_entry(reader, kept_section, kept_key, kept_value);
 }
 
 /* Nonzero: go on. After an error inih would still hand over what it has: not taken. */
-static int handle(void *user, const char *section, const char *key, const char *value)
+static int setting_handle(void *user, const char *section, const char *key, const char *value)
 {
     struct reader *reader = user;
     if (reader->status == GYRE_OK)
@@ -243,7 +243,7 @@ gyre_status gyre_ini_file_parse(const char *path, const char *bytes, size_t size
         return status;
     struct reader reader = {
         .path = path, .at = bytes + mark, .end = bytes + size, .status = GYRE_OK, .pool = pool, .file = out};
-    int result = ini_parse_stream(next_line, &reader, handle, &reader);
+    int result = ini_parse_stream(next_line, &reader, setting_handle, &reader);
     status = reader.status;
     if (status == GYRE_OK && result > 0)
         status = gyre_error_set(GYRE_CONFIG, "%s:%d: is neither [section] nor 'key = value'", path, result);

@@ -95,7 +95,7 @@ static bool is_control(unsigned char c)
 }
 
 /* What is wrong with the character at `at`; NULL when it may stand there. */
-static const char *complaint(const unsigned char *at, size_t left)
+static const char *letter_complaint(const unsigned char *at, size_t left)
 {
     if (*at == '\n' || (*at == '\r' && left > 1 && at[1] == '\n'))
         return NULL;
@@ -114,7 +114,7 @@ gyre_status gyre_ini_text_check(const char *path, const char *bytes, size_t size
     int line = 1;
     while (at < end) {
         size_t left = (size_t)(end - at);
-        const char *what = complaint(at, left);
+        const char *what = letter_complaint(at, left);
         if (what)
             return gyre_error_set(GYRE_CONFIG, "%s:%d: byte 0x%02X in column %lld %s", path, line, *at,
                                   (long long)(at - line_start + 1), what);

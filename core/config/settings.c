@@ -32,7 +32,7 @@ gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *forma
     return GYRE_OK;
 }
 
-static gyre_status append(struct gyre_settings *settings, const struct gyre_setting *setting)
+static gyre_status setting_append(struct gyre_settings *settings, const struct gyre_setting *setting)
 {
     struct gyre_setting *grown =
         gyre_pool_grow(settings->pool, settings->all, settings->count, sizeof *grown);
@@ -146,12 +146,12 @@ gyre_status gyre_settings_add(struct gyre_settings *settings, const struct gyre_
     if (!split_section(section, &setting.kind, &setting.name))
         return key ? GYRE_OK : warn_section(settings, section, origin);
     if (!key)
-        return append(settings, &setting);
+        return setting_append(settings, &setting);
     setting.row = gyre_config_row_find(setting.kind, setting.name, key);
     if (!setting.row && setting.kind != GYRE_SECTION_BACKEND)
         return warn_key(settings, setting.kind, setting.name, key, origin);
     gyre_status status = setting.row ? read_value(settings, source, section, value, &setting) : GYRE_OK;
-    return status == GYRE_OK ? append(settings, &setting) : status;
+    return status == GYRE_OK ? setting_append(settings, &setting) : status;
 }
 
 const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settings,

@@ -151,7 +151,7 @@ static gyre_status add_single(struct gyre_settings *settings, const struct gyre_
     return status == GYRE_OK ? gyre_settings_add(settings, source, section, key, value, origin) : status;
 }
 
-static void lower(char *text)
+static void lower_text(char *text)
 {
     for (; *text; text++)
         *text = (char)tolower((unsigned char)*text);
@@ -163,7 +163,7 @@ static void lower_if_capitals(char *text)
     for (const char *at = text; *at; at++)
         if (*at >= 'a' && *at <= 'z')
             return;
-    lower(text);
+    lower_text(text);
 }
 
 /* "KEY" is a key of [gyre]; "KIND__NAME__KEY" one of [kind.NAME]. `variable` is behind "GYRE_", and is
@@ -173,15 +173,15 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
 {
     char *name = strstr(variable, "__"), *key = name ? strstr(name + 2, "__") : NULL;
     if (!name || !key) {
-        lower(variable);
+        lower_text(variable);
         char *section = gyre_pool_copy(settings->pool, "gyre", 4);
         return section ? add_single(settings, source, section, variable, value, origin)
                        : gyre_pool_no_memory();
     }
     *name = *key = '\0';
-    lower(variable);
+    lower_text(variable);
     lower_if_capitals(name + 2);
-    lower(key + 2);
+    lower_text(key + 2);
     char *section = gyre_pool_format(settings->pool, "%s.%s", variable, name + 2);
     return section ? add_single(settings, source, section, key + 2, value, origin) : gyre_pool_no_memory();
 }

@@ -40,7 +40,7 @@ static enum number_verdict read_digits(const char *text, int64_t *out, const cha
     return overflow ? NUMBER_OVERFLOW : NUMBER_OK;
 }
 
-static gyre_status wrong(const struct gyre_config_row *row, const char *what)
+static gyre_status value_wrong(const struct gyre_config_row *row, const char *what)
 {
     char expected[256];
     gyre_value_expected(row, expected, sizeof expected);
@@ -51,13 +51,13 @@ static gyre_status judge_number(const struct gyre_config_row *row, enum number_v
                                 const char *rest, int64_t number)
 {
     if (verdict == NUMBER_NONE || *rest)
-        return wrong(row, row->type == GYRE_VALUE_SIZE ? "is not a size" : "is not a whole number");
+        return value_wrong(row, row->type == GYRE_VALUE_SIZE ? "is not a size" : "is not a whole number");
     if (verdict == NUMBER_OVERFLOW)
-        return wrong(row, "does not fit into 64 bits");
+        return value_wrong(row, "does not fit into 64 bits");
     if (number < row->min || number > row->max)
-        return wrong(row, "is out of range");
+        return value_wrong(row, "is out of range");
     if (row->type == GYRE_VALUE_POWER && (number & (number - 1)))
-        return wrong(row, "is not a power of two");
+        return value_wrong(row, "is not a power of two");
     return GYRE_OK;
 }
 
@@ -90,7 +90,7 @@ static gyre_status read_size(const struct gyre_config_row *row, const char *text
         rest++;
     int shift = unit_shift(rest);
     if (shift < 0)
-        return wrong(row, "is not a size");
+        return value_wrong(row, "is not a size");
     if (verdict == NUMBER_OK && __builtin_mul_overflow(*out, INT64_C(1) << shift, out))
         verdict = NUMBER_OVERFLOW;
     return judge_number(row, verdict, "", *out);
@@ -105,7 +105,7 @@ static gyre_status read_bool(const struct gyre_config_row *row, const char *text
             return GYRE_OK;
         }
     }
-    return wrong(row, "is neither true nor false");
+    return value_wrong(row, "is neither true nor false");
 }
 
 static size_t choice_count(const struct gyre_config_row *row)
@@ -124,7 +124,7 @@ static gyre_status read_choice(const struct gyre_config_row *row, const char *te
             return GYRE_OK;
         }
     }
-    return wrong(row, "is no choice");
+    return value_wrong(row, "is no choice");
 }
 
 int gyre_value_is_name(const char *text)
@@ -138,7 +138,7 @@ static gyre_status read_name(const struct gyre_config_row *row, const char *text
     bool may_be_empty = row->preset[0] == '\0';
     if (gyre_value_is_name(text) || (may_be_empty && !*text))
         return GYRE_OK;
-    return wrong(row, *text ? "is not a name" : "is empty");
+    return value_wrong(row, *text ? "is not a name" : "is empty");
 }
 
 /* A number, or two with '-' between, ascending. */
@@ -164,7 +164,7 @@ static gyre_status read_cpus(const struct gyre_config_row *row, const char *text
         if (*at++ != ',')
             break;
     }
-    return wrong(row, "is not a list of CPUs");
+    return value_wrong(row, "is not a list of CPUs");
 }
 
 /* Writes the absolute form of one path and returns its end; see `room_for` for how much that takes. */
@@ -248,9 +248,10 @@ static gyre_status read_text(const struct gyre_config_row *row, const char *text
 {
     const enum tilde tilde = find_tilde(row, text);
     if (tilde == TILDE_OF_SOMEBODY)
-        return wrong(row, "begins with '~' and a name; '~/' is the home folder, './~' a file of that name");
+        return value_wrong(row,
+                           "begins with '~' and a name; '~/' is the home folder, './~' a file of that name");
     if (!place->home && tilde == TILDE_HOME)
-        return wrong(row, "begins with '~', but HOME does not name an absolute home folder");
+        return value_wrong(row, "begins with '~', but HOME does not name an absolute home folder");
     if (row->type == GYRE_VALUE_PATH)
         *out = resolve_path(text, place, pool);
     else if (row->type == GYRE_VALUE_PATHS)
@@ -260,7 +261,7 @@ static gyre_status read_text(const struct gyre_config_row *row, const char *text
     if (pool->exhausted)
         return gyre_pool_no_memory();
     if (row->type == GYRE_VALUE_PATH && row->max && strlen(*out) > (size_t)row->max)
-        return wrong(row, "is a path that is too long");
+        return value_wrong(row, "is a path that is too long");
     return GYRE_OK;
 }
 

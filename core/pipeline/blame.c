@@ -64,8 +64,9 @@ static bool speaks_of(const char *sentence, const char *words)
 }
 
 /* The status afterwards; `status` where the value is not what it is about, or nobody set it. */
-static gyre_status blame(const struct gyre_run *run, const char *sentence, enum gyre_section_kind kind,
-                         const char *name, const char *key, gyre_status status)
+static gyre_status blame_setting(const struct gyre_run *run, const char *sentence,
+                                 enum gyre_section_kind kind, const char *name, const char *key,
+                                 gyre_status status)
 {
     const struct gyre_config_value *value = gyre_config_find(run->desc->config, kind, name, key);
     if (!value || strcmp(value->origin, "default") == 0 || !speaks_of(sentence, value->text))
@@ -85,8 +86,8 @@ gyre_status gyre_run_blame_options(const struct gyre_run *run, gyre_status statu
     if (names_a_line(sentence))
         return status;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        status = blame(run, sentence, GYRE_SECTION_BACKEND, backend, keys[i], status);
+        status = blame_setting(run, sentence, GYRE_SECTION_BACKEND, backend, keys[i], status);
     if (run->desc->configured)
-        status = blame(run, sentence, GYRE_SECTION_KERNEL, run->desc->configured, "options", status);
+        status = blame_setting(run, sentence, GYRE_SECTION_KERNEL, run->desc->configured, "options", status);
     return status;
 }

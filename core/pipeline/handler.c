@@ -70,7 +70,7 @@ static const char *skip_nothing(const char *at, bool lines, bool *ended)
 }
 
 /* Blanks separate words, and signs that would be another one together; in a directive all do ("F (x)", "F(x)"). */
-static bool separates(char before, char after, bool directive)
+static bool blank_separates(char before, char after, bool directive)
 {
     static const char apart[] = "(){}[];,\n";
     if (!before || !after || before == '\n' || after == '\n')
@@ -115,7 +115,7 @@ static void strip_text(char *text)
                 *to++ = '\n';
         }
         ended = false;
-        if (blank && to > text && separates(to[-1], *at, directive))
+        if (blank && to > text && blank_separates(to[-1], *at, directive))
             *to++ = ' ';
         const size_t length = *at == '"' || *at == '\'' ? (size_t)(skip_literal(at) - at) : *at ? 1 : 0;
         memmove(to, at, length);

@@ -80,7 +80,7 @@ static char *make_note(struct gyre_run *run)
     return NULL;
 }
 
-static void warn(struct gyre_run *run)
+static void warn_unkept(struct gyre_run *run)
 {
     if (run->cache.trouble[0])
         snprintf(run->report.warning, sizeof run->report.warning, "compiled kernels are not kept: %s",
@@ -92,7 +92,7 @@ void gyre_run_open_cache(struct gyre_run *run)
     char program[PATH_MAX];
     run->checked = run->settings.check != GYRE_CHECK_OFF && gyre_check_installed(program);
     gyre_cache_open(&run->cache, run->settings.cache_dir, run->settings.cache_size);
-    warn(run);
+    warn_unkept(run);
     if (run->cache.usable)
         make_key(run);
 }
@@ -154,13 +154,14 @@ void gyre_run_keep(struct gyre_run *run)
         memcpy(run->report.artifact, path, sizeof path);
         keep_unit(run);
     }
-    warn(run);
+    warn_unkept(run);
     free(note);
 }
 
 /* ---- artifacts ---- */
 
-static gyre_status compare(const struct gyre_run *run, const char *key, const char *mine, const char *what)
+static gyre_status compare_note(const struct gyre_run *run, const char *key, const char *mine,
+                                const char *what)
 {
     char found[256];
     const char *path = run->source.path;
@@ -180,11 +181,11 @@ gyre_status gyre_run_take_artifact(struct gyre_run *run)
     const gyre_device_info *info = gyre_dispatch_device_info(run->desc->device);
     gyre_status status = gyre_artifact_open(run->source.path, &run->artifact);
     if (status == GYRE_OK)
-        status = compare(run, "abi", TEXT(GYRE_ABI_MAJOR), "ABI version");
+        status = compare_note(run, "abi", TEXT(GYRE_ABI_MAJOR), "ABI version");
     if (status == GYRE_OK)
-        status = compare(run, "backend", gyre_dispatch_backend(run->desc->device), "backend");
+        status = compare_note(run, "backend", gyre_dispatch_backend(run->desc->device), "backend");
     if (status == GYRE_OK)
-        status = compare(run, "architecture", info->architecture, "architecture");
+        status = compare_note(run, "architecture", info->architecture, "architecture");
     if (status != GYRE_OK)
         return gyre_run_settle(run, GYRE_STAGE_DISCOVER, start, status);
     char handler[32];

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static gyre_status discover(struct gyre_run *run)
+static gyre_status stage_discover(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_source_read(run->desc->source, &run->source);
@@ -29,7 +29,7 @@ static gyre_status discover(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_DISCOVER, start, status);
 }
 
-static gyre_status generate(struct gyre_run *run)
+static gyre_status stage_generate(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     char *text = gyre_unit_text(&run->source);
@@ -58,7 +58,7 @@ static gyre_status call_compiler(struct gyre_run *run)
     return gyre_dispatch_compile(run->desc->device, &desc);
 }
 
-static gyre_status compile(struct gyre_run *run)
+static gyre_status stage_compile(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     clock_gettime(CLOCK_REALTIME, &run->started);
@@ -157,9 +157,9 @@ static bool is_to_be_compiled(struct gyre_run *run)
 static gyre_status make_artifact(struct gyre_run *run)
 {
     start_check(run);
-    gyre_status status = generate(run);
+    gyre_status status = stage_generate(run);
     if (status == GYRE_OK && is_to_be_compiled(run))
-        status = compile(run);
+        status = stage_compile(run);
     if (run->settings.check == GYRE_CHECK_OFF)
         return gyre_run_blame_options(run, status);
     gyre_check_join(&run->check);
@@ -167,7 +167,7 @@ static gyre_status make_artifact(struct gyre_run *run)
     return check_wins(run, status) ? fail_check(run) : gyre_run_blame_options(run, status);
 }
 
-static gyre_status prepare(struct gyre_run *run)
+static gyre_status prepare_options(struct gyre_run *run)
 {
     const char *own = run->desc->options ? run->desc->options : "";
     int length = snprintf(run->options, sizeof run->options, "%s %s", run->settings.options, own);
@@ -182,11 +182,11 @@ static gyre_status prepare(struct gyre_run *run)
 }
 
 /* From wherever it is quickest to have: the source is one, the cache has one, or it is made. */
-static gyre_status obtain(struct gyre_run *run)
+static gyre_status obtain_artifact(struct gyre_run *run)
 {
     if (run->source.is_artifact)
         return gyre_run_take_artifact(run);
-    gyre_status status = prepare(run);
+    gyre_status status = prepare_options(run);
     if (status != GYRE_OK)
         return status;
     run->handler = gyre_handler_hash(&run->source, run->headers, run->options);
@@ -198,7 +198,7 @@ static gyre_status obtain(struct gyre_run *run)
     return status;
 }
 
-static gyre_status load(struct gyre_run *run)
+static gyre_status stage_load(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_build_create(run->desc->device, &run->source, &run->build);
@@ -212,7 +212,7 @@ static gyre_status load(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_LOAD, start, status);
 }
 
-static gyre_status verify(struct gyre_run *run)
+static gyre_status stage_verify(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     char text[128] = "";
@@ -237,7 +237,7 @@ static gyre_status load_again(struct gyre_run *run)
     run->report.cache_hit = false;
     run->report.artifact[0] = '\0';
     gyre_status status = make_artifact(run);
-    return status == GYRE_OK ? load(run) : status;
+    return status == GYRE_OK ? stage_load(run) : status;
 }
 
 static bool output_is_wanted(const struct gyre_run *run)
@@ -248,18 +248,18 @@ static bool output_is_wanted(const struct gyre_run *run)
 
 static gyre_status run_stages(struct gyre_run *run)
 {
-    gyre_status status = discover(run);
+    gyre_status status = stage_discover(run);
     if (status == GYRE_OK)
         status = gyre_run_check_output(run);
     if (status == GYRE_OK)
-        status = obtain(run);
+        status = obtain_artifact(run);
     if (status != GYRE_OK)
         return status;
-    status = load(run);
+    status = stage_load(run);
     if (status != GYRE_OK && !run->source.is_artifact && access(run->artifact_path, F_OK) != 0)
         status = load_again(run);
     if (status == GYRE_OK)
-        status = verify(run);
+        status = stage_verify(run);
     return status == GYRE_OK && output_is_wanted(run) ? gyre_run_write_output(run) : status;
 }
 

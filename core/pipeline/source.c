@@ -76,7 +76,7 @@ static gyre_status not_regular(const char *path, mode_t mode)
                           S_ISDIR(mode) ? "a folder" : "no regular file");
 }
 
-static gyre_status resolve(const char *typed, struct gyre_source *source)
+static gyre_status resolve_path(const char *typed, struct gyre_source *source)
 {
     char folder[PATH_MAX];
     struct stat file;
@@ -194,7 +194,7 @@ gyre_status gyre_source_read(const char *name, struct gyre_source *source)
                               "a file that `gyre compile -o` wrote");
     gyre_status status = split_name(name, typed, source->kernel);
     if (status == GYRE_OK)
-        status = resolve(typed, source);
+        status = resolve_path(typed, source);
     if (status == GYRE_OK)
         status = open_regular(source->path, &descriptor, &source->size);
     if (status == GYRE_OK)

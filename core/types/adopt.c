@@ -37,7 +37,7 @@ static gyre_status lacks_field(const char *path, const gyre_field *was)
                           gyre_field_type_text(was, type, sizeof type));
 }
 
-static gyre_status differs(const char *path, const gyre_field *was, const gyre_field *is)
+static gyre_status refuse_field(const char *path, const gyre_field *was, const gyre_field *is)
 {
     char before[120], now[120];
     return gyre_error_set(GYRE_INCOMPATIBLE, "the field '%s%s' of type %s is of type %s now", path, was->name,
@@ -62,11 +62,11 @@ static gyre_status check_field(const char *path, const gyre_field *was, const gy
     if (!is)
         return lacks_field(path, was);
     if (!is_as_long(was, is) || was->type->scalar != is->type->scalar || was->type->shape != is->type->shape)
-        return differs(path, was, is);
+        return refuse_field(path, was, is);
     if (same_text(was->type, is->type))
         return GYRE_OK;
     if (was->type->scalar != GYRE_SCALAR_NO || !is_plain(was->type) || !is_plain(is->type))
-        return differs(path, was, is);
+        return refuse_field(path, was, is);
     snprintf(inside, sizeof inside, "%s%s.", path, was->name);
     return check_plain(inside, was->type, is->type);
 }
@@ -90,7 +90,7 @@ static gyre_status check_tail(const gyre_layout *from, const gyre_layout *to)
         if (!is || strcmp(was->name, is->name) != 0)
             return lacks_field("", was);
         if (was->count != is->count || !is_as_long(was, is) || !same_text(was->type, is->type))
-            return differs("", was, is);
+            return refuse_field("", was, is);
     }
     return GYRE_OK;
 }

@@ -28,7 +28,8 @@ char *gyre_field_type_text(const gyre_field *field, char *text, size_t size)
 }
 
 /* `other` is what the other side has in this place; at least one of both is there. */
-static void describe(char *text, const char *path, const gyre_field *field, const gyre_field *other)
+static void describe_difference(char *text, const char *path, const gyre_field *field,
+                                const gyre_field *other)
 {
     char type[120];
     if (field)
@@ -58,7 +59,7 @@ static void describe_choice(char *text, const gyre_layout *layout, uint32_t i)
 }
 
 /* Whether either is the other one, or has fields appended. */
-static bool fit(const gyre_layout *a, const gyre_layout *b)
+static bool layouts_fit(const gyre_layout *a, const gyre_layout *b)
 {
     return strcmp(a->text, b->text) == 0 || gyre_layout_extends(a, b) || gyre_layout_extends(b, a);
 }
@@ -70,7 +71,7 @@ static uint32_t first_other_choice(const gyre_layout *a, const gyre_layout *b, b
     for (; i < a->choice_count && i < b->choice_count; i++) {
         const gyre_layout *left = a->choices[i], *right = b->choices[i];
         if (strcmp(left->name, right->name) != 0 ||
-            (grown ? !fit(left, right) : strcmp(left->text, right->text) != 0))
+            (grown ? !layouts_fit(left, right) : strcmp(left->text, right->text) != 0))
             break;
     }
     return i;
@@ -109,8 +110,8 @@ static void find_difference(const gyre_layout *a, const gyre_layout *b, differen
             find_difference(left->type, right->type, found);
             return;
         }
-        describe(found->a, found->path, left, right);
-        describe(found->b, found->path, right, left);
+        describe_difference(found->a, found->path, left, right);
+        describe_difference(found->b, found->path, right, left);
         return;
     }
     snprintf(found->a, sizeof found->a, "%" PRIu64 " bytes (%s)", a->size, a->text);

@@ -41,14 +41,14 @@ bool gyre_span_is(gyre_span span, const char *text)
     return strlen(text) == length && memcmp(span.at, text, length) == 0;
 }
 
-static void fail(expression *e, const char *problem)
+static void expression_fail(expression *e, const char *problem)
 {
     if (!e->problem)
         e->problem = problem;
 }
 
 /* Takes an operator when it is next. */
-static bool take(expression *e, const char *symbol)
+static bool symbol_take(expression *e, const char *symbol)
 {
     size_t length = strlen(symbol);
     gyre_span_skip_spaces(&e->rest);
@@ -67,18 +67,18 @@ static int digit_value(int character)
 
 static int literal_base(expression *e)
 {
-    if (take(e, "0x") || take(e, "0X"))
+    if (symbol_take(e, "0x") || symbol_take(e, "0X"))
         return 16;
-    if (take(e, "0b") || take(e, "0B"))
+    if (symbol_take(e, "0b") || symbol_take(e, "0B"))
         return 2;
     return e->rest.at < e->rest.end && *e->rest.at == '0' ? 8 : 10;
 }
 
-static int64_t literal(expression *e)
+static int64_t literal_value(expression *e)
 {
     gyre_span_skip_spaces(&e->rest);
     if (e->rest.at == e->rest.end || !isdigit((unsigned char)*e->rest.at)) {
-        fail(e, "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
+        expression_fail(e, "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
         return 0;
     }
     int base = literal_base(e), digits = 0;
@@ -86,61 +86,61 @@ static int64_t literal(expression *e)
     for (; e->rest.at < e->rest.end && digit_value((unsigned char)*e->rest.at) < base; e->rest.at++, digits++)
         if (__builtin_mul_overflow(value, base, &value) ||
             __builtin_add_overflow(value, digit_value((unsigned char)*e->rest.at), &value))
-            fail(e, "is too large");
+            expression_fail(e, "is too large");
     while (digits && e->rest.at < e->rest.end && strchr("uUlL", *e->rest.at))
         e->rest.at++;
     if (!digits || (e->rest.at < e->rest.end && (isalnum((unsigned char)*e->rest.at) || *e->rest.at == '.')))
-        fail(e, "holds a malformed number");
+        expression_fail(e, "holds a malformed number");
     return value;
 }
 
-static int64_t shift(expression *e);
+static int64_t shift_value(expression *e);
 
-static int64_t unary(expression *e)
+static int64_t unary_value(expression *e)
 {
     int64_t value = 0;
     if (++e->depth > EXPRESSION_DEPTH_MAX) {
-        fail(e, "is nested too deeply");
-    } else if (take(e, "-")) {
-        if (__builtin_sub_overflow((int64_t)0, unary(e), &value))
-            fail(e, "overflows");
-    } else if (take(e, "+")) {
-        value = unary(e);
-    } else if (take(e, "(")) {
-        value = shift(e);
-        if (!take(e, ")"))
-            fail(e, "has a parenthesis that is not closed");
+        expression_fail(e, "is nested too deeply");
+    } else if (symbol_take(e, "-")) {
+        if (__builtin_sub_overflow((int64_t)0, unary_value(e), &value))
+            expression_fail(e, "overflows");
+    } else if (symbol_take(e, "+")) {
+        value = unary_value(e);
+    } else if (symbol_take(e, "(")) {
+        value = shift_value(e);
+        if (!symbol_take(e, ")"))
+            expression_fail(e, "has a parenthesis that is not closed");
     } else {
-        value = literal(e);
+        value = literal_value(e);
     }
     e->depth--;
     return value;
 }
 
-static int64_t divide(expression *e, int64_t a, int64_t b, bool remainder)
+static int64_t divide_values(expression *e, int64_t a, int64_t b, bool remainder)
 {
     if (b == 0) {
-        fail(e, "divides by zero");
+        expression_fail(e, "divides by zero");
         return 0;
     }
     if (a == INT64_MIN && b == -1) {
-        fail(e, "overflows");
+        expression_fail(e, "overflows");
         return 0;
     }
     return remainder ? a % b : a / b;
 }
 
-static int64_t product(expression *e)
+static int64_t product_value(expression *e)
 {
-    int64_t value = unary(e);
+    int64_t value = unary_value(e);
     while (!e->problem) {
-        if (take(e, "*")) {
-            if (__builtin_mul_overflow(value, unary(e), &value))
-                fail(e, "overflows");
-        } else if (take(e, "/")) {
-            value = divide(e, value, unary(e), false);
-        } else if (take(e, "%")) {
-            value = divide(e, value, unary(e), true);
+        if (symbol_take(e, "*")) {
+            if (__builtin_mul_overflow(value, unary_value(e), &value))
+                expression_fail(e, "overflows");
+        } else if (symbol_take(e, "/")) {
+            value = divide_values(e, value, unary_value(e), false);
+        } else if (symbol_take(e, "%")) {
+            value = divide_values(e, value, unary_value(e), true);
         } else {
             break;
         }
@@ -148,19 +148,19 @@ static int64_t product(expression *e)
     return value;
 }
 
-static int64_t sum(expression *e)
+static int64_t sum_value(expression *e)
 {
-    int64_t value = product(e);
+    int64_t value = product_value(e);
     while (!e->problem) {
         bool overflow;
-        if (take(e, "+"))
-            overflow = __builtin_add_overflow(value, product(e), &value);
-        else if (take(e, "-"))
-            overflow = __builtin_sub_overflow(value, product(e), &value);
+        if (symbol_take(e, "+"))
+            overflow = __builtin_add_overflow(value, product_value(e), &value);
+        else if (symbol_take(e, "-"))
+            overflow = __builtin_sub_overflow(value, product_value(e), &value);
         else
             break;
         if (overflow)
-            fail(e, "overflows");
+            expression_fail(e, "overflows");
     }
     return value;
 }
@@ -168,20 +168,20 @@ static int64_t sum(expression *e)
 static int64_t shift_by(expression *e, int64_t value, int64_t bits, bool left)
 {
     if (bits < 0 || bits > 62 || value < 0 || (left && value > (INT64_MAX >> bits))) {
-        fail(e, "shifts out of range");
+        expression_fail(e, "shifts out of range");
         return 0;
     }
     return left ? value << bits : value >> bits;
 }
 
-static int64_t shift(expression *e)
+static int64_t shift_value(expression *e)
 {
-    int64_t value = sum(e);
+    int64_t value = sum_value(e);
     while (!e->problem) {
-        if (take(e, "<<"))
-            value = shift_by(e, value, sum(e), true);
-        else if (take(e, ">>"))
-            value = shift_by(e, value, sum(e), false);
+        if (symbol_take(e, "<<"))
+            value = shift_by(e, value, sum_value(e), true);
+        else if (symbol_take(e, ">>"))
+            value = shift_by(e, value, sum_value(e), false);
         else
             break;
     }
@@ -191,9 +191,10 @@ static int64_t shift(expression *e)
 const char *gyre_expression_evaluate(gyre_span text, int64_t *value)
 {
     expression e = {.rest = text};
-    *value = shift(&e);
+    *value = shift_value(&e);
     gyre_span_skip_spaces(&e.rest);
     if (!e.problem && e.rest.at != e.rest.end)
-        fail(&e, "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
+        expression_fail(&e,
+                        "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
     return e.problem;
 }

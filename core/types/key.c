@@ -99,7 +99,7 @@ gyre_status gyre_message_key_find(const gyre_type *type, const char *path, struc
     return status;
 }
 
-static gyre_status outside(const struct gyre_message_key *key, size_t size)
+static gyre_status refuse_outside(const struct gyre_message_key *key, size_t size)
 {
     return gyre_error_set(
         GYRE_INVALID,
@@ -114,7 +114,7 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
     const unsigned char *bytes = message;
     gyre_part part;
     if (key->offset + key->size > size)
-        return outside(key, size);
+        return refuse_outside(key, size);
     if (!key->item_size) {
         *hash = XXH3_64bits(bytes + key->offset, (size_t)key->size);
         return GYRE_OK;
@@ -128,7 +128,7 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
             key->path);
     const uint64_t length = part.count * key->item_size;
     if (part.offset > size || length > size - part.offset)
-        return outside(key, size);
+        return refuse_outside(key, size);
     *hash = XXH3_64bits(bytes + part.offset, (size_t)length);
     return GYRE_OK;
 }

@@ -89,8 +89,6 @@ static const struct {
     {bench_floor_slots_ping_pong, {BENCH_48, 64, 1, 1, 1}},
     {bench_floor_slots_ping_pong, {BENCH_65536, 16, 1, 1, 1}},
     {bench_floor_slots_burst, {BENCH_1024, 256, 256, 256, 1}},
-    {bench_floor_slots_one_way, {BENCH_48, 1024, 1024, 1, 1}},
-    {bench_floor_slots_one_way, {BENCH_VECTOR_ADD, 16, 16, 1, 1}},
     {bench_floor_slots_there_and_back, {BENCH_48, 1024, 1024, 64, 1}},
     {bench_floor_slots_there_and_back, {BENCH_48, 256, 256, 64, 3}},
     {bench_floor_indices_there_and_back, {BENCH_VECTOR_ADD, 256, 256, 32, 1}},
