@@ -3,16 +3,21 @@
  * A copy of what a kernel of a server keeps: the side that asks. No locks. Must not believe what came in: the type's own
  * fields say how many bytes there are to be, and there are to be no others.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/types/types.h"
+#include "gyre/waiting.h"
 
-enum { ASK_MS = 5000 };
+enum { ASK_MS = 5000, ASK_DOUBLINGS = 4 };
+#define ASK_AGAIN_NS                                                                                         \
+    UINT64_C(5000000) /* until a server that has no room is asked again, and up to 16 times that */
 
 struct gyre_state_copy {
     struct gyre_kept_block *types;
@@ -73,13 +78,15 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
+/* *again: the server has no room at this moment, for one more program or one more reader. */
 static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socket, const char *path,
-                       uint64_t deadline_ns, gyre_state_copy *copy)
+                       uint64_t deadline_ns, gyre_state_copy *copy, bool *again)
 {
     gyre_state_request_put(parcel, kernel);
     gyre_status status = gyre_parcel_send(parcel, socket, deadline_ns);
     if (status == GYRE_OK)
         status = gyre_parcel_receive(parcel, socket, deadline_ns);
+    *again = status == GYRE_LOST || (status == GYRE_OK && gyre_parcel_status(parcel) == GYRE_EXHAUSTED);
     if (status != GYRE_OK)
         return gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
     if (gyre_parcel_status(parcel) != GYRE_OK)
@@ -91,25 +98,52 @@ static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socke
     return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
 }
 
-static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)
+static gyre_status fetch_once(const char *kernel, const char *path, uint64_t deadline_ns,
+                              gyre_state_copy *copy, bool *again)
 {
-    char path[GYRE_PLACE_MAX];
     int socket = -1;
     struct gyre_parcel parcel;
-    const uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ASK_MS);
-    gyre_status status = gyre_place_find(desc->path, false, path);
-    if (status == GYRE_OK)
-        status = gyre_place_socket(&socket);
+    *again = false;
+    gyre_status status = gyre_place_socket(&socket);
     if (status != GYRE_OK)
         return status;
-    status = gyre_place_connect(path, deadline, socket);
+    status = gyre_place_connect(path, deadline_ns, socket);
     if (status == GYRE_OK)
         status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK) {
-        status = ask(&parcel, kernel, socket, path, deadline, copy);
+        status = ask(&parcel, kernel, socket, path, deadline_ns, copy, again);
         gyre_parcel_finish(&parcel);
     }
     close(socket);
+    return status;
+}
+
+static void wait_for_room(int tries, uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns(), left = deadline_ns > now ? deadline_ns - now : 0,
+                   nap = ASK_AGAIN_NS << (tries < ASK_DOUBLINGS ? tries : ASK_DOUBLINGS);
+    const struct timespec pause = gyre_clock_timespec(nap < left ? nap : left);
+    nanosleep(&pause, NULL);
+}
+
+/* As gyre_attach: a server without room is asked again until the deadline, and what it said last is told, not that it has gone
+ * since. */
+static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)
+{
+    char path[GYRE_PLACE_MAX], why[512];
+    const uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ASK_MS);
+    bool again = false;
+    gyre_status status = gyre_place_find(desc->path, false, path);
+    if (status == GYRE_OK)
+        status = fetch_once(kernel, path, deadline, copy, &again);
+    for (int tries = 0; again && gyre_clock_ns() < deadline; tries++) {
+        const gyre_status before = status;
+        snprintf(why, sizeof why, "%s", gyre_error_text());
+        wait_for_room(tries, deadline);
+        status = fetch_once(kernel, path, deadline, copy, &again);
+        if (status == GYRE_UNAVAILABLE || (status == GYRE_TIMEOUT && !copy->bytes))
+            return gyre_error_set(before, "%s", why);
+    }
     return status;
 }
 

@@ -30,10 +30,15 @@ static gyre_kernel *serve_keeper(const char *const *settings, gyre_runtime **run
     return kernel;
 }
 
+static gyre_status copy_state_until(const char *kernel, uint64_t deadline_ns, gyre_state_copy **copy)
+{
+    const gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place(), .deadline_ns = deadline_ns};
+    return gyre_state_copy_get(kernel, &desc, copy);
+}
+
 static gyre_status copy_state(const char *kernel, gyre_state_copy **copy)
 {
-    const gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place(), .deadline_ns = soon()};
-    return gyre_state_copy_get(kernel, &desc, copy);
+    return copy_state_until(kernel, soon(), copy);
 }
 
 /* The number in all of its words. */
@@ -142,11 +147,33 @@ static void who_asks_and_does_not_listen_holds_up_nobody_for_long(void)
         ask(sockets[i] = knock(), "keeper");
     for (int i = 0; i < SILENT; i++)
         require(poll(&(struct pollfd){.fd = sockets[i], .events = POLLIN}, 1, 60000) == 1);
-    require(copy_state("forgetful", &copy) == GYRE_EXHAUSTED);
-    gyre_kernel_release(kernel); /* which none of them keeps */
-    for (uint64_t limit = soon(); copy_state("forgetful", &copy) == GYRE_EXHAUSTED; usleep(10000))
-        require(gyre_now_ns() < limit && strstr(gyre_error_text(), "programs read states there"));
+    require(copy_state_until("forgetful", gyre_in_ms(1), &copy) == GYRE_EXHAUSTED);
+    require(strstr(gyre_error_text(), "programs read states there"));
+    gyre_kernel_release(kernel);                             /* which none of them keeps */
+    require(copy_state("forgetful", &copy) == GYRE_INVALID); /* once there is room */
     require(strstr(gyre_error_text(), "keeps no state"));
+    for (int i = 0; i < SILENT; i++)
+        close(sockets[i]);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* As many as may read have their copies told, and listen to none: the next one gets its copy once they are given up. */
+static void a_reader_waits_for_its_turn(void)
+{
+    enum { SILENT = 8 };
+    gyre_runtime *runtime;
+    gyre_server *server;
+    gyre_state_copy *copy = NULL;
+    int sockets[SILENT];
+    serve_keeper(NULL, &runtime, &server);
+    for (int i = 0; i < SILENT; i++)
+        ask(sockets[i] = knock(), "keeper");
+    for (int i = 0; i < SILENT; i++)
+        require(poll(&(struct pollfd){.fd = sockets[i], .events = POLLIN}, 1, 60000) == 1);
+    must(copy_state("keeper", &copy));
+    require(number_in(copy) == 0);
+    gyre_state_copy_release(copy);
     for (int i = 0; i < SILENT; i++)
         close(sockets[i]);
     gyre_server_close(server);
@@ -239,6 +266,7 @@ static void a_client_that_hung_up_is_told_as_one(void)
 static const named_case cases[] = {
     {"a_client_that_hung_up_is_told_as_one", a_client_that_hung_up_is_told_as_one},
     {"a_state_is_read_while_clients_change_it", a_state_is_read_while_clients_change_it},
+    {"a_reader_waits_for_its_turn", a_reader_waits_for_its_turn},
     {"what_cannot_be_read_is_told", what_cannot_be_read_is_told},
     {"who_asks_and_does_not_listen_holds_up_nobody_for_long",
      who_asks_and_does_not_listen_holds_up_nobody_for_long},
