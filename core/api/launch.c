@@ -171,7 +171,7 @@ static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *
                                  &kernel->queues.main); /* no other thread has the kernel yet */
 }
 
-static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
+static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status = build_by_name(kernel, desc);
     if (status == GYRE_OK)
@@ -250,7 +250,7 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     gyre_kernel *kernel = gyre_kernel_create(runtime);
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
-    status = launch(kernel, &given);
+    status = launch_kernel(kernel, &given);
     if (status != GYRE_OK) {
         gyre_kernel_release(kernel);
         return status;

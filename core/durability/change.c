@@ -33,7 +33,7 @@ static uint64_t count_behind(const struct gyre_journal_content *content, uint64_
     return count;
 }
 
-static gyre_status refuse(const gyre_kernel *kernel, const char *path, uint64_t first, uint64_t count)
+static gyre_status refuse_journal(const gyre_kernel *kernel, const char *path, uint64_t first, uint64_t count)
 {
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
@@ -48,7 +48,7 @@ static gyre_status refuse(const gyre_kernel *kernel, const char *path, uint64_t 
 
 /* Drops requests whose replies were received, except those of the checkpoint. Requests without a received reply stay, and this
  * handler completes them. */
-static void discard(struct gyre_journal_content *content)
+static void discard_requests(struct gyre_journal_content *content)
 {
     for (uint64_t index = content->first; index < content->received; index++)
         content->skipped[index - content->first] |= !content->done[index - content->first];
@@ -74,9 +74,9 @@ gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
         return GYRE_OK;
     }
     if (way == REFUSE)
-        return refuse(kernel, path, first, count);
+        return refuse_journal(kernel, path, first, count);
     if (way == DISCARD)
-        discard(content);
+        discard_requests(content);
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
         "the handler of kernel '%s' is not the one that wrote the journal '%s': %llu request%s behind its "

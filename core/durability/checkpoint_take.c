@@ -73,7 +73,7 @@ static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generatio
 }
 
 /* Under the lock. */
-static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
+static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     gyre_status status = check_same_life(kernel, generation);
@@ -89,7 +89,7 @@ static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
 }
 
 /* Stores and commits the copy. Under the lock, given up while the copy is fetched. */
-static gyre_status store(gyre_kernel *kernel, uint64_t generation)
+static gyre_status store_copy(gyre_kernel *kernel, uint64_t generation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     pthread_mutex_unlock(&kernel->lock);
@@ -98,7 +98,7 @@ static gyre_status store(gyre_kernel *kernel, uint64_t generation)
         gyre_store_seal(&checkpoints->store);
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_OK)
-        status = commit(kernel, generation);
+        status = commit_checkpoint(kernel, generation);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_unlock(&kernel->lock);
@@ -111,7 +111,7 @@ static gyre_status store(gyre_kernel *kernel, uint64_t generation)
  * Takes a checkpoint. AGAIN: the kernel was changed meanwhile, or is being revived; TIMEOUT: a handler does not return; CLOSED:
  * the kernel does not run. Without locks.
  */
-static gyre_status take(gyre_kernel *kernel, uint64_t deadline_ns)
+static gyre_status take_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     pthread_mutex_lock(&checkpoints->taking);
@@ -124,7 +124,7 @@ static gyre_status take(gyre_kernel *kernel, uint64_t deadline_ns)
         kernel->turn.inside++;
         status = copy_at_boundary(kernel, deadline_ns);
         if (status == GYRE_OK)
-            status = store(kernel, generation);
+            status = store_copy(kernel, generation);
         kernel->turn.inside--;
         checkpoints->writing = false;
         pthread_cond_broadcast(&kernel->changed);
@@ -156,7 +156,7 @@ static gyre_status take_until(gyre_kernel *kernel, uint64_t deadline_ns)
     gyre_status status;
     for (;;) {
         uint64_t boundary = stop_deadline(kernel);
-        status = take(kernel, boundary < deadline_ns ? boundary : deadline_ns);
+        status = take_checkpoint(kernel, boundary < deadline_ns ? boundary : deadline_ns);
         if (!is_worth_another_try(status, deadline_ns))
             return status == GYRE_AGAIN ? gyre_error_add(GYRE_TIMEOUT, "no checkpoint could be taken")
                                         : status;
@@ -217,7 +217,7 @@ static gyre_status take_last(gyre_kernel *kernel)
     gyre_status status = copy_what_is_left(kernel);
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_OK)
-        status = commit(kernel, generation);
+        status = commit_checkpoint(kernel, generation);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_unlock(&kernel->lock);
@@ -290,7 +290,7 @@ static void *take_when_due(void *argument)
     while (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE)) {
         uint32_t seen = __atomic_load_n(&checkpoints->bell, __ATOMIC_ACQUIRE); /* before the look */
         if (is_due(kernel, last, &pause)) {
-            if (take(kernel, stop_deadline(kernel)) == GYRE_OK)
+            if (take_checkpoint(kernel, stop_deadline(kernel)) == GYRE_OK)
                 last = gyre_clock_ns();
             pause = RETRY_NS;
         }

@@ -21,11 +21,6 @@
 #include "core/stages/log.h"
 #include "core/types/buffers.h"
 
-static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
-{
-    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
-}
-
 /* ---- the kernel that a journal is of ---- */
 
 static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
@@ -83,8 +78,8 @@ static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct
     return status;
 }
 
-static gyre_status compare(const struct gyre_record_open *mine, const struct gyre_record_open *its,
-                           const char *path)
+static gyre_status compare_opened(const struct gyre_record_open *mine, const struct gyre_record_open *its,
+                                  const char *path)
 {
     if (strcmp(mine->kernel, its->kernel) != 0 || strcmp(mine->queue, its->queue) != 0)
         return gyre_error_set(
@@ -183,7 +178,7 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
     if (status != GYRE_OK)
         return gyre_error_add(status, "the journal '%s' cannot be used; move it away to begin without it",
                               durable->file.path);
-    status = compare(mine, &durable->content.open, durable->file.path);
+    status = compare_opened(mine, &durable->content.open, durable->file.path);
     if (status != GYRE_OK)
         return status;
     if (durable->content.open.state_size && !durable->content.state)
@@ -205,9 +200,9 @@ static struct gyre_durable *create(gyre_kernel *kernel, const char *section)
     if (!durable)
         return NULL;
     durable->kernel = kernel;
-    durable->sync = (enum gyre_durable_sync)setting(kernel, section, "fsync");
+    durable->sync = (enum gyre_durable_sync)gyre_kernel_queue_setting(kernel, section, "fsync");
     durable->sync_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "fsync_ms");
-    durable->size_max = (uint64_t)setting(kernel, section, "journal_size");
+    durable->size_max = (uint64_t)gyre_kernel_queue_setting(kernel, section, "journal_size");
     pthread_mutex_init(&durable->lock, NULL);
     return durable;
 }
@@ -217,7 +212,7 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
 {
     struct gyre_record_open mine = {.version = GYRE_JOURNAL_VERSION};
     *out = NULL;
-    if (!setting(kernel, section, "durability"))
+    if (!gyre_kernel_queue_setting(kernel, section, "durability"))
         return GYRE_OK;
     const struct gyre_config *config = kernel->runtime->config;
     gyre_status status = gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability",

@@ -33,7 +33,7 @@ static bool stopped(const struct gyre_durable *durable)
 
 /* ---- under the lock ---- */
 
-static void note(struct gyre_durable *durable, gyre_status status)
+static void note_outcome(struct gyre_durable *durable, gyre_status status)
 {
     const bool well = status == GYRE_OK && !durable->stuck;
     if (status != GYRE_OK && !durable->told)
@@ -55,7 +55,7 @@ static gyre_status sync_what_is_owed(struct gyre_durable *durable)
 }
 
 /* Lets written requests leave the ring, and publishes them as durable by the setting `sync`. */
-static gyre_status publish(struct gyre_durable *durable)
+static gyre_status publish_written(struct gyre_durable *durable)
 {
     gyre_queue *queue = durable->queue;
     uint64_t sent = durable->journal.sent, now = gyre_clock_ns();
@@ -115,7 +115,7 @@ static gyre_status wait_for_room(const struct gyre_durable *durable)
 }
 
 /* Writes a group. *more: another group can be written at once. */
-static gyre_status gather(struct gyre_durable *durable, bool *more)
+static gyre_status write_group(struct gyre_durable *durable, bool *more)
 {
     const bool keeps = gyre_log_of(durable->queue)->keeps;
     *more = false;
@@ -128,7 +128,7 @@ static gyre_status gather(struct gyre_durable *durable, bool *more)
         status = status == GYRE_OK ? renew_if_needed(durable) : status;
     else if (durable->journal.doubtful)
         gyre_checkpoints_want(durable->kernel);
-    return status == GYRE_OK ? publish(durable) : status;
+    return status == GYRE_OK ? publish_written(durable) : status;
 }
 
 /* True when requests were announced that are not written yet. */
@@ -179,8 +179,8 @@ static void *keep_journal(void *argument)
     while (!stopped(durable)) {
         bool more = false;
         pthread_mutex_lock(&durable->lock);
-        gyre_status status = gather(durable, &more);
-        note(durable, status);
+        gyre_status status = write_group(durable, &more);
+        note_outcome(durable, status);
         uint64_t pause = pause_length(durable, status);
         pthread_mutex_unlock(&durable->lock);
         if (status != GYRE_OK || !more)
@@ -217,7 +217,7 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
             "make room for as much again",
             durable->file.path);
     if (status == GYRE_OK)
-        status = publish(durable);
+        status = publish_written(durable);
     if (status == GYRE_OK)
         status = start_thread(durable);
     pthread_mutex_unlock(&durable->lock);
@@ -254,8 +254,8 @@ static void write_checkpoint(gyre_kernel *kernel, bool last)
                              : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
     durable->settled = last && status == GYRE_OK;
     if (status == GYRE_OK)
-        status = publish(durable);
-    note(durable, status);
+        status = publish_written(durable);
+    note_outcome(durable, status);
     pthread_mutex_unlock(&durable->lock);
 }
 
@@ -270,13 +270,13 @@ void gyre_durable_settle(gyre_kernel *kernel)
 }
 
 /* Writes the last requests and received replies. */
-static void finish(struct gyre_durable *durable)
+static void write_last_group(struct gyre_durable *durable)
 {
     bool more = true;
     gyre_status status = GYRE_OK;
     durable->sync_ns = 0;
     while (more && status == GYRE_OK)
-        status = gather(durable, &more);
+        status = write_group(durable, &more);
     if (status == GYRE_OK)
         status = gyre_journal_end(&durable->journal, durable->settled);
     if (status == GYRE_OK && durable->sync != GYRE_SYNC_NEVER)
@@ -298,7 +298,7 @@ void gyre_durable_end(struct gyre_durable *durable)
     gyre_error_hold();
     if (durable->runs) {
         pthread_join(durable->thread, NULL);
-        finish(durable);
+        write_last_group(durable);
     }
     gyre_error_let_go();
     gyre_journal_release(&durable->journal);

@@ -68,7 +68,7 @@ static gyre_status make_buffers(struct migrator *migrator, const gyre_kernel_rec
 }
 
 /* The part of gyre_launch that follows the build. */
-static gyre_status start(struct migrator *migrator)
+static gyre_status start_migrator(struct migrator *migrator)
 {
     gyre_kernel *kernel = migrator->kernel;
     const gyre_binding_name bindings[BUFFERS] = {{"gyre_before_", migrator->buffers[BEFORE]},
@@ -94,7 +94,7 @@ static gyre_status start(struct migrator *migrator)
     return status;
 }
 
-static gyre_status call(struct migrator *migrator)
+static gyre_status call_migrator(struct migrator *migrator)
 {
     gyre_completion completion = {0};
     gyre_status status = gyre_call(migrator->queue, NULL, 0, NULL, 0, &completion, GYRE_FOREVER);
@@ -104,7 +104,7 @@ static gyre_status call(struct migrator *migrator)
                           completion.failure_text[0] ? completion.failure_text : "its worker process died");
 }
 
-static void finish(struct migrator *migrator)
+static void finish_migrator(struct migrator *migrator)
 {
     gyre_error_hold();
     (void)gyre_kernel_terminate(migrator->kernel, GYRE_NO_WAIT,
@@ -130,12 +130,12 @@ gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_reco
     snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%.40s.migration", kernel->name);
     gyre_status status = make_buffers(&migrator, migration, before, after);
     if (status == GYRE_OK)
-        status = start(&migrator);
+        status = start_migrator(&migrator);
     if (status == GYRE_OK)
-        status = call(&migrator);
+        status = call_migrator(&migrator);
     if (status == GYRE_OK)
         status =
             gyre_buffer_download(migrator.buffers[AFTER], 0, after, migration->buffer_types[AFTER]->size);
-    finish(&migrator);
+    finish_migrator(&migrator);
     return status;
 }

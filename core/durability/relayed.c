@@ -16,14 +16,9 @@
 #include "core/queue/state.h"
 #include "core/stages/log.h"
 
-static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
-{
-    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
-}
-
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
 {
-    return kernel->checkpoints || setting(kernel, section, "durability") != 0;
+    return kernel->checkpoints || gyre_kernel_queue_setting(kernel, section, "durability") != 0;
 }
 
 /* A kernel with checkpoints repeats requests in the order of one queue, the main one. Else each section has its own queue. */

@@ -68,7 +68,7 @@ static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)
 }
 
 /* Drops the messages that a dead device left in the replay's queue. */
-static void empty(gyre_queue *queue)
+static void empty_queue(gyre_queue *queue)
 {
     gyre_view view;
     size_t found = 0;
@@ -90,7 +90,7 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
     if (!any)
         return false;
     checkpoints->replaying = true;
-    empty(checkpoints->replay);
+    empty_queue(checkpoints->replay);
     gyre_kernel_show_only(kernel, checkpoints->replay);
     gyre_control_order(kernel, GYRE_VERB_RUN);
     return true;
@@ -110,7 +110,7 @@ struct replay {
 };
 
 /* Sends requests into the target. False when none could be sent. */
-static bool send_more(struct replay *replay)
+static bool send_requests(struct replay *replay)
 {
     uint64_t count = 0;
     while (replay->held ||
@@ -178,7 +178,7 @@ static gyre_status replay_queue(struct replay *replay)
         uint64_t before = gyre_queue_next_index(replay->target);
         if (GYRE_FAULT_POINT(RECOVERY_REPLAY))
             gyre_dispatch_kill(kernel->dispatch, "a fault point said so");
-        bool moved = send_more(replay);
+        bool moved = send_requests(replay);
         under_way += gyre_queue_next_index(replay->target) - before;
         uint64_t answered = discard_replies(replay);
         under_way -= answered;

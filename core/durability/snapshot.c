@@ -59,7 +59,8 @@ void gyre_snapshot_release(gyre_kernel *kernel)
 
 /* ---- downloading ---- */
 
-static gyre_status download(gyre_kernel *kernel, gyre_memory *memory, uint64_t size, unsigned char *target)
+static gyre_status download_memory(gyre_kernel *kernel, gyre_memory *memory, uint64_t size,
+                                   unsigned char *target)
 {
     gyre_status status = GYRE_OK;
     for (uint64_t offset = 0; status == GYRE_OK && offset < size; offset += PIECE) {
@@ -81,7 +82,7 @@ static gyre_status download_all(gyre_kernel *kernel, bool copies)
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < checkpoints->part_count; i++) {
         const struct gyre_checkpoint_part *part = &checkpoints->parts[i];
-        status = download(kernel, copies ? part->snapshot : part->memory, part->size, target);
+        status = download_memory(kernel, copies ? part->snapshot : part->memory, part->size, target);
         target += part->size;
     }
     return status;

@@ -165,8 +165,9 @@ static gyre_status migrate_once(const struct gyre_durable *durable, const gyre_k
 }
 
 /* Runs migrations as long as one starts from the value's type; `step` is the conversion that remains. */
-static gyre_status migrate(const struct gyre_durable *durable, const struct gyre_journal_type *is,
-                           const unsigned char *given, unsigned char **value, struct gyre_upgrade_step *step)
+static gyre_status migrate_state(const struct gyre_durable *durable, const struct gyre_journal_type *is,
+                                 const unsigned char *given, unsigned char **value,
+                                 struct gyre_upgrade_step *step)
 {
     gyre_status status = GYRE_OK;
     for (int i = 0; status == GYRE_OK && !step->same && i < MIGRATIONS_MAX; i++) {
@@ -192,7 +193,7 @@ static gyre_status adopt_state(const struct gyre_durable *durable, const struct 
     memcpy(value, durable->content.state + was->about.offset, was->about.size);
     gyre_status status = gyre_upgrade_step_begin(was->type, is->type, &step);
     if (status == GYRE_OK)
-        status = migrate(durable, is, out, &value, &step);
+        status = migrate_state(durable, is, out, &value, &step);
     if (status == GYRE_OK)
         status = gyre_layout_check_adopt(step.from, step.to);
     if (status == GYRE_OK)

@@ -56,8 +56,8 @@ void gyre_witness_prepare(gyre_kernel *kernel)
 }
 
 /* Describes the difference in `what`; "" when the replies are equal. */
-static void compare(const gyre_kernel *kernel, const gyre_slot *before, const gyre_view *again, char *what,
-                    size_t size)
+static void compare_replies(const gyre_kernel *kernel, const gyre_slot *before, const gyre_view *again,
+                            char *what, size_t size)
 {
     const gyre_layout *layout = kernel->checkpoints->reply;
     what[0] = '\0';
@@ -88,7 +88,7 @@ void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t
     char what[160];
     if (!kernel->checkpoints->reply || gyre_ring_of(queue)->bytes || !still_stands(queue, index))
         return;
-    compare(kernel, gyre_reply_slot(gyre_ring_of(queue), index), again, what, sizeof what);
+    compare_replies(kernel, gyre_reply_slot(gyre_ring_of(queue), index), again, what, sizeof what);
     if (!what[0])
         return;
     if (kernel->checkpoints->differing++ == 0)

@@ -196,7 +196,8 @@ static gyre_status find_number(const struct gyre_kernel_types *types, const gyre
 }
 
 /* The number of bytes in use of the caller's message. */
-static gyre_status measure(const gyre_layout *layout, const void *message, size_t size, uint32_t *used)
+static gyre_status measure_request(const gyre_layout *layout, const void *message, size_t size,
+                                   uint32_t *used)
 {
     *used = (uint32_t)size;
     if (layout->tail && size >= sizeof *used)
@@ -223,15 +224,15 @@ static void write_message(unsigned char *out, uint32_t number, const void *reque
 }
 
 /* The same into new memory. The caller frees *out with free(), unless it is `stack`. */
-static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
-                        unsigned char *stack, unsigned char **out, uint32_t *used)
+static gyre_status wrap_request(const gyre_queue *queue, const gyre_type *type, const void *request,
+                                size_t size, unsigned char *stack, unsigned char **out, uint32_t *used)
 {
     const struct gyre_kernel_types *types = gyre_view_of(queue)->types;
     uint32_t number = 0;
     *out = NULL;
     gyre_status status = find_number(types, type, &number);
     if (status == GYRE_OK)
-        status = measure(types->request.layout->choices[number - 1], request, size, used);
+        status = measure_request(types->request.layout->choices[number - 1], request, size, used);
     if (status != GYRE_OK)
         return status;
     const uint32_t whole = *used + GYRE_CHOICE_FRONT;
@@ -261,7 +262,7 @@ static gyre_status send_one(gyre_queue *queue, const gyre_type *type, const void
 {
     unsigned char stack[STACK_SIZE], *message = NULL;
     uint32_t used = 0;
-    gyre_status status = wrap(queue, type, request, size, stack, &message, &used);
+    gyre_status status = wrap_request(queue, type, request, size, stack, &message, &used);
     if (status == GYRE_OK)
         status = gyre_send_with(queue, message, used, header, index, deadline_ns);
     if (message != stack)
@@ -309,7 +310,7 @@ static gyre_status check_batch(const struct batch *batch)
     gyre_status status = GYRE_OK;
     uint32_t used;
     for (size_t i = 0; status == GYRE_OK && i < batch->count; i++) {
-        status = measure(batch->layout, batch->requests + i * batch->size, batch->size, &used);
+        status = measure_request(batch->layout, batch->requests + i * batch->size, batch->size, &used);
         if (status != GYRE_OK)
             gyre_error_add(status, "request %zu of a batch", i);
     }
@@ -323,7 +324,8 @@ static unsigned char *wrap_batch(const struct batch *batch, size_t count)
     uint32_t used;
     for (size_t i = 0; messages && i < count; i++) {
         const unsigned char *request = batch->requests + i * batch->size;
-        if (measure(batch->layout, request, batch->size, &used) == GYRE_OK) /* as check_batch found it */
+        if (measure_request(batch->layout, request, batch->size, &used) ==
+            GYRE_OK) /* as check_batch found it */
             write_message(messages + i * batch->stride, batch->number, request, used);
     }
     return messages;
@@ -402,8 +404,8 @@ gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t 
 }
 
 /* Copies the reply in `message` into the caller's memory. */
-static gyre_status unwrap(const gyre_queue *queue, const void *message, const gyre_type *type, void *reply,
-                          size_t size, gyre_completion *completion)
+static gyre_status unwrap_reply(const gyre_queue *queue, const void *message, const gyre_type *type,
+                                void *reply, size_t size, gyre_completion *completion)
 {
     const void *found = NULL;
     size_t length = 0;
@@ -442,7 +444,7 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
         gyre_call_with(queue, message, used, answer->header, reply, room, &own, answer->info, deadline_ns);
     const bool answered = status == GYRE_OK;
     if (answered && own.outcome == GYRE_REPLIED && answer->type)
-        status = unwrap(queue, reply, answer->type, answer->reply, answer->size, &own);
+        status = unwrap_reply(queue, reply, answer->type, answer->reply, answer->size, &own);
     if (answer->completion)
         *answer->completion = own;
     else if (answered && own.outcome != GYRE_REPLIED && (answer->type || own.outcome != GYRE_NOT_REPLIED))
@@ -461,7 +463,7 @@ static gyre_status call_one(gyre_queue *queue, const gyre_type *type, const void
         status =
             gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply and its type, or neither");
     if (status == GYRE_OK)
-        status = wrap(queue, type, request, type->size, stack, &message, &used);
+        status = wrap_request(queue, type, request, type->size, stack, &message, &used);
     if (status == GYRE_OK)
         status = call_wrapped(queue, message, used, answer, deadline_ns);
     else if (answer->completion)

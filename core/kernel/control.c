@@ -123,8 +123,8 @@ static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
 }
 
 /* OK: every block obeyed. AGAIN: go on waiting. */
-static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
-                        uint64_t deadline_ns)
+static gyre_status look_at_blocks(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
+                                  uint64_t deadline_ns)
 {
     char why[64];
     uint32_t behind = blocks_behind(kernel, command);
@@ -167,7 +167,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     pthread_mutex_unlock(&kernel->lock);
     for (;;) {
         uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
-        status = look(kernel, command, yield, deadline_ns);
+        status = look_at_blocks(kernel, command, yield, deadline_ns);
         if (status != GYRE_AGAIN)
             break;
         sleep_until_bell(kernel, seen, deadline_ns);

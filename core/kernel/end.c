@@ -29,7 +29,7 @@ static bool work_is_left(const gyre_kernel *kernel)
 }
 
 /* Lets an active kernel handle the accepted requests until the deadline, which other threads may bring forward. */
-static void drain(gyre_kernel *kernel)
+static void drain_queues(gyre_kernel *kernel)
 {
     while (work_is_left(kernel)) {
         uint64_t now = gyre_clock_ns(), next = now + DRAIN_POLL_NS;
@@ -79,7 +79,7 @@ static void end_device(gyre_kernel *kernel)
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
-    drain(kernel);
+    drain_queues(kernel);
     while (kernel->turn.starting) /* the worker died during the drain, and the kernel is being revived */
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)

@@ -40,14 +40,14 @@ static void in_child(void)
     pthread_mutex_unlock(&list_lock);
 }
 
-static void prepare(void)
+static void prepare_for_forks(void)
 {
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
 void gyre_runtime_enlist(gyre_runtime *runtime)
 {
-    pthread_once(&prepared, prepare);
+    pthread_once(&prepared, prepare_for_forks);
     pthread_mutex_lock(&list_lock);
     runtime->next = runtimes;
     runtimes = runtime;

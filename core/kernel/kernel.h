@@ -170,4 +170,11 @@ static inline int64_t gyre_kernel_setting(const gyre_kernel *kernel, const char 
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
 }
 
+/** A setting of [queue.SECTION], for a queue of this kernel. */
+static inline int64_t gyre_kernel_queue_setting(const gyre_kernel *kernel, const char *section,
+                                                const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
+}
+
 #endif

@@ -30,11 +30,6 @@
 #include "core/queue/set.h"
 #include "core/stages/make.h"
 
-static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
-{
-    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
-}
-
 static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc,
                                                 const char *name)
 {
@@ -47,16 +42,17 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .policy =
             desc->policy ? desc->policy : (gyre_full_policy)gyre_queue_plan_word(config, name, "policy"),
         .idle = desc->idle ? desc->idle : (gyre_idle_strategy)gyre_queue_plan_word(config, name, "idle"),
-        .spin_turns = (uint32_t)setting(kernel, name, "spin_turns"),
-        .first_sequence =
-            desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),
-        .many_threads = setting(kernel, name, "threads") == 0,
+        .spin_turns = (uint32_t)gyre_kernel_queue_setting(kernel, name, "spin_turns"),
+        .first_sequence = desc->first_sequence
+                              ? desc->first_sequence
+                              : (uint64_t)gyre_kernel_queue_setting(kernel, name, "first_sequence"),
+        .many_threads = gyre_kernel_queue_setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
-        .wire = kernel->migrates ? 0 : (uint32_t)setting(kernel, name, "wire"),
+        .wire = kernel->migrates ? 0 : (uint32_t)gyre_kernel_queue_setting(kernel, name, "wire"),
         .control = kernel->control,
     };
     /* with drop_oldest a sender receives the requests that it drops,
@@ -221,7 +217,7 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 }
 
 /* Under the lock: puts the queue into the table, if its name is new and an entry is free. */
-static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
+static gyre_status enter_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     uint32_t entry = free_entry(kernel);
     for (const gyre_queue *other = kernel->queues.first; gyre_queue_name(queue)[0] && other;
@@ -264,8 +260,8 @@ static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, c
     return status;
 }
 
-static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                       struct gyre_queue_options *lent, gyre_queue **out)
+static gyre_status add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                             struct gyre_queue_options *lent, gyre_queue **out)
 {
     gyre_queue *queue = NULL;
     struct gyre_durable *durable = NULL;
@@ -278,7 +274,7 @@ static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const c
     status = gyre_keeper_queue_equip(kernel, queue, durable);
     bool running = kernel->resident != NULL;
     if (status == GYRE_OK)
-        status = enter(kernel, queue);
+        status = enter_queue(kernel, queue);
     if (status == GYRE_OK && running) {
         gyre_keeper_running(kernel);
         gyre_control_order(kernel, gyre_control_verb(kernel));
@@ -299,7 +295,7 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out)
 {
-    return add(kernel, desc, section, NULL, out);
+    return add_queue(kernel, desc, section, NULL, out);
 }
 
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
@@ -311,7 +307,7 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
             "kernel '%s' takes no other programs: its backend '%s' handles their messages where they can still write "
             "them; update the plugin to backend ABI 2.4, or set gyre.trusted = true for clients that are believed",
             kernel->name, gyre_dispatch_backend(kernel->dispatch));
-    return add(kernel, desc, section, options, out);
+    return add_queue(kernel, desc, section, options, out);
 }
 
 static void remove_from(gyre_queue **list, const gyre_queue *queue)
@@ -362,7 +358,7 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
  * Before the queue of a kernel with checkpoints leaves the list: takes it from the device, and waits until a checkpoint covers
  * the requests that were handled.
  */
-static void settle(gyre_kernel *kernel, gyre_queue *queue)
+static void settle_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside++;
@@ -381,7 +377,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
     gyre_kernel *kernel = gyre_view_of(queue)->kernel;
     gyre_queue_close_sends(queue);
     if (kernel->checkpoints)
-        settle(kernel, queue);
+        settle_queue(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside++;
     while (kernel->turn.starting) /* a starting device reads the table, and obeys no command yet */

@@ -51,8 +51,8 @@ static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, ui
     return status;
 }
 
-static gyre_status become(gyre_kernel *kernel, const char *call, gyre_kernel_state state,
-                          uint64_t deadline_ns)
+static gyre_status become_state(gyre_kernel *kernel, const char *call, gyre_kernel_state state,
+                                uint64_t deadline_ns)
 {
     gyre_status status = check_kernel(kernel, call);
     if (status != GYRE_OK)
@@ -65,12 +65,12 @@ static gyre_status become(gyre_kernel *kernel, const char *call, gyre_kernel_sta
 
 gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns)
 {
-    return become(kernel, "gyre_kernel_activate", GYRE_KERNEL_ACTIVE, deadline_ns);
+    return become_state(kernel, "gyre_kernel_activate", GYRE_KERNEL_ACTIVE, deadline_ns);
 }
 
 gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns)
 {
-    return become(kernel, "gyre_kernel_deactivate", GYRE_KERNEL_INACTIVE, deadline_ns);
+    return become_state(kernel, "gyre_kernel_deactivate", GYRE_KERNEL_INACTIVE, deadline_ns);
 }
 
 /* ---- ending ---- */

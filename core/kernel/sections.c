@@ -57,7 +57,8 @@ static bool was_told(gyre_runtime *runtime, const char *section)
     return told;
 }
 
-static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section, const char *name)
+static void tell_section(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section,
+                         const char *name)
 {
     const char *word = gyre_section_kind_word(kind),
                *place = gyre_config_place(runtime->config, kind, section);
@@ -94,6 +95,6 @@ void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, cons
             candidates[others++] = names[i];
     const char *near = gyre_text_nearest(name, candidates, others);
     if (near)
-        tell(runtime, kind, near, name);
+        tell_section(runtime, kind, near, name);
     free(candidates);
 }

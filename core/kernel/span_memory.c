@@ -16,11 +16,6 @@
 
 enum { TRIES_MAX = 1000, TRY_NS = 5000000 };
 
-static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
-{
-    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
-}
-
 /* True when a transfer has to be repeated, because a worker died during it and is replaced. */
 static bool try_again(const gyre_queue *queue, gyre_status status, uint32_t *tries)
 {
@@ -42,7 +37,7 @@ static gyre_status upload(void *context, uint64_t offset, const void *bytes, uin
     return status;
 }
 
-static gyre_status download(void *context, uint64_t offset, void *bytes, uint64_t size)
+static gyre_status download_span(void *context, uint64_t offset, void *bytes, uint64_t size)
 {
     const gyre_queue *queue = context;
     uint32_t tries = 0;
@@ -56,28 +51,30 @@ static gyre_status download(void *context, uint64_t offset, void *bytes, uint64_
 static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
 {
     gyre_handle handle;
-    const uint64_t size = (uint64_t)setting(kernel, section, "span_memory");
+    const uint64_t size = (uint64_t)gyre_kernel_queue_setting(kernel, section, "span_memory");
     gyre_status status =
         gyre_buffer_alloc_on(kernel->runtime, kernel->dispatch, size, &gyre_view_for(queue)->span_memory);
     if (status == GYRE_OK)
         status = gyre_buffer_handle(gyre_view_of(queue)->span_memory, 0, 0, &handle);
     if (status != GYRE_OK)
         return status;
-    const struct gyre_span_store store = {.layout = gyre_kernel_request_layout(kernel),
-                                          .threshold = (uint64_t)setting(kernel, section, "span_handles"),
-                                          .handle = handle.id,
-                                          .size = size,
-                                          .context = queue,
-                                          .upload = upload,
-                                          .download = download,
-                                          .settle = gyre_span_settle};
+    const struct gyre_span_store store = {
+        .layout = gyre_kernel_request_layout(kernel),
+        .threshold = (uint64_t)gyre_kernel_queue_setting(kernel, section, "span_handles"),
+        .handle = handle.id,
+        .size = size,
+        .context = queue,
+        .upload = upload,
+        .download = download_span,
+        .settle = gyre_span_settle};
     return gyre_spans_create(queue, &store);
 }
 
 gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
 {
     const char *name = section[0] ? section : "default";
-    if (setting(kernel, section, "span_handles") == 0 || !gyre_ring_of(queue)->request_least)
+    if (gyre_kernel_queue_setting(kernel, section, "span_handles") == 0 ||
+        !gyre_ring_of(queue)->request_least)
         return GYRE_OK;
     gyre_status status = create(kernel, section, queue);
     return status == GYRE_OK
@@ -85,7 +82,8 @@ gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gy
                : gyre_error_add(status,
                                 "queue '%s' of kernel '%s' is to have %lld bytes for spans "
                                 "(span_handles, span_memory)",
-                                name, kernel->name, (long long)setting(kernel, section, "span_memory"));
+                                name, kernel->name,
+                                (long long)gyre_kernel_queue_setting(kernel, section, "span_memory"));
 }
 
 void gyre_span_memory_destroy(gyre_buffer *memory)

@@ -122,7 +122,7 @@ gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t si
 /* ---- where buffers are now ---- */
 
 /* Writes the address from the kernel's table. A name without an entry fails its message on the device. */
-static void settle(void *context, gyre_far *far)
+static void settle_far(void *context, gyre_far *far)
 {
     const gyre_kernel *kernel = context;
     const gyre_control_handle *entry =
@@ -133,7 +133,7 @@ static void settle(void *context, gyre_far *far)
 
 void gyre_span_settle(const gyre_queue *queue, gyre_far *far)
 {
-    settle(gyre_view_of(queue)->kernel, far);
+    settle_far(gyre_view_of(queue)->kernel, far);
 }
 
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length)
@@ -141,7 +141,7 @@ void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length
     const gyre_layout *layout = gyre_kernel_request_layout(kernel);
     gyre_error_hold(); /* the device reports a request that is wrong */
     if (layout && layout->tail)
-        gyre_layout_visit_far(layout, request, length, settle, (void *)(uintptr_t)kernel);
+        gyre_layout_visit_far(layout, request, length, settle_far, (void *)(uintptr_t)kernel);
     gyre_error_let_go();
 }
 

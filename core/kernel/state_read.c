@@ -45,7 +45,7 @@ static gyre_status check_readable(const gyre_kernel *kernel, size_t size)
     return GYRE_OK;
 }
 
-static gyre_status download(const struct reading *reading, gyre_memory *memory)
+static gyre_status download_memory(const struct reading *reading, gyre_memory *memory)
 {
     const gyre_transfer_desc download = {.size = sizeof download,
                                          .kind = GYRE_TRANSFER_DOWNLOAD,
@@ -79,7 +79,7 @@ static gyre_status copy_on_device(const struct reading *reading)
 
 static gyre_status copy_standing(const struct reading *reading)
 {
-    return reading->copy ? copy_on_device(reading) : download(reading, reading->kernel->memory.state);
+    return reading->copy ? copy_on_device(reading) : download_memory(reading, reading->kernel->memory.state);
 }
 
 /* Runs a part of the read without the lock, which the revival of a device needs. */
@@ -97,7 +97,7 @@ static gyre_status without_lock(const struct reading *reading, gyre_status (*par
 
 static gyre_status fetch_copy(const struct reading *reading)
 {
-    return reading->copy ? download(reading, reading->copy) : GYRE_OK;
+    return reading->copy ? download_memory(reading, reading->copy) : GYRE_OK;
 }
 
 static void nap_without_lock(gyre_kernel *kernel, uint64_t time_ns)

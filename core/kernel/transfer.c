@@ -54,7 +54,7 @@ static uint64_t generation_of(const gyre_buffer *buffer)
 
 /* ---- transfers ---- */
 
-static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
+static gyre_status transfer_bytes(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
 {
     if (!buffer)
         return gyre_error_set(GYRE_INVALID, "%s needs a buffer", call);
@@ -85,19 +85,19 @@ gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void 
 {
     gyre_transfer_desc desc = {
         .kind = GYRE_TRANSFER_UPLOAD, .offset = offset, .byte_count = size, .source = source};
-    return transfer(buffer, &desc, "gyre_buffer_upload");
+    return transfer_bytes(buffer, &desc, "gyre_buffer_upload");
 }
 
 gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target, uint64_t size)
 {
     gyre_transfer_desc desc = {
         .kind = GYRE_TRANSFER_DOWNLOAD, .offset = offset, .byte_count = size, .target = target};
-    return transfer(buffer, &desc, "gyre_buffer_download");
+    return transfer_bytes(buffer, &desc, "gyre_buffer_download");
 }
 
 gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size)
 {
     gyre_transfer_desc desc = {
         .kind = GYRE_TRANSFER_FILL, .offset = offset, .byte_count = size, .fill = byte};
-    return transfer(buffer, &desc, "gyre_buffer_fill");
+    return transfer_bytes(buffer, &desc, "gyre_buffer_fill");
 }

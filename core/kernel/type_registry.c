@@ -23,7 +23,7 @@ struct gyre_known_type {
 };
 
 /* Under the lock: the link to the type of that name and hash, or the end of the list. */
-static struct gyre_known_type **find(gyre_runtime *runtime, const gyre_layout *layout)
+static struct gyre_known_type **find_link(gyre_runtime *runtime, const gyre_layout *layout)
 {
     struct gyre_known_type **link = &runtime->types;
     while (*link &&
@@ -32,7 +32,7 @@ static struct gyre_known_type **find(gyre_runtime *runtime, const gyre_layout *l
     return link;
 }
 
-static gyre_status keep(gyre_runtime *runtime, gyre_layout *layout)
+static gyre_status keep_layout(gyre_runtime *runtime, gyre_layout *layout)
 {
     struct gyre_known_type *known = calloc(1, sizeof *known);
     if (!known) {
@@ -42,7 +42,7 @@ static gyre_status keep(gyre_runtime *runtime, gyre_layout *layout)
     }
     known->layout = layout;
     pthread_mutex_lock(&runtime->lock);
-    struct gyre_known_type **link = find(runtime, layout);
+    struct gyre_known_type **link = find_link(runtime, layout);
     bool is_new = *link == NULL;
     if (is_new)
         *link = known;
@@ -77,7 +77,7 @@ static gyre_status keep_all(void *context, const gyre_type *type)
     if (status != GYRE_OK)
         return status;
     if (is_message(layout))
-        return keep(runtime, layout);
+        return keep_layout(runtime, layout);
     gyre_layout_destroy(layout);
     return GYRE_OK;
 }

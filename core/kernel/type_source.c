@@ -157,8 +157,8 @@ static gyre_status take_kernel(const gyre_kernel_record *record, gyre_type_taker
 }
 
 /* `header`: the absolute path of the header that the source was written around, for the cache; or NULL. */
-static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
-                           const char *header, gyre_type_taker take, void *context)
+static gyre_status compile_types(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
+                                 const char *header, gyre_type_taker take, void *context)
 {
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
     struct gyre_build *build = NULL;
@@ -213,7 +213,7 @@ static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *d
     snprintf(path, sizeof path, "%s/types.gyre.c", folder.path);
     status = write_around(header, path, absolute);
     if (status == GYRE_OK)
-        status = compile(runtime, device, path, absolute, take, context);
+        status = compile_types(runtime, device, path, absolute, take, context);
     if (status != GYRE_OK)
         status = tell_header(status, header, path);
     gyre_temporary_remove(&folder);
@@ -228,5 +228,5 @@ gyre_status gyre_type_source_read(gyre_runtime *runtime, const char *backend, co
     if (status != GYRE_OK)
         return status;
     return is_header(file) ? compile_header(runtime, device, file, take, context)
-                           : compile(runtime, device, file, NULL, take, context);
+                           : compile_types(runtime, device, file, NULL, take, context);
 }

@@ -21,11 +21,6 @@
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
 
-static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
-{
-    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
-}
-
 /* The section is to blame for a wrong key that the descriptor left to it. */
 static gyre_status find_key(const gyre_kernel *kernel, const char *name, const gyre_shards_desc *desc,
                             struct gyre_message_key *key)
@@ -47,7 +42,7 @@ static gyre_status find_key(const gyre_kernel *kernel, const char *name, const g
     return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
 }
 
-static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
+static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
 {
     const char *name = desc->name ? desc->name : "";
     shards->kernel = kernel;
@@ -55,7 +50,7 @@ static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_sh
         return gyre_error_set(GYRE_INVALID, "the name of shards '%s' is longer than %zu characters", name,
                               sizeof shards->name - sizeof "/63");
     snprintf(shards->name, sizeof shards->name, "%s", name);
-    shards->count = desc->rings ? desc->rings : (uint32_t)setting(kernel, name, "rings");
+    shards->count = desc->rings ? desc->rings : (uint32_t)gyre_kernel_queue_setting(kernel, name, "rings");
     shards->rule = desc->rule ? desc->rule
                               : (gyre_shard_rule)gyre_queue_plan_word(kernel->runtime->config, name, "shard");
     if (shards->count > GYRE_QUEUES_MAX || (unsigned)shards->rule > GYRE_SHARD_ROUND_ROBIN)
@@ -136,7 +131,7 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
     if (!shards)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for shards of kernel '%s'", kernel->name);
     memset(shards, 0, sizeof *shards);
-    status = adopt(shards, kernel, &given);
+    status = adopt_desc(shards, kernel, &given);
     if (status == GYRE_OK)
         gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, shards->name, kernel->build);
     if (status == GYRE_OK)

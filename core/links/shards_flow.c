@@ -42,7 +42,7 @@ static uint32_t ring_of_hash(const gyre_shards *shards, uint64_t hash)
     return (uint32_t)((hash >> 32) * shards->count >> 32);
 }
 
-static inline gyre_status pick(gyre_shards *shards, const void *request, size_t size, uint32_t *ring)
+static inline gyre_status pick_ring(gyre_shards *shards, const void *request, size_t size, uint32_t *ring)
 {
     uint64_t hash = 0;
     switch (shards->rule) {
@@ -65,7 +65,7 @@ gyre_status gyre_shards_pick(gyre_shards *shards, const void *request, size_t si
     if (!shards || !ring || (!request && shards->rule == GYRE_SHARD_KEY))
         return gyre_error_set(GYRE_INVALID, "gyre_shards_pick needs shards, "
                                             "a place for the ring and, to choose by key, the request");
-    return pick(shards, request, size, ring);
+    return pick_ring(shards, request, size, ring);
 }
 
 /* ---- sending ---- */
@@ -82,7 +82,7 @@ gyre_status gyre_shards_send(gyre_shards *shards, const void *request, size_t si
     uint32_t ring = 0;
     if (!shards || lacks_request(shards, request))
         return gyre_error_set(GYRE_INVALID, "gyre_shards_send needs shards and a request");
-    gyre_status status = pick(shards, request, size, &ring);
+    gyre_status status = pick_ring(shards, request, size, &ring);
     if (ticket)
         ticket->ring = ring;
     return status == GYRE_OK
@@ -94,12 +94,12 @@ gyre_status gyre_shards_send(gyre_shards *shards, const void *request, size_t si
 static gyre_status run_of(gyre_shards *shards, const unsigned char *requests, size_t size, size_t count,
                           uint32_t *ring, size_t *length)
 {
-    gyre_status status = pick(shards, requests, size, ring);
+    gyre_status status = pick_ring(shards, requests, size, ring);
     uint32_t next = *ring;
     *length = status != GYRE_OK ? 0 : shards->rule == GYRE_SHARD_KEY ? 1 : count;
     while (*length > 0 && *length < count && next == *ring) {
         /* a request without its key ends the run, and fails as the first of the next run */
-        if (pick(shards, requests + *length * size, size, &next) != GYRE_OK)
+        if (pick_ring(shards, requests + *length * size, size, &next) != GYRE_OK)
             break;
         *length += next == *ring;
     }
@@ -137,7 +137,7 @@ gyre_status gyre_shards_call(gyre_shards *shards, const void *request, size_t re
     if (!shards || lacks_request(shards, request))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_shards_call needs shards, a request and room for the reply");
-    gyre_status status = pick(shards, request, request_size, &ring);
+    gyre_status status = pick_ring(shards, request, request_size, &ring);
     return status == GYRE_OK ? gyre_call(shards->queues[ring], request, request_size, reply, reply_size,
                                          completion, deadline_ns)
                              : status;
@@ -180,7 +180,7 @@ static gyre_status receive_waiting(gyre_shards *shards, gyre_shard_batch *batch,
     return status;
 }
 
-static gyre_status receive(gyre_shards *shards, gyre_shard_batch *batch, uint64_t deadline_ns)
+static gyre_status receive_batch(gyre_shards *shards, gyre_shard_batch *batch, uint64_t deadline_ns)
 {
     const struct gyre_queue_group group = {shards->queues, shards->count, &shards->closing};
     batch->received = 0;
@@ -199,7 +199,7 @@ gyre_status gyre_shards_receive(gyre_shards *shards, void *reply, size_t size, u
     gyre_shard_batch one = {.replies = reply, .reply_size = size, .count = 1, .completions = completion};
     if (!shards || (!reply && size))
         return gyre_error_set(GYRE_INVALID, "gyre_shards_receive needs shards and room for the reply");
-    gyre_status status = receive(shards, &one, deadline_ns);
+    gyre_status status = receive_batch(shards, &one, deadline_ns);
     if (ring)
         *ring = one.ring;
     return status;
@@ -214,5 +214,5 @@ gyre_status gyre_shards_receive_batch(gyre_shards *shards, gyre_shard_batch *bat
         batch->received = 0;
         return GYRE_OK;
     }
-    return receive(shards, batch, deadline_ns);
+    return receive_batch(shards, batch, deadline_ns);
 }

@@ -17,20 +17,20 @@
 #include "core/ring/slot.h"
 #include "gyre/backend.h"
 
-static uint64_t number(const struct gyre_config *config, const char *name, const char *key)
+static uint64_t queue_setting(const struct gyre_config *config, const char *name, const char *key)
 {
     return (uint64_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, key);
 }
 
 /* How a section is called: NULL and "" are queues that no section names. */
-static const char *shown(const char *section)
+static const char *shown_section(const char *section)
 {
     return section && section[0] ? section : "default";
 }
 
 uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key)
 {
-    return (uint32_t)number(config, section, key) + 1;
+    return (uint32_t)queue_setting(config, section, key) + 1;
 }
 
 gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle)
@@ -55,7 +55,7 @@ static gyre_full_policy policy_of(const struct gyre_config *config, const char *
 }
 
 /* A behaviour works by a field of the header, which is then there. */
-static void need(struct gyre_header_plan *plan, const char *field)
+static void need_field(struct gyre_header_plan *plan, const char *field)
 {
     const uint32_t size = gyre_header_needed(field);
     plan->size = plan->size > size ? plan->size : size;
@@ -70,16 +70,16 @@ static gyre_status plan_header(const struct gyre_config *config, const char *nam
 {
     gyre_status status =
         gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), plan);
-    if (number(config, name, "ttl_ms"))
-        need(plan, "deadline");
-    if (number(config, name, "dedup") || number(config, name, "levels") > 1)
-        need(plan, "priority"); /* and with it the id */
-    plan->sealed = number(config, name, "seal") != 0;
+    if (queue_setting(config, name, "ttl_ms"))
+        need_field(plan, "deadline");
+    if (queue_setting(config, name, "dedup") || queue_setting(config, name, "levels") > 1)
+        need_field(plan, "priority"); /* and with it the id */
+    plan->sealed = queue_setting(config, name, "seal") != 0;
     if (plan->sealed)
-        need(plan, "id");
+        need_field(plan, "id");
     if (status == GYRE_OK)
         return status;
-    gyre_error_add(status, "in the section [queue.%s]", shown(name));
+    gyre_error_add(status, "in the section [queue.%s]", shown_section(name));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "header", status);
 }
 
@@ -112,7 +112,7 @@ static gyre_status check_levels(const struct gyre_config *config, const char *se
             "queue '%s' has %u levels, and its policy is drop_oldest, which is not for such queues; "
             "set policy = block, reject or drop_newest in its section",
             options->name, options->levels);
-    else if (number(config, section, "durability"))
+    else if (queue_setting(config, section, "durability"))
         status = gyre_error_set(
             GYRE_CONFIG,
             "queue '%s' has %u levels and durability = journal, which do not go together: messages that wait in front "
@@ -125,12 +125,12 @@ static gyre_status check_levels(const struct gyre_config *config, const char *se
 static gyre_status check_layout(const struct gyre_config *config, const char *section,
                                 const struct gyre_queue_options *options)
 {
-    const bool journal = number(config, section, "durability") && !options->lent;
-    if (number(config, section, "layout") != GYRE_LAYOUT_BRIDGED || !(options->sealed || journal))
+    const bool journal = queue_setting(config, section, "durability") && !options->lent;
+    if (queue_setting(config, section, "layout") != GYRE_LAYOUT_BRIDGED || !(options->sealed || journal))
         return GYRE_OK;
     gyre_status status = gyre_error_set(
         GYRE_CONFIG, "queue '%s': %s and layout = bridged do not go together; use layout = auto or slots",
-        shown(section), options->sealed ? "seal = crc32c" : "durability = journal");
+        shown_section(section), options->sealed ? "seal = crc32c" : "durability = journal");
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
@@ -143,12 +143,12 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->sealed = plan.sealed;
     options->timed = options->timed || plan.times;
     options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "ttl_ms");
-    options->dead_letters = number(config, section, "dead_letters");
-    options->dedup = (uint32_t)number(config, section, "dedup");
-    options->levels = (uint32_t)number(config, section, "levels");
+    options->dead_letters = queue_setting(config, section, "dead_letters");
+    options->dedup = (uint32_t)queue_setting(config, section, "dedup");
+    options->levels = (uint32_t)queue_setting(config, section, "levels");
     options->age_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "age_ms");
-    options->window = number(config, section, "window");
-    options->any_order = number(config, section, "order") != 0;
+    options->window = queue_setting(config, section, "window");
+    options->any_order = queue_setting(config, section, "order") != 0;
     if (status == GYRE_OK)
         status = check_levels(config, section, options);
     return status == GYRE_OK ? check_layout(config, section, options) : status;
@@ -158,26 +158,27 @@ gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char
                                     const gyre_kernel_record *record, const char *kernel)
 {
     gyre_status status = GYRE_OK;
-    if (!number(config, section, "durability"))
+    if (!queue_setting(config, section, "durability"))
         return GYRE_OK;
     if (record && gyre_record_keeps_something(record) &&
         !gyre_config_bool(config, GYRE_SECTION_KERNEL, kernel, "checkpoints"))
         status = gyre_error_set(GYRE_CONFIG,
                                 "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
                                 "something between messages: set checkpoints = true for the kernel",
-                                shown(section), kernel);
+                                shown_section(section), kernel);
     else if (!gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "journal_dir")[0])
         status = gyre_error_set(GYRE_CONFIG,
                                 "queue '%s' has durability = journal: "
                                 "say in journal_dir of [gyre] in which folder journals are",
-                                shown(section));
+                                shown_section(section));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability", status);
 }
 
 /* As far as it can be known without kernel and device. */
 static gyre_status check_section(const struct gyre_config *config, const char *section)
 {
-    struct gyre_queue_options options = {.name = shown(section), .policy = policy_of(config, section)};
+    struct gyre_queue_options options = {.name = shown_section(section),
+                                         .policy = policy_of(config, section)};
     gyre_status status = gyre_queue_plan_choose(config, section, &options);
     return status == GYRE_OK ? gyre_queue_plan_journal(config, section, NULL, NULL) : status;
 }
@@ -200,7 +201,7 @@ void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyr
     const uint32_t request = gyre_slot_stride(options->request_size),
                    reply = gyre_slot_stride(options->reply_size);
     if (options->capacity == 0)
-        options->capacity = number(config, section, "capacity");
+        options->capacity = queue_setting(config, section, "capacity");
     if (options->capacity == 0)
         options->capacity = gyre_slots_default(gyre_dispatch_device_info(device)->queue_bytes_default,
                                                request > reply ? request : reply);
@@ -260,14 +261,14 @@ static gyre_status check_seal(const struct gyre_config *config, const struct gyr
 static bool is_logged(const struct gyre_config *config, const char *kernel, const char *section)
 {
     return gyre_config_int(config, GYRE_SECTION_KERNEL, kernel, "checkpoints") != 0 ||
-           number(config, section, "durability") != 0;
+           queue_setting(config, section, "durability") != 0;
 }
 
 /* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
 static gyre_status plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                const char *section, struct gyre_queue_options *options)
 {
-    const uint64_t layout = number(config, section, "layout");
+    const uint64_t layout = queue_setting(config, section, "layout");
     const uint32_t bridging = bridging_of(site->device);
     const bool none = bridging == GYRE_BRIDGING_NONE;
     const bool logged = is_logged(config, site->kernel, section);
@@ -284,7 +285,7 @@ static gyre_status plan_layout(const struct gyre_config *config, const struct gy
         return GYRE_OK;
     options->bridged_requests = options->request_least && options->request_size > GYRE_SLOT_SMALL_PAYLOAD;
     options->bridged_replies = options->reply_least && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD;
-    options->bytes = number(config, section, "bytes");
+    options->bytes = queue_setting(config, section, "bytes");
     options->tracks = bridging == GYRE_BRIDGING_BLOCK ? site->blocks : 1;
     return GYRE_OK;
 }
@@ -345,20 +346,20 @@ static const char *hindrance(const struct gyre_config *config, const char *kerne
         return "messages in a wire form";
     if (gyre_config_bool(config, GYRE_SECTION_KERNEL, kernel, "checkpoints"))
         return "a kernel with checkpoints";
-    return number(config, section, "durability") ? "a queue with a journal" : NULL;
+    return queue_setting(config, section, "durability") ? "a queue with a journal" : NULL;
 }
 
 gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *kernel, const char *section,
                                   const struct gyre_queue_options *options)
 {
     const char *what = hindrance(config, kernel, section, options);
-    if (!what || !options->request_least || !number(config, section, "span_handles"))
+    if (!what || !options->request_least || !queue_setting(config, section, "span_handles"))
         return GYRE_OK;
     gyre_status status =
         gyre_error_set(GYRE_CONFIG,
                        "queue '%s' of kernel '%s': span_handles is not for %s: set it to 0 in its "
                        "section",
-                       shown(section), kernel, what);
+                       shown_section(section), kernel, what);
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "span_handles", status);
 }
 
@@ -376,8 +377,8 @@ static gyre_status plan_wire(const struct gyre_config *config, const gyre_kernel
 }
 
 /* What a launch with nothing of its own does until it makes the queue. */
-static gyre_status plan(const struct gyre_config *config, const struct gyre_dispatch *device,
-                        const gyre_kernel_record *record, struct gyre_queue_options *options)
+static gyre_status plan_queue(const struct gyre_config *config, const struct gyre_dispatch *device,
+                              const gyre_kernel_record *record, struct gyre_queue_options *options)
 {
     const char *section = options->name;
     const struct gyre_shape_site shape = {
@@ -411,9 +412,9 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
         .name = section,
         .policy = policy_of(config, section),
         .timed = gyre_config_bool(config, GYRE_SECTION_KERNEL, record->name, "timing"),
-        .wire = (uint32_t)number(config, section, "wire")};
+        .wire = (uint32_t)queue_setting(config, section, "wire")};
     char label[96];
-    gyre_status status = plan(config, device, record, &options);
+    gyre_status status = plan_queue(config, device, record, &options);
     if (status != GYRE_OK)
         return status;
     gyre_queue_measure(&options, cost);
@@ -421,8 +422,8 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
     status = gyre_region_check_room(label, cost->memory);
     if (status != GYRE_OK)
         return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "capacity", status);
-    if (options.request_least && number(config, section, "span_handles")) {
-        cost->spans = number(config, section, "span_memory");
+    if (options.request_least && queue_setting(config, section, "span_handles")) {
+        cost->spans = queue_setting(config, section, "span_memory");
         cost->memory += cost->spans;
     }
     return GYRE_OK;

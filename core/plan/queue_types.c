@@ -10,7 +10,7 @@
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
 
 /* The message inside a packet, which callers mean by their type; else the type itself. */
-static const gyre_layout *meant(const gyre_layout *layout)
+static const gyre_layout *meant_layout(const gyre_layout *layout)
 {
     return layout->shape == GYRE_SHAPE_PACKET ? layout->choices[0] : layout;
 }
@@ -50,7 +50,7 @@ static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *typ
     if (status == GYRE_OK && either_extends(kernels, callers))
         status = take_growth(kernels->type, &callers, size, growth);
     else if (status == GYRE_OK)
-        status = gyre_layout_compare(meant(kernels), "the kernel", callers, "the caller");
+        status = gyre_layout_compare(meant_layout(kernels), "the kernel", callers, "the caller");
     gyre_layout_destroy(callers);
     return status;
 }
@@ -124,7 +124,7 @@ gyre_status gyre_queue_choose_types(const struct gyre_config *config, const stru
         options->request_least = request->tail ? (uint32_t)request->least : 0;
         options->reply_least = reply->tail ? (uint32_t)reply->least : 0;
         options->reply_room = (uint32_t)reply->room;
-        options->request_type = (uint32_t)meant(request)->hash;
+        options->request_type = (uint32_t)meant_layout(request)->hash;
     }
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-static int64_t setting(const struct gyre_shape_site *site, const char *key)
+static int64_t shape_setting(const struct gyre_shape_site *site, const char *key)
 {
     return gyre_config_int(site->config, GYRE_SECTION_KERNEL, site->name, key);
 }
@@ -21,7 +21,7 @@ bool gyre_record_keeps_something(const gyre_kernel_record *record)
  * behind, which the next device would have to skip. */
 static bool resumes_one_block(const struct gyre_shape_site *site)
 {
-    return setting(site, "checkpoints") && !gyre_dispatch_device_info(site->device)->can_skip;
+    return shape_setting(site, "checkpoints") && !gyre_dispatch_device_info(site->device)->can_skip;
 }
 
 static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
@@ -83,11 +83,11 @@ static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blo
 }
 
 /* `key`: what the configuration said it in; NULL: the program did. */
-static gyre_status blame(const struct gyre_shape_site *site, const char *key, gyre_status status)
+static gyre_status blame_setting(const struct gyre_shape_site *site, const char *key, gyre_status status)
 {
     if (!key || status == GYRE_OK)
         return status;
-    if (setting(site, key)) /* else it was left to the device */
+    if (shape_setting(site, key)) /* else it was left to the device */
         status = GYRE_CONFIG;
     return gyre_config_blame(site->config, GYRE_SECTION_KERNEL, site->name, key, status);
 }
@@ -98,13 +98,13 @@ gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lane
     const bool actor = site->record->form == GYRE_FORM_ACTOR;
     const char *const lanes_key = *lanes ? NULL : "lanes", *const blocks_key = *blocks ? NULL : "blocks";
     *lanes = first_of(
-        *lanes, setting(site, "lanes"),
+        *lanes, shape_setting(site, "lanes"),
         actor ? 1 : gyre_lanes_default(site->record, device->lanes_default_least, device->lanes_default));
     *blocks = first_of(
-        *blocks, setting(site, "blocks"),
+        *blocks, shape_setting(site, "blocks"),
         resumes_one_block(site) ? 1 : gyre_dispatch_blocks_default(site->device, site->record, site->held));
     gyre_status status = actor ? check_actor(site, *lanes, lanes_key, *blocks, blocks_key) : GYRE_OK;
     if (status == GYRE_OK)
-        status = blame(site, lanes_key, check_lanes(site, *lanes));
-    return status == GYRE_OK ? blame(site, blocks_key, check_blocks(site, *blocks)) : status;
+        status = blame_setting(site, lanes_key, check_lanes(site, *lanes));
+    return status == GYRE_OK ? blame_setting(site, blocks_key, check_blocks(site, *blocks)) : status;
 }
