@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper of a kernel: whoever keeps the kernel's state and its queues' requests for a time when the device, or the
- * program, has died. The kernel calls this table at the points of its life that the keeper has to know of, and knows
- * nothing else of the keeper.
+ * The keeper of a kernel, which saves the kernel's state and its queues' requests, so that they outlive the device and the
+ * program. The kernel calls this table at the points of its life that the keeper has to know, and knows nothing else of the
+ * keeper.
  *
  * "The lock" is kernel->lock.
  */
@@ -15,47 +15,47 @@ struct gyre_durable; /* the journal of a queue */
 
 struct gyre_keeper {
     /**
-     * The device's memory holds the initial state, and the device is about to be launched. Afterwards it may hold a
-     * state of an earlier run. Without the lock.
+     * Before the launch of a device whose memory holds the initial state. Afterwards the memory may hold the state of an
+     * earlier run. Without the lock.
      */
     gyre_status (*begin)(gyre_kernel *kernel);
     /**
-     * The device was launched, and serves no queue yet. Has it handle again what a journal says. LOST when the device
-     * died meanwhile. Under the lock, given up a while.
+     * Lets a launched device, which serves no queue yet, handle the requests of a journal again. LOST when the device died
+     * meanwhile. Under the lock, given up meanwhile.
      */
     gyre_status (*replay)(gyre_kernel *kernel, gyre_resident *resident);
-    /** The kernel runs: what an earlier run left is not needed any more. Under the lock. */
+    /** The kernel runs: the content of journals is not needed any more. Under the lock. */
     void (*running)(gyre_kernel *kernel);
     /** The device has left in order, and its resident is not released yet. Under the lock, given up meanwhile. */
     void (*left)(gyre_kernel *kernel);
-    /** The kernel is about to be ended for good: ends the keeper's thread. Without the lock. */
+    /** Ends the keeper's thread, before the kernel is freed. Without the lock. */
     void (*stop)(gyre_kernel *kernel);
-    /** The kernel's queues are freed, and nobody else has the kernel: frees kernel->checkpoints. */
+    /** Frees kernel->checkpoints, after the kernel's queues are freed. No other thread has the kernel. */
     void (*destroy)(gyre_kernel *kernel);
 
     /**
-     * As [queue.SECTION] says: opens the journal of a queue that is about to be made. *out is NULL for a queue
-     * without one. desc->first_sequence is set to where the queue has to begin.
+     * Opens the journal of a queue that is about to be made, if [queue.SECTION] asks for one; else *out is NULL. Sets
+     * desc->first_sequence to the index at which the queue has to begin.
      */
     gyre_status (*queue_open)(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
                               struct gyre_durable **out);
     /**
-     * The queue was made, and is in no list yet: gives it what the keeper and its journal (NULL: none) need, and puts
-     * into it what the journal says. `durable` is the queue's then, also after a failure. Under the lock.
+     * Gives a new queue, which is in no list yet, the log that the keeper and its journal (NULL: none) need, and puts the
+     * journal's messages into the queue. The queue owns `durable` afterwards, even after a failure. Under the lock.
      */
     gyre_status (*queue_equip)(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
-    /** No device is there, and the next one begins behind everything that was sent. Under the lock. */
+    /** Settles all requests of a queue: no device runs, and the next one begins behind them. Under the lock. */
     void (*queue_rewind)(gyre_kernel *kernel, gyre_queue *queue);
-    /** Nobody sends into the queue, and no block takes from it: what it did is kept before it is freed. Without the lock. */
+    /** Saves the effects of a queue that is about to be freed. No thread sends into it, and no block takes from it. Without the lock. */
     void (*queue_settle)(gyre_kernel *kernel, gyre_queue *queue);
-    /** Ends the thread of a journal, with a last look at its queue, and closes the file. */
+    /** Ends the thread of a journal after a last look at its queue, and closes the file. */
     void (*queue_end)(struct gyre_durable *durable);
-    /** After its end, when the queue is freed, so that nobody rings the journal's bell. */
+    /** Frees a journal after queue_end, when its queue is freed, so that no thread rings the journal's bell. */
     void (*queue_free)(struct gyre_durable *durable);
 };
 
 /*
- * The calls of that table. A kernel without a keeper keeps nothing: for it each of them does nothing.
+ * The calls of the table. For a kernel without a keeper they do nothing.
  */
 
 static inline gyre_status gyre_keeper_begin(gyre_kernel *kernel)
@@ -129,8 +129,8 @@ static inline void gyre_keeper_queue_free(const gyre_kernel *kernel, struct gyre
 }
 
 /**
- * Whether the kernel's requests are handled again after the death of its device, one block in the order in which they
- * were handled: nothing behind the first unanswered request counts as done.
+ * True when the kernel's requests are handled again after the death of its device by one block, in their order: no request
+ * behind the first unanswered one counts as done.
  */
 static inline bool gyre_kernel_repeats_in_order(const gyre_kernel *kernel)
 {

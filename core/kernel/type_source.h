@@ -9,9 +9,9 @@
 typedef gyre_status (*gyre_type_taker)(void *context, const gyre_type *type);
 
 /**
- * Hands on the types of a kernel file, a compiled kernel, or a header: those of a header's declarations, or
- * those that the file's kernels use, in order of their use, the same type perhaps more than once. Logs what
- * the compiler said. NOT_FOUND, INVALID, and what compiling returns.
+ * Calls `take` for each type of a file: the types that a header declares, or that the kernels of a kernel file or a compiled
+ * file use, in the order of their use. A type may come more than once. Logs the compiler's messages. NOT_FOUND, INVALID, and
+ * errors of compiling.
  */
 gyre_status gyre_type_source_read(gyre_runtime *runtime, const char *backend, const char *file,
                                   gyre_type_taker take, void *context);

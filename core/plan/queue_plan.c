@@ -89,7 +89,7 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     size_t count;
     const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
     for (size_t i = 0; i <= count; i++) {
-        /* one that is wrong is told when its queue is opened */
+        /* a wrong section is reported when its queue is opened */
         if (plan_header(config, i < count ? names[i] : NULL, &one) != GYRE_OK)
             continue;
         all.size = one.size > all.size ? one.size : all.size;
@@ -121,7 +121,7 @@ static gyre_status check_levels(const struct gyre_config *config, const char *se
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "levels", status);
 }
 
-/* Messages with a checksum, and those that a journal keeps, lie in their slots. */
+/* Refuses layout = bridged for messages with a checksum or a journal, which lie in their slots. */
 static gyre_status check_layout(const struct gyre_config *config, const char *section,
                                 const struct gyre_queue_options *options)
 {
@@ -299,8 +299,8 @@ static bool names_buffers(const gyre_type *type)
 }
 
 /*
- * What both of a lane's messages share with their headers is one line each way as it is. A reply by express leaves
- * without a fence, so it tells nobody that what the handler wrote into a buffer is there.
+ * A kernel of lanes with small messages does without: each message shares one line with its header already. A reply by express
+ * leaves without a fence, so it does not tell the receiver that the handler's writes into a buffer have arrived.
  */
 static void plan_express(const struct gyre_config *config, const struct gyre_queue_site *site,
                          const char *section, struct gyre_queue_options *options)
@@ -376,7 +376,7 @@ static gyre_status plan_wire(const struct gyre_config *config, const gyre_kernel
     return status;
 }
 
-/* What a launch with nothing of its own does until it makes the queue. */
+/* The steps of a launch with default arguments, until the queue is made. */
 static gyre_status plan_queue(const struct gyre_config *config, const struct gyre_dispatch *device,
                               const gyre_kernel_record *record, struct gyre_queue_options *options)
 {

@@ -23,8 +23,8 @@ gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
 /** Tells the thread that a kernel was lost. */
 void gyre_supervisor_notice(gyre_runtime *runtime);
 /**
- * LOST, with what the kernel was lost by and what is to be done, when a kernel is lost and nobody launches it again: `on_loss`
- * leaves it, or gave it up, and the application had a second to launch it again by itself. Else OK.
+ * LOST, with the reason and with what to do, when the kernel is lost for good: `on_loss` leaves it or gave it up, and the
+ * application had a second to launch it again by itself. Else OK.
  */
 gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel);
 /** Ends its thread. Accepts NULL. */

@@ -2,8 +2,8 @@
 /*
  * The process of the workers dies at any step, and the next one resumes where requests are unanswered.
  *
- * Mirrors core/recovery/recovery.c and core/queue/resume.c on the host's side, and the claim path with the
- * answered requests that are passed over on the device's.
+ * Mirrors core/recovery (recovery.c, suspects.c, careful.c) and core/queue/resume.c on the host's side, and on the device's
+ * the claim path, which passes over answered requests.
  *
  * Modelled: the workers of an incarnation stop together, wherever they are, at most CRASHES times; the keeper
  * then looks for the first unanswered index, slot by slot, marks the answered ones behind it, sets the claim
