@@ -82,6 +82,13 @@ report "the library never prints, exits or aborts: errors are returned" \
     < <(code core backends |
         only '[^a-z_](printf|vprintf|puts|putchar|perror|exit|quick_exit|abort|assert)[[:space:]]*\(|[^a-z_](stdout|stderr)[^a-z_]')
 
+# The layers from an application's call down to the rings: a folder includes folders behind it in this list, none before it.
+above=""
+for layer in attach api recovery durability links kernel device plan stages queue ring base; do
+    [[ -z "$above" ]] || report "core/$layer includes none of the layers above it" < <(includes "core/$layer" | only "\"core/($above)/")
+    above="${above:+$above|}$layer"
+done
+
 # A loop between the core's folders is an arrow that goes both ways.
 loop="$(includes core | sed -nE 's,^core/([a-z]+)/.*"core/([a-z]+)/.*,\1 \2,p' | sort -u | awk '$1 != $2' |
     tsort 2>&1 >/dev/null | tr '\n' ' ' || true)"

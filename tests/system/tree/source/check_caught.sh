@@ -69,6 +69,8 @@ caught core/base/x.c 'void p(void) { abort(); }'
 caught backends/one/x.c 'int p(pthread_t *t) { return pthread_create(t, 0, f, 0); }'
 caught core/base/x.c 'void p(void) { fprintf(stderr, "x"); }'
 caught core/base/b.h '#include "core/config/a.h"'
+caught core/kernel/x.c '#include "core/recovery/x.h"'
+caught core/queue/x.c '#include "core/kernel/x.h"'
 
 clean_text
 bash "$here/check_text.sh" "$tree" || failed=1
