@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler compiled with checks is refused for, as a sentence: which array, buffer or part, which index, where.
- * An array's name is read from the source, for compilers tell its place and its type alone; the place of an access to a
- * buffer is asked of addr2line. Called by the worker's thread, between two of the handler's statements.
+ * The sentence about an index out of range in a handler compiled with checks: which array, buffer or part, which index,
+ * where. The array's name is read from the source, because compilers tell only its place and its type; addr2line tells the
+ * place of an access to a buffer. The worker's thread calls, between two of the handler's statements.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include "cpu_resident.h"
 #include "gyre/waiting.h"
 
-/* How long addr2line may take to read the debug information of one kernel file. */
+/* The time that addr2line may take to read the debug information of one kernel file. */
 #define PLACE_DEADLINE_NS UINT64_C(10000000000)
 
 static const char *last_part(const char *path)
@@ -35,7 +35,7 @@ static bool read_line(const char *path, uint32_t number, char *line, size_t size
     return found;
 }
 
-/* From the '[' of an index back to where what it indexes begins: "reply->sums" of "a + reply->sums[i]". */
+/* From the '[' of an index back to the beginning of the indexed expression: "reply->sums" of "a + reply->sums[i]". */
 static const char *begin_of_name(const char *line, const char *bracket)
 {
     const char *at = bracket;
@@ -53,7 +53,7 @@ static const char *begin_of_name(const char *line, const char *bracket)
     return at;
 }
 
-/* gcc tells the column of the '[', clang that where the expression begins. */
+/* gcc tells the column of the '[', clang the column where the expression begins. */
 static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t size)
 {
     char line[1024];
@@ -70,7 +70,7 @@ static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t siz
 
 /* ---- the place of an access ---- */
 
-/* Asks addr2line, which comes with the linker. The call's address is that behind it. */
+/* Asks addr2line, which comes with the linker. The address of a call is the address behind it. */
 static bool ask_place(const gyre_host *host, const void *at, char *place, size_t size)
 {
     Dl_info file;
@@ -96,8 +96,8 @@ static bool ask_place(const gyre_host *host, const void *at, char *place, size_t
     return true;
 }
 
-/* A kernel that goes wrong at one place does so for many messages: addr2line is asked once. Without it, where the
- * kernel is declared. */
+/* A kernel that goes wrong at one place does so for many messages: addr2line is asked once. Without addr2line the place is
+ * the kernel's declaration. */
 static const char *place_of(struct cpu_worker *worker, const void *at)
 {
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;

@@ -29,9 +29,9 @@ struct command {
 };
 
 /*
- * Of `checked`: calls before each access to memory and for each index of an array, which dialect/c11_checked.h answers.
- * The kernel's variant of the sanitizer needs no runtime and no shadow memory. -Og: else equal code of several lines
- * becomes that of one.
+ * Options for `checked`: the compiler puts calls before each access to memory and for each index of an array, and
+ * dialect/c11_checked.h answers them. The variant of the sanitizer for Linux itself needs no runtime and no shadow memory.
+ * -Og: else the compiler merges equal code of several lines into one.
  */
 #define CHECKS_ "-DGYRE_CHECKED_INDICES=1 -Og -g1 -fno-omit-frame-pointer -fsanitize-recover=all "
 static const char checks_of_gcc[] =
@@ -135,8 +135,7 @@ static gyre_status explain_failure(const gyre_device *device, const char *output
 {
     char sentence[600];
     cpu_first_error(output, sentence, sizeof sentence);
-    const int lack =
-        gyre_lack_in(sentence); /* what the compiler lacks, which has the limits of this process */
+    const int lack = gyre_lack_in(sentence); /* the compiler has the limits of this process, too */
     if (sentence[0])
         return device->host->error(gyre_lack_status(lack, GYRE_FAILED), "%s%s", sentence,
                                    gyre_lack_remedy(lack));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which C compiler this device uses, what every kernel is compiled with, and the text that tells it from every other, for
- * the keys of compiled kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
+ * The C compiler of this device, the options of every compile, and the text that tells both from every other, for the keys
+ * of compiled kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
  */
 #include "cpu_compiler.h"
 #include "cpu_backend.h"
@@ -14,8 +14,8 @@
 
 /*
  * Warnings are for the reader of the messages; these few are always defects, and errors in other dialects.
- * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
- * what wants to be fused. Stack probes: a lane whose locals do not fit meets the guard below its stack.
+ * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; a handler that
+ * wants it fused calls fmaf. Stack probes: a lane whose locals do not fit meets the guard below its stack.
  */
 const char cpu_compiler_fixed_options[] =
     "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC "
@@ -64,8 +64,9 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /*
- * The real program behind the name, so that switching an alternative changes the identity; it is called by
- * its own name, though, which wrappers and drivers go by. The number at the end covers what the text cuts.
+ * The real program behind the name, so that switching an alternative changes the identity. A compile calls it by
+ * its own name all the same, because wrappers and drivers go by that name. The number at the end covers the text that
+ * is cut.
  */
 void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t size)
 {

@@ -2,8 +2,8 @@
 /*
  * Stack switching. No locks: a fiber belongs to one thread.
  *
- * The sanitizers' functions are weak: they are there when the process runs under a sanitizer, also when only
- * the kernel was compiled with it. Nothing here may keep a value in a thread-local across a switch.
+ * The sanitizers' functions are weak: they are there when the process runs under a sanitizer, even if only the
+ * kernel was compiled with it. Nothing here may keep a value in a thread-local across a switch.
  */
 #include "cpu_fiber.h"
 
@@ -37,9 +37,9 @@ static void raw_switch(struct cpu_fiber *from, struct cpu_fiber *to)
 
 #else
 
-/* Pushes what the ABI says a callee preserves, stores the stack pointer in *save, continues from `load`. */
+/* Pushes the registers that a callee preserves by the ABI, stores the stack pointer in *save, continues from `load`. */
 void gyre_cpu_fiber_switch(void **save, void *load);
-/* Where a prepared fiber starts: calls the function with the argument that cpu_fiber_prepare left for it. */
+/* The start of a prepared fiber: calls the function with the argument that cpu_fiber_prepare left for it. */
 void gyre_cpu_fiber_start(void);
 
 #if defined(__x86_64__)

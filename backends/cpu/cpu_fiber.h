@@ -31,13 +31,13 @@ struct cpu_fiber {
 #else
     void *stack_pointer; /* where the saved registers lie while the fiber does not run */
 #endif
-    struct cpu_fiber *came_from; /* what was left for this one */
+    struct cpu_fiber *came_from; /* the fiber that was left for this one */
     void *fake_stack;            /* AddressSanitizer's */
     void *tsan;                  /* ThreadSanitizer's */
     unsigned valgrind;
 };
 
-/** Makes `fiber` stand for the running thread: what switches come back to. */
+/** Makes `fiber` stand for the running thread, so that switches can come back to it. */
 void cpu_fiber_adopt_thread(struct cpu_fiber *fiber);
 
 /** Registers a stack with the tools. The memory is the caller's and stays valid until cpu_fiber_finish. */

@@ -5,7 +5,7 @@
  * A message runs in rounds. In each round every lane, in order, runs until it meets a barrier or ends; it
  * hands over to the next lane itself. In the first round a lane that ended leaves its stack to the next lane
  * without a switch, so a handler without barriers runs as a plain loop on one stack. Later rounds start only
- * when all lanes wait at one place, so at most one kind of bookkeeping is needed: how many wait.
+ * when all lanes wait at one place, so the only bookkeeping is the number of waiting lanes.
  *
  * A lane's fiber outlives its message: it waits in lane_loop for the next one.
  */
@@ -26,12 +26,12 @@
 struct lane {
     gyre_context context;
     struct cpu_lanes *owner;
-    struct cpu_fiber *fiber; /* what it runs on; valid while it waits */
+    struct cpu_fiber *fiber; /* that it runs on; valid while it waits */
     const char *place;       /* of the barrier where it waits; NULL when it does not */
     int result;
 };
 
-/* A fiber and whose it is: what lane_loop gets. */
+/* The argument of lane_loop: a fiber and its owner. */
 struct stack {
     struct cpu_fiber fiber;
     struct cpu_lanes *owner;
@@ -53,7 +53,7 @@ struct cpu_lanes {
     unsigned char *region; /* a guard and a stack for each lane */
     size_t region_size, stack_size;
     gyre_u64 *cells;
-    struct cpu_fiber thread; /* whoever called cpu_lanes_run */
+    struct cpu_fiber thread; /* the caller of cpu_lanes_run */
     struct stack *stacks;
     char text[160];
     struct lane lanes[];
@@ -70,8 +70,8 @@ static unsigned char *stack_of(const struct cpu_lanes *lanes, uint32_t index)
 }
 
 /*
- * How far below its stack's end a fiber starts. Stacks lie a multiple of a page apart; without this the hot
- * frames of all lanes would compete for the same few sets of the first-level cache.
+ * The distance from the end of its stack at which a fiber starts. Stacks lie a multiple of a page apart; without this
+ * distance the hot frames of all lanes would compete for the same few sets of the first-level cache.
  */
 static size_t colour_of(uint32_t index)
 {
@@ -97,7 +97,7 @@ static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
     return &lanes->stacks[index].fiber;
 }
 
-/* All lanes had their turn: who goes on? */
+/* All lanes had their turn: the fiber that goes on. */
 static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
 {
     if (lanes->waiting == 0)
@@ -112,7 +112,7 @@ static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
     return lanes->lanes[0].fiber;
 }
 
-/* The running lane on `self` stopped; `ended` when its stack is free. Where does the thread go on? */
+/* The running lane on `self` stopped; `ended` when its stack is free. Returns the fiber in which the thread goes on. */
 static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
     if (++lanes->current == lanes->lane_count)
@@ -138,7 +138,7 @@ static void hand_over(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended
         cpu_fiber_leave(self, &lanes->thread);
 }
 
-/* What runs on each stack: lanes, until the fiber is cancelled. */
+/* The function of each fiber: runs lanes until the fiber is cancelled. */
 static void lane_loop(void *argument)
 {
     struct cpu_fiber *self = &((struct stack *)argument)->fiber;
@@ -184,7 +184,7 @@ void cpu_lanes_refuse_barrier(gyre_context *context, const char *place)
     context->fail_text = "barriers are for block kernels";
 }
 
-/* What a block function in such a kernel stores before its barrier is refused. */
+/* A block function in such a kernel stores here before its barrier is refused. */
 gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context)
 {
     static _Thread_local gyre_u64 cells[2];
@@ -207,7 +207,7 @@ static const char *file_and_line(const char *place)
     return slash ? slash + 1 : place;
 }
 
-/* Names the lane that does not do as the first waiting one does. */
+/* Names the lane that does something else than the first waiting lane. */
 static void describe_divergence(struct cpu_lanes *lanes)
 {
     uint32_t first = 0, other = 0;
@@ -243,7 +243,7 @@ static void give_up(struct cpu_lanes *lanes, gyre_context *context)
     }
 }
 
-/* A handler's own failure is the cause, also where it made other lanes wait in vain. */
+/* A handler's own failure is the cause, even where it made other lanes wait in vain. */
 static void collect_failure(struct cpu_lanes *lanes, gyre_context *context)
 {
     for (uint32_t i = lanes->lane_count; i-- > 0;) {

@@ -34,7 +34,7 @@ struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size);
 /** Accepts NULL. Not from within a handler. */
 void cpu_lanes_destroy(struct cpu_lanes *lanes);
 
-/** One message; all pointers as gyre_cpu_handle takes them. */
+/** One message; the pointers are the arguments of a gyre_cpu_handle. */
 struct cpu_lanes_message {
     gyre_cpu_handle handle;
     const void *request;
@@ -45,11 +45,10 @@ struct cpu_lanes_message {
 };
 
 /**
- * Runs the handler on every lane and returns lane 0's result. `context` is what every lane's context is
- * copied from (block, block_count, services, owner), `lane` and `lane_count` aside; its services must have
- * cpu_lanes_barrier and cpu_lanes_cells. When a lane failed, the result is GYRE_OUTCOME_FAILED and `context`
- * holds the failure of the lowest such lane, as if it had been the only one; its text is valid until the next
- * run. Never leaves a lane behind half run.
+ * Runs the handler on every lane and returns lane 0's result. Every lane's context is a copy of `context` (block,
+ * block_count, services, owner), except `lane` and `lane_count`; its services must have cpu_lanes_barrier and
+ * cpu_lanes_cells. When a lane failed, the result is GYRE_OUTCOME_FAILED and `context` holds the failure of the
+ * lowest such lane; the text of the failure is valid until the next run. Never leaves a lane half run.
  */
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
 

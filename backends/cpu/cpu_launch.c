@@ -45,7 +45,7 @@ static void free_resident(gyre_resident *resident)
     free(resident);
 }
 
-/* What block kernels need beside a thread. */
+/* A block kernel needs lanes and scratch memory beside a thread. */
 static bool prepare_lanes(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -60,8 +60,8 @@ static bool prepare_lanes(struct cpu_worker *worker)
     return worker->lanes && worker->scratch;
 }
 
-/* Messages of other programs that exceed a line are handled there. Zeroed, since what lies behind a request may be
- * read; an idle kernel's takes no pages. */
+/* The stage, where messages of other programs that exceed a line are handled. Zeroed, because a handler may read behind a
+ * request; the stage of an idle kernel takes no pages. */
 static bool prepare_stage(struct cpu_worker *worker)
 {
     const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
@@ -113,7 +113,7 @@ static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_de
     return GYRE_OK;
 }
 
-/* Until the workers that did start have left, after which nobody touches them. */
+/* Waits until all started workers have left. */
 static void await_workers(gyre_resident *resident)
 {
     uint32_t present;
@@ -122,8 +122,7 @@ static void await_workers(gyre_resident *resident)
     cpu_pool_settle(resident->device->pool);
 }
 
-/* Ends those that did start, by the word that they obey anyway; the core makes the region anew after a
- * failure. */
+/* Ends the started workers by the control word, which they obey anyway; the core makes the region anew after a failure. */
 static gyre_status start_workers(gyre_resident *resident)
 {
     resident->present = resident->blocks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in cache lines of its own: what a worker reads or writes for each message. The next block of the
+ * Memory in cache lines of its own, for data that a worker reads or writes for each message. The next block of the
  * heap may be the client's, and a line that two cores write costs each of them some 200 ns a message.
  */
 #ifndef GYRE_CPU_LINES_H

@@ -8,8 +8,7 @@
 
 enum { BUFFER_ALIGNMENT = 64 };
 
-/* A queue's region is used where the core mapped it,
- * so there is nothing to keep: the handle is the address. */
+/* Workers use a queue's region where the core mapped it, so the handle is the address and owns nothing. */
 gyre_status cpu_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
                             uint64_t *device_address)
 {

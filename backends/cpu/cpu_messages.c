@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what a C compiler leaves behind: its messages, and the make rule of the files it read. Pure text
+ * Reads the output of a C compiler: its messages, and the make rule of the files that it read. Pure text
  * work; no state.
  */
 #include "cpu_compiler.h"
@@ -71,7 +71,7 @@ static int try_translated_line(const char *line, char *sentence, size_t size)
     return 0;
 }
 
-/* What a linker says in its own name, as in "/usr/bin/ld: cannot find -lfoo". */
+/* The words of a linker in its own name, as in "/usr/bin/ld: cannot find -lfoo". */
 static int try_linker_line(const char *line, char *sentence, size_t size)
 {
     const char *name = in_line(line, "ld: ");
@@ -97,7 +97,7 @@ void cpu_first_error(const char *messages, char *sentence, size_t size)
     snprintf(sentence, size, "%.*s", (int)strcspn(messages, "\n"), messages);
 }
 
-/* One character of a path in a make rule; escapes are "\ ", "\#" and "$$". Returns where the next one is. */
+/* One character of a path in a make rule; escapes are "\ ", "\#" and "$$". Returns the place of the next one. */
 static const char *copy_path_character(const char *at, FILE *out)
 {
     bool escaped = at[0] == '\\' && (at[1] == ' ' || at[1] == '#');

@@ -23,7 +23,7 @@
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
 
-/* What a worker's thread itself needs on top of handlers. */
+/* Stack that a worker's thread itself needs, on top of handlers. */
 #define WORKER_STACK_SIZE ((size_t)1 << 20)
 
 static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
@@ -76,7 +76,7 @@ static void cpu_device_close(gyre_device *device)
     free(device);
 }
 
-/* FNV-1a: which instruction sets -march=native may use, as part of the key of compiled kernels. */
+/* FNV-1a of the instruction sets that -march=native may use, as part of the key of compiled kernels. */
 static uint64_t hash_line(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -84,7 +84,7 @@ static uint64_t hash_line(uint64_t hash, const char *text)
     return hash;
 }
 
-/* The first processor's name, and a hash of what it can do. */
+/* The first processor's name, and a hash of its features. */
 static uint64_t read_processor(char *name, size_t size)
 {
     char line[4096];

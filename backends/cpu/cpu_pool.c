@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of a device: who runs a task, who watches those that rest, who waits for either.
+ * The threads of a device: some run a task, some watch tasks that rest, and the others wait for either.
  *
- * Lock: pool->lock guards every list here; nothing is called under it that blocks. A watch belongs to one thread at
- * a time, which alone takes tasks out of it; others only add to it, and ring its own word.
+ * Lock: pool->lock guards every list here; no call under it blocks. A watch belongs to one thread at a time,
+ * which alone takes tasks out of it; other threads only add to it, and ring its own word.
  */
 #include "cpu_pool.h"
 
@@ -40,7 +40,7 @@ struct watch {
     struct watch *next; /* in pool->watches */
 };
 
-/* What a thread does next; neither: it ends. */
+/* The next work of a thread: a task to run or a watch; neither: it ends. */
 struct job {
     struct cpu_task *task;
     struct watch *watch;
@@ -72,7 +72,7 @@ struct cpu_pool {
     pthread_t ended;
 };
 
-/* What a thread is started with, made before it is, so that none of them needs memory when it is called. */
+/* The argument of a thread, made before it is started, so that no thread needs memory when it is called. */
 struct thread {
     struct cpu_pool *pool;
     struct job job;
@@ -84,13 +84,13 @@ static void *thread_main(void *argument);
 
 /* ---- sleeping at several bells ---- */
 
-/* Returns at once when a word does not say what is expected, and otherwise when one of them was woken, or early. */
+/* Returns at once when a word does not have its expected value; else when one of them was woken, or early. */
 static long sleep_at(const struct futex_word *words, uint32_t count)
 {
     return syscall(SYS_futex_waitv, words, count, 0, NULL, CLOCK_MONOTONIC);
 }
 
-/* A filter of system calls that the program sets up later may refuse the sleep: then the watcher looks now and then. */
+/* A filter of system calls that the program sets up later may refuse the sleep: then the watcher looks at intervals. */
 static void sleep_or_nap(const struct futex_word *words, uint32_t count)
 {
     const struct timespec nap = {0, 1000000};
@@ -98,7 +98,7 @@ static void sleep_or_nap(const struct futex_word *words, uint32_t count)
         nanosleep(&nap, NULL);
 }
 
-/* A kernel that knows the call answers EAGAIN of a word that does not say what is expected. */
+/* A Linux that knows the call answers EAGAIN for a word without its expected value. */
 static bool knows_watching(void)
 {
     const uint32_t word = 1;
@@ -108,7 +108,7 @@ static bool knows_watching(void)
 
 /* ---- threads ---- */
 
-/* Under the lock. The caller's job is the new thread's when this returns 0. */
+/* Under the lock. When this returns 0, the new thread has the job. */
 static int start_thread(struct cpu_pool *pool, struct job job)
 {
     pthread_attr_t attributes;
@@ -131,7 +131,7 @@ static int start_thread(struct cpu_pool *pool, struct job job)
     return error;
 }
 
-/* Under the lock: a spare thread's, or a new one's. */
+/* Under the lock: gives the job to a spare thread, or to a new one. */
 static int give_job(struct cpu_pool *pool, struct job job)
 {
     struct spare *spare = pool->spares;
@@ -163,7 +163,7 @@ static void give_later(struct cpu_pool *pool, struct cpu_task *task, int error)
     pool->told_lack = true;
 }
 
-/* Under the lock: what nobody could be found for so far. */
+/* Under the lock: the tasks for which no thread could be found so far. */
 static bool take_waiting(struct cpu_pool *pool, struct job *job)
 {
     *job = (struct job){.task = pool->waiting};
@@ -179,7 +179,7 @@ static bool take_waiting(struct cpu_pool *pool, struct job *job)
     return job->watch != NULL;
 }
 
-/* What a thread does that has done its job. False: it ends. */
+/* After its job: the thread waits for another one. False: it ends. */
 static bool next_job(struct cpu_pool *pool, struct job *job)
 {
     struct spare self = {.called = PTHREAD_COND_INITIALIZER};
@@ -207,7 +207,7 @@ static bool take_signal_stack(struct thread *thread)
     return sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) && sigaltstack(&stack, NULL) == 0;
 }
 
-/* Each thread joins the one that ended before it, so that at most one is left. */
+/* Each thread that ends joins the thread that ended before it, so that at most one is left to join. */
 static void end_thread(struct cpu_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -238,7 +238,7 @@ static void go_to(struct cpu_pool *pool, int processor)
     pthread_setaffinity_np(pthread_self(), sizeof pool->processors, &pool->processors);
 }
 
-/* Under the lock: one that was there, or a new one; NULL without memory. */
+/* Under the lock: a watch with room, or a new one; NULL without memory. */
 static struct watch *watch_with_room(struct cpu_pool *pool)
 {
     struct watch *watch = pool->watches;
@@ -269,7 +269,7 @@ static void drop_watch(struct cpu_pool *pool, struct watch *watch)
         free(watch);
 }
 
-/* Lays the task to others that rest. False without memory. */
+/* Adds the task to a watch. False without memory. */
 static bool rest_task(struct cpu_pool *pool, struct cpu_task *task)
 {
     pthread_mutex_lock(&pool->lock);
@@ -293,7 +293,7 @@ static void run_task(struct cpu_pool *pool, struct cpu_task *task)
 
 /* ---- watching ---- */
 
-/* What the watcher sleeps at: its own word, then each task's bell. */
+/* The words at which the watcher sleeps: its own, then each task's bell. */
 static uint32_t list_words(struct cpu_pool *pool, const struct watch *watch, struct futex_word *words)
 {
     pthread_mutex_lock(&pool->lock);
@@ -307,7 +307,7 @@ static uint32_t list_words(struct cpu_pool *pool, const struct watch *watch, str
     return count + 1;
 }
 
-/* Whether the bell of a task was rung for it; the bell is read before the look, as by whoever sleeps at one. */
+/* Whether the bell of a task was rung for it. The bell is read before the look, as by every thread that sleeps at one. */
 static bool was_called(struct cpu_task *task)
 {
     const uint32_t now = __atomic_load_n(task->bell, __ATOMIC_ACQUIRE); /* pairs with the ringer's release */
@@ -343,7 +343,7 @@ static void share_out(struct cpu_pool *pool, struct watch *watch, struct cpu_tas
     }
     if (watch->count == 0)
         drop_watch(pool, watch);
-    else /* whoever is free next takes it when nobody can be found now */
+    else /* the thread that is free next takes it when none can be found now */
         watch->watched = give_job(pool, (struct job){.watch = watch}) == 0;
 }
 

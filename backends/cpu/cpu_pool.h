@@ -6,7 +6,7 @@
  * and another thread goes on watching.
  *
  * A thousand kernels that are idle so take a handful of threads, and a kernel that is busy is served as by a thread
- * of its own. Whoever rings a bell notices nothing.
+ * of its own. A thread that rings a bell notices nothing.
  *
  * Linux before 5.16, seccomp filters and valgrind know no sleep at several bells: cpu_pool_can_watch says so, and a
  * task there never rests.
@@ -30,14 +30,14 @@ enum cpu_task_end {
     CPU_TASK_ENDED  /* the task may be gone: the pool never touches it again */
 };
 
-/** What runs in a thread of the pool. The owner fills it in before cpu_pool_start. */
+/** Work for a thread of the pool. The owner fills it in before cpu_pool_start. */
 struct cpu_task {
     /** Called by one thread at a time, perhaps by another one after each rest. */
     enum cpu_task_end (*run)(struct cpu_task *task);
-    /** Called of a resting task whose bell was rung, under the pool's lock: whether it has to run. Does not block. */
+    /** Whether a resting task whose bell was rung has to run. Called under the pool's lock; does not block. */
     bool (*has_news)(struct cpu_task *task);
     const uint32_t *bell;  /* futex word */
-    uint32_t seen;         /* what the bell said before the task last looked for news */
+    uint32_t seen;         /* the value of the bell before the task last looked for news */
     int processor;         /* that it runs on; below 0: any */
     struct cpu_task *next; /* the pool's */
 };
@@ -50,15 +50,15 @@ struct cpu_pool *cpu_pool_create(const gyre_host *host, size_t stack_size);
 /** Joins all threads. Every task has ended. Accepts NULL. */
 void cpu_pool_destroy(struct cpu_pool *pool);
 
-/** Whether tasks may rest. */
+/** Whether tasks may rest: the system can sleep at several bells. */
 bool cpu_pool_can_watch(const struct cpu_pool *pool);
 
 /** Gives the task a thread. 0, or what pthread_create returned: then nothing was started. Threads: any. */
 int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task);
 
 /**
- * For the last act of a task, and for whoever waits for that: decrements the futex word `present` and wakes who
- * sleeps at it when it becomes 0. Its memory may be freed once it is 0 and cpu_pool_settle has returned.
+ * The last act of a task: decrements the futex word `present` and wakes the threads that sleep at it when it becomes 0.
+ * Its memory may be freed once it is 0 and cpu_pool_settle, which the waiting thread calls, has returned.
  */
 void cpu_pool_leave(struct cpu_pool *pool, uint32_t *present);
 void cpu_pool_settle(struct cpu_pool *pool);

@@ -12,14 +12,13 @@
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
     gyre_u64 serial;
-    /* what this worker has to handle: with one block everything from `next` on, else the claimed window
-     * [next, end) */
+    /* the requests for this worker: with one block all from `next` on, else the claimed window [next, end) */
     gyre_u64 next, end;
     gyre_queue_slots slots;
     gyre_bridge layout;
     gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
     gyre_cpu_run
-        run; /* what a handler's runner is told: where the queue is, and, anew each time, from where on */
+        run; /* the argument of a handler's runner: the queue, and, anew each time, its first request */
 };
 
 /** The latest index out of range of a worker's handlers. */
@@ -32,9 +31,9 @@ struct cpu_fault {
 struct cpu_worker {
     _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
     gyre_control_block *line;
-    gyre_u64 command; /* that it obeys */
+    gyre_u64 command; /* the control word that it obeys */
     uint32_t block;
-    bool parked;      /* it has said so */
+    bool parked;      /* and it has told so */
     uint64_t starved; /* of a worker that parks: queues without room for replies */
     uint32_t queue_count;
     gyre_patience patience;
@@ -63,10 +62,10 @@ struct gyre_resident {
     struct cpu_worker *workers; /* `blocks` of them */
 };
 
-/** gyre_cpu_services.index_out_of_range */
+/** The service gyre_cpu_services.index_out_of_range. */
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);
 
-/** Makes the worker's task, once the rest of it is there. The task ends when the control word says STOP or YIELD. */
+/** Makes the worker's task, once the rest of the worker is there. The task ends when the control word says STOP or YIELD. */
 void cpu_worker_init(struct cpu_worker *worker);
 
 #endif

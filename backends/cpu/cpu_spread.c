@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `pin = spread`: which processor the first worker gets, which the second, and so on. hwloc knows the
- * machine; it is opened for the moment of the question only, so that nobody pays for it who does not ask. No
+ * machine; it is opened for the moment of the question only, so that only a program that asks pays for it. No
  * state.
  */
 #include "cpu_spread.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the order is where nothing is known about the machine. */
+/* The order where nothing is known about the machine. */
 static size_t spread_by_number(const cpu_set_t *allowed, uint16_t *processors, size_t room)
 {
     size_t count = 0;

@@ -10,9 +10,9 @@
 #include "gyre/backend.h"
 
 /**
- * Writes the processors that this process may use in an order of which every beginning is spread as widely as
- * it can be: over packages, then caches, then cores, and only then over the threads of a core. Without hwloc
- * they come by number. Returns how many there are, at most `room`.
+ * Writes the processors that this process may use. Every beginning of their order is spread as widely as it can be:
+ * over packages, then caches, then cores, and only then over the threads of a core. Without hwloc they come by
+ * number. Returns how many there are, at most `room`.
  */
 size_t cpu_spread(const gyre_host *host, uint16_t *processors, size_t room);
 

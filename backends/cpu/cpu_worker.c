@@ -5,13 +5,13 @@
  *
  * No locks. A worker writes its own line of the control region, reply slots that are its own, and, when a
  * queue has several workers, the queue's ticket. It looks at the control word between messages and obeys it
- * between batches; what it claimed and did not handle stays claimed across a pause.
+ * between batches. Requests that it claimed and did not handle stay claimed across a pause.
  */
 #include <limits.h>
 #include <stddef.h>
 
 #include "cpu_resident.h"
-/* block kernels are run from here: they are timed where
+/* block kernels run from here: they are timed where
  * a queue has stamps, and see headers where it has some */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
@@ -28,7 +28,7 @@ enum {
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
 
-/* A worker that was parked for so long gives its thread back: long enough that one which is called now and then keeps it. */
+/* A worker that was parked for so long gives its thread back. A worker that is called at intervals keeps its thread. */
 #define REST_AFTER_NS UINT64_C(10000000)
 
 static struct cpu_worker *worker_of(struct cpu_task *task)
@@ -94,7 +94,7 @@ static const unsigned char *headers_of(const struct cpu_queue *queue)
     return offset ? (const unsigned char *)queue->region + offset : NULL;
 }
 
-/* Of requests, then of replies. */
+/* The strides of requests, then of replies. */
 static gyre_u32 *seals_of(const struct cpu_queue *queue)
 {
     if (!queue->slots.sealed)
@@ -102,7 +102,7 @@ static gyre_u32 *seals_of(const struct cpu_queue *queue)
     return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
 }
 
-/* Where the queue is, for as long as the worker has it. */
+/* The place of the queue, for as long as the worker has it. */
 static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -167,7 +167,7 @@ static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
     gyre_u64 share = (ready + worker->resident->blocks - 1) / worker->resident->blocks;
     if (!__atomic_compare_exchange_n(ticket, &first, first + share, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
-        return false; /* somebody else was quicker; the next look finds what is left */
+        return false; /* another worker was quicker; the next look finds the requests that are left */
     queue->next = first;
     queue->end = first + share;
     return true;
@@ -181,7 +181,7 @@ __attribute__((noinline)) static bool has_bridge_room(const struct cpu_worker *w
     return gyre_bridged_room_(&bridge, index, worker->resident->kernel->sizes.reply, &place) != NULL;
 }
 
-/* Whether the reply to `index` can be built; what is claimed without room is handled when there is some. */
+/* Whether the reply to `index` can be built. A request that is claimed without room is handled when there is room. */
 static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index)
 {
     if (__builtin_expect(!queue->layout.words_offset || !queue->bridge.replies, 1))
@@ -202,7 +202,7 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
 
 /* ---- handlers ---- */
 
-/* A block kernel's handler is run by all lanes for each message; to the ring it looks like a plain one. */
+/* All lanes run a block kernel's handler for each message; for the ring it is a plain handler. */
 static int handle_by_lanes(const void *request, void *reply, void *state, void *scratch,
                            const gyre_binding *buffers, gyre_context *context)
 {
@@ -232,13 +232,13 @@ static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
-/* From here on it is at messages, or (0) at none. Relaxed: for whoever wonders why nothing is answered. */
+/* From here on the worker is at messages, or (0) at none. Relaxed: for a person who wonders why no reply comes. */
 static void tell_working(gyre_control_block *line, gyre_u64 working)
 {
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
-/* Handles what is ready, up to a batch; returns how many messages. */
+/* Handles the ready requests, up to a batch. Returns how many. */
 static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
     struct gyre_resident *resident = worker->resident;
@@ -252,14 +252,14 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     if (!shared && !request_ready(queue, queue->next))
-        return 0; /* what comes from here on is not begun before that was told */
+        return 0; /* a request that comes later is begun behind tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled = run_kernel(worker, run);
     tell_working(worker->line, 0);
     queue->next += handled;
     if (!handled)
         return 0;
-    if (run->bridge && queue->bridge.replies) /* for whoever serves the queue after this worker */
+    if (run->bridge && queue->bridge.replies) /* for the worker that serves the queue after this one */
         __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
     count_messages(worker->line, handled, run->failed);
     gyre_barrier_light(resident->light_barriers &&
@@ -297,7 +297,7 @@ static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *
     return worker->resident->blocks == 1 ? request_ready(queue, queue->next) : queue->next != queue->end;
 }
 
-/* Says so to clients, who ring when there is room; before the worker says that it parks, and after. */
+/* Tells clients, who ring when there is room; before the worker tells that it parks, and after. */
 static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint32_t by)
 {
     for (uint32_t i = 0; i < worker->queue_count && starved; i++) {
@@ -307,7 +307,7 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
     }
 }
 
-/* Of a paused kernel none: queues are closed meanwhile, and the worker does not hear which. */
+/* No queue of a paused kernel: queues are closed meanwhile, and the worker does not hear which. */
 static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
 {
     uint64_t starved = 0;
@@ -316,7 +316,7 @@ static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command
     return starved;
 }
 
-/* Also a request that came since and finds no room for its reply: clients have to be told of it first. */
+/* A request that came since and finds no room for its reply counts, too: clients have to be told of it first. */
 static int find_news(void *context)
 {
     const struct cpu_worker *worker = context;

@@ -30,8 +30,8 @@ enum {
 };
 
 /*
- * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
- * what wants to be fused. An option of the configuration that sets it too takes the place of this one.
+ * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; a handler that wants
+ * it fused calls fmaf. The same option in the configuration takes the place of this one.
  */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 
@@ -44,7 +44,7 @@ struct options {
     char text[16 * 1024];
 };
 
-/* What a run of NVRTC makes. */
+/* The product of a run of NVRTC. */
 enum form {
     WHOLE, /* a cubin that can be loaded */
     PTX,
@@ -52,7 +52,7 @@ enum form {
     PARTS   /* ... and these */
 };
 
-/* One compile. What is taken from NVRTC belongs to it. */
+/* One compile. It owns the results that it takes from NVRTC. */
 struct job {
     const gyre_device *device;
     const gyre_compile_desc *desc;
@@ -151,7 +151,7 @@ static void list_architectures(const int *numbers, int count, char *text, size_t
 
 /*
  * The device's own architecture when NVRTC knows it. Else the newest older one: the driver compiles its PTX
- * for the device. A file that is compiled for elsewhere gets no such help, it says what it was asked for.
+ * for the device. A file that is compiled for another machine is compiled for exactly the named architecture.
  */
 static gyre_status choose_architecture(struct job *job)
 {
@@ -216,7 +216,7 @@ static gyre_status compile_program(const struct job *job, nvrtcProgram program, 
     return status;
 }
 
-/* Takes the result that `get_size` and `get` tell. One byte more than its size is there, and zero. */
+/* Takes the result that `get_size` and `get` tell, and puts a zero byte behind it. */
 static gyre_status take_result(const struct job *job, nvrtcProgram program, const char *what,
                                nvrtcResult (*get_size)(nvrtcProgram, size_t *),
                                nvrtcResult (*get)(nvrtcProgram, char *), struct cuda_image *out)
@@ -241,7 +241,7 @@ static gyre_status take_results(struct job *job, nvrtcProgram program, enum form
     return take_result(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
 }
 
-/* What was read of Gyre's headers goes along, so that NVRTC does not look for them in all folders. */
+/* Hands NVRTC the headers of Gyre that were read, so that it does not look for them in all folders. */
 static nvrtcResult create_program(const struct job *job, nvrtcProgram *program)
 {
     const char *names[HEADERS_MAX], *texts[HEADERS_MAX];
@@ -279,7 +279,7 @@ static gyre_status run_once(struct job *job, enum form form)
 
 /* ---- parts ---- */
 
-/* Options that change what Gyre's headers say would change it in the kernel alone. */
+/* Options that change the meaning of Gyre's headers would change it in the kernel alone, and not in its parts. */
 static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
@@ -426,7 +426,7 @@ gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, con
     return status;
 }
 
-/* The driver stands in it too: it finishes what was compiled to PTX. */
+/* The driver is part of it: it compiles PTX to the end. */
 void cuda_compiler_identity(const gyre_device *device, char *text, size_t size)
 {
     const struct cuda_nvrtc *nvrtc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's context, the primary one, which other libraries of the process share. No locks: it is the same from
- * the device's opening to its end, and what is current is each thread's own.
+ * The device's context, the primary one, which other libraries of the process share. No locks: the context is the same
+ * from the device's opening to its end, and each thread has a current context of its own.
  */
 #include "cuda_backend.h"
 #include "cuda_check.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What people are told of a device: how it is connected, which driver it has, and what is limited there. No
- * state; asks the driver for attributes and reads a few files, and makes no context.
+ * The description of a device for people: its link, its driver, and its limits. No state; asks the driver for attributes and reads a few files, and makes no context.
  */
 #include "cuda_backend.h"
 #include "cuda_device.h"
@@ -102,8 +101,7 @@ void cuda_describe_details(const gyre_device *device, char *text, size_t size)
         add(text, size, "%s", device->uuid);
 }
 
-/* The link at hand against the best that both ends could have:
- * a slot that is too narrow halves everything. */
+/* The present link beside the best that both ends could have: a slot that is too narrow halves the speed of all transfers. */
 static void add_link_limit(const gyre_device *device, char *text, size_t size)
 {
     char bus[32], now[32], best[32];

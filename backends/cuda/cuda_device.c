@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing a device: the driver's, with its primary context, or one that only compiles. The
- * primary context is shared with whatever else in the program uses the vendor's run-time library. No locks:
+ * Opening and closing a device: a device of the driver, with its primary context, or one that only compiles. All
+ * users of the vendor's run-time library in the program share the primary context. No locks:
  * the core serialises opening. Must not leave a context behind when opening fails.
  */
 #include "cuda_backend.h"

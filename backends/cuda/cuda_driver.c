@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the vendor's libraries and fills the tables. One lock, held while a table is made; afterwards tables
- * are constant. Must not keep a failure: what is missing now may be installed later.
+ * are constant. Must not keep a failure: a library that is missing now may be installed later.
  */
 #include "cuda_backend.h"
 #include "cuda_failure.h"
@@ -39,7 +39,7 @@ static struct cuda_nvrtc nvrtc;
 static bool driver_ready, nvrtc_ready;
 static char nvrtc_asked[PATH_MAX]; /* the path that `nvrtc` was opened by */
 
-/* The name of the first symbol that is needed and not there, or NULL. */
+/* Fills the table. Returns the name of the first symbol that is needed and not there, or NULL. */
 static const char *fill_symbols(const gyre_host *host, void *library, const struct symbol *symbols,
                                 size_t count, void *table)
 {

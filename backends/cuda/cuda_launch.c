@@ -98,7 +98,7 @@ static gyre_status check_room(const gyre_resident *resident, uint32_t each, cons
     return GYRE_OK;
 }
 
-/* Blocks have room for many messages each where that leaves other kernels most of what there is. */
+/* Blocks have room for many messages each where that leaves other kernels most of the multiprocessors. */
 static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
 {
     enum { SHARE = 4 }; /* of the multiprocessors that are left */
@@ -229,7 +229,8 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     return status;
 }
 
-/* What a launch made, in any stage of it. It is not on the device and not in the list; no lock is held. */
+/* Frees the objects that a launch made, in any stage of it. The kernel is not on the device and not in the list; no lock is
+ * held. */
 static void free_resident(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -238,7 +239,7 @@ static void free_resident(gyre_resident *resident)
         cuda_host_unregister(device, resident->control);
     bool quiet = false;
     if ((resident->memory || resident->stream) && cuda_work_begin(device, &quiet) == GYRE_OK) {
-        if (resident->stream) /* what a launch that was refused left in it touches the memory */
+        if (resident->stream) /* the commands that a refused launch left in it touch the memory */
             cuda_check_gone(device, driver->cuStreamSynchronize(resident->stream), "cuStreamSynchronize");
         if (resident->memory)
             cuda_service_free(device, resident->memory);
@@ -308,7 +309,7 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     return status;
 }
 
-/* While others are made to leave, nobody mistakes that for the end. */
+/* A kernel that leaves to make room is not at its end. */
 static gyre_status look_once(gyre_resident *resident)
 {
     gyre_device *device = resident->device;

@@ -2,7 +2,7 @@
 /*
  * The vendor's linker of device code, opened at run time. Its few functions are declared here, since its
  * header comes with newer toolkits only. One lock, held while the table is made; afterwards it is constant.
- * Must not keep a failure: what is missing now may be installed later.
+ * Must not keep a failure: a library that is missing now may be installed later.
  */
 #include "cuda_parts.h"
 

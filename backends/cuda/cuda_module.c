@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What of an artifact is the cubin, and the PTX behind it: NULL when there is none. */
+/* The part of an artifact that is the cubin, and the PTX behind it; NULL when there is none. */
 static const char *find_ptx(const gyre_module_desc *desc, size_t *cubin_size)
 {
     struct cuda_artifact_end end;
@@ -48,8 +48,8 @@ static gyre_status read_attribute(gyre_device *device, CUfunction function, CUfu
 }
 
 /*
- * What the driver made of a kernel counts, where it compiled PTX also for what is spilled. Asking completes the
- * loading of a function that the driver loads lazily, which would block at the first launch.
+ * The driver's figures of a kernel count, for spilled registers as well where the driver compiled PTX. The question
+ * completes the loading of a function that the driver loads lazily, which would block at the first launch.
  */
 static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel, bool from_ptx)
 {
@@ -99,7 +99,7 @@ static gyre_status load_quietly(gyre_module *module, const void *image, bool is_
     return status == GYRE_OK ? ended : status;
 }
 
-/* What a launch of the default shape takes. An actor runs in one block of its own shape. */
+/* The needs of a launch of the default shape. An actor runs in one block of its own shape. */
 static void measure_kernel(gyre_module *module, struct cuda_kernel *kernel)
 {
     uint32_t threads = 0, shared_size = 0;
@@ -148,7 +148,7 @@ const struct cuda_kernel *cuda_module_find(const gyre_module *module, const char
     return NULL;
 }
 
-/* On a device that died, what was loaded died with it. */
+/* With a device that died, its loaded modules are gone. */
 void cuda_module_release(gyre_module *module)
 {
     if (!module)

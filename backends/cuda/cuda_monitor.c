@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread a device watches over its kernels: it ends stays that have lasted long enough, passes on what handlers log
- * and what blocks are at, and notices a device that died.
+ * One thread for each device watches over its kernels: it ends stays that have lasted long enough, hands on the lines that
+ * handlers log, tells what blocks work on, and notices a device that died.
  *
- * Lock: residents->lock, which it does not wait for.
+ * Lock: residents->lock, for which the thread does not wait.
  */
 #include "cuda_check.h"
 #include "cuda_context.h"
@@ -47,7 +47,7 @@ static void bound_stay(gyre_resident *resident)
         cuda_resident_come_back(resident);
 }
 
-/* A kernel that handled nothing has logged nothing: an idle one costs a query, and ten times a second a small copy. */
+/* A kernel that handled nothing has logged nothing: an idle kernel costs a query, and ten times a second a small copy. */
 static void watch_resident(gyre_resident *resident)
 {
     if (resident->on_device && cuda_resident_look(resident) == GYRE_LOST)
@@ -91,7 +91,7 @@ void *cuda_residents_watch(void *argument)
         nanosleep(&(struct timespec){0, pause_ns}, NULL);
         pause_ns = MONITOR_PAUSE_NS;
         if (pthread_mutex_trylock(&residents->lock) != 0)
-            continue; /* quiet: whoever holds it looks at the streams himself */
+            continue; /* quiet: the thread that holds it looks at the streams itself */
         for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
             if (cuda_enter(resident->device) == GYRE_OK && cuda_lost(resident->device) == GYRE_OK)
                 watch_resident(resident);

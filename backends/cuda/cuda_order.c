@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders: the one word in pinned memory by which a kernel is told that there is something to obey, or that it is to
- * leave the device for a while.
+ * Orders: one word in pinned memory tells a kernel to read its control word, or to leave the device for a while.
  *
  * Lock: the resident's order_lock.
  */
@@ -10,7 +9,7 @@
 
 #include "gyre/waiting.h"
 
-/* The next order, by what the resident is to do. Under order_lock: of two the later one stays. */
+/* Writes the next order. Under order_lock, so that of two orders the later one stays. */
 static uint64_t write_order(gyre_resident *resident)
 {
     const uint64_t order = ++resident->order_count << 1 | (resident->leaving ? GYRE_ORDER_LEAVE : 0);

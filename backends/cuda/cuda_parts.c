@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where parts are and whether they fit. No state: headers may change between two compiles. */
+/* Finds parts and tells whether they fit. No state: headers may change between two compiles. */
 #include "cuda_parts.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a kernel is on its device: put onto it, seen to have left it, and back on it after a while, where the driver
- * may refuse it for a moment or for good.
+ * The presence of a kernel on its device: put onto it, seen to have left it, and put back after a while, which the
+ * driver may refuse for a moment or for good.
  *
  * Locks: residents->lock is held throughout; the resident's order_lock inside it.
  */
@@ -53,7 +53,8 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     resident->stay_range = cuda_range_open(device->host, resident->label);
     resident->left_ns = resident->ordered_ns;
     resident->ordered_ns = 0;
-    if (!device->residents->serial) /* there it may be refused yet: the end of its stay tells */
+    if (!device->residents
+             ->serial) /* where launches serialise the driver may refuse it yet: the end of its stay tells */
         note_absence(resident);
     return GYRE_OK;
 }
@@ -64,11 +65,11 @@ void cuda_resident_tell_lost(gyre_resident *resident, const char *why)
     if (__atomic_load_n(&line->lost, __ATOMIC_RELAXED))
         return;
     snprintf((char *)line->lost_why, sizeof line->lost_why, "%s", why);
-    /* release: pairs with the acquire of those who wait, who read the text then */
+    /* release: pairs with the acquire of the waiting threads, which read the text then */
     __atomic_store_n(&line->lost, 1, __ATOMIC_RELEASE);
 }
 
-/* For one whose launch was refused: it is lost, the device is not. */
+/* After a refused launch: the kernel is lost, the device is not. */
 static void give_up(gyre_resident *resident)
 {
     char why[sizeof resident->control->device.lost_why];
@@ -79,8 +80,8 @@ static void give_up(gyre_resident *resident)
 }
 
 /*
- * After a refusal: whether it is tried again. What was launched before fits, so a refusal may pass: the monitor tries
- * for a while, and nobody else has to know.
+ * After a refusal: whether the launch is tried again. A kernel that was launched before fits, so a refusal may pass: the
+ * monitor tries for a while, and no caller has to know.
  */
 static bool stays_away(gyre_resident *resident)
 {
@@ -116,7 +117,7 @@ static void end_stay(gyre_resident *resident)
     cuda_stay_count(resident);
 }
 
-/* It was not back: it is away since it left. OK when that is tried again. */
+/* The kernel was not back: it is away since it left. OK when the launch is tried again. */
 static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
 {
     if (!cuda_resident_has_obeyed(resident) || !stays_away(resident)) {
@@ -128,7 +129,7 @@ static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
     return GYRE_OK;
 }
 
-/* AGAIN: it has not ended; else what it ended with. */
+/* AGAIN: the kernel has not ended; else the result that it ended with. */
 static gyre_status ask_presence(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -140,7 +141,7 @@ static gyre_status ask_presence(gyre_resident *resident)
     return cuda_check_end(device, result, "cuStreamQuery");
 }
 
-/* Where launches wait for their kernel, a refused one shows here, and is one that left when it was there before. */
+/* Where launches wait for their kernel, a refused launch shows here. A kernel that was there before has left. */
 gyre_status cuda_resident_look(gyre_resident *resident)
 {
     gyre_device *device = resident->device;

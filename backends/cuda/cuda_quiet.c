@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Residents make room: loading, unloading and unregistering block while any kernel of the context is resident, so all
- * of them leave at a message boundary, and come back when it is done.
+ * kernels leave at a message boundary before the call, and come back after it.
  *
  * Lock: residents->lock from cuda_quiet_begin to cuda_quiet_end.
  */
@@ -35,9 +35,9 @@ gyre_status cuda_give_turn(struct cuda_residents *residents)
 }
 
 /*
- * Back onto the device with all that left it and have not been told to stop for good. One that did not leave
- * in time, because a handler does not return, cannot be called back: some of its blocks are gone. The monitor
- * brings it back when the last one is.
+ * Brings all kernels back that left the device and have not been told to stop for good. A kernel that did not leave in
+ * time, because a handler does not return, cannot be called back: some of its blocks are gone. The monitor brings it
+ * back when its last block is gone.
  */
 static gyre_status bring_back(gyre_device *device)
 {

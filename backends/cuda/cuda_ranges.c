@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client's half of NVTX 3, without its headers: the profiler names its library in NVTX_INJECTION64_PATH,
- * or has it in the process already; its entry point is handed a way to our tables of function pointers, and
+ * or has it in the process already; its entry point gets access to our tables of function pointers, and
  * puts its own functions there. No lock: everything is settled once, before the first range.
  */
 #include "cuda_ranges.h"
@@ -31,7 +31,7 @@ typedef const void *(*get_export)(uint32_t table);
 typedef int (*tool_entry)(get_export exports);
 
 static function slots[CORE_SIZE];
-static function *table[CORE_SIZE + 1]; /* what the tool gets: where each function stands, then NULL */
+static function *table[CORE_SIZE + 1]; /* the table for the tool: the place of each function, then NULL */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local const gyre_host *once_host; /* of the thread that settles it */
 static bool attached;

@@ -46,8 +46,7 @@ static bool find_layout(const void *self, const char *name, gyre_u64 layout[2])
     return true;
 }
 
-/* What the system reserves since 8.0 counts as shared
- * memory in the file, but is no part of a block's limit. */
+/* The bytes that the system reserves since 8.0 count as shared memory in the file, and are no part of a block's limit. */
 static gyre_status read_function(const struct device_file *file, const gyre_module *module,
                                  struct cuda_kernel *kernel)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a GPU has for all kernels of this process (struct cuda_residents): made when the first runtime opens it, gone
- * when the last one closes it.
+ * The part of a GPU that all kernels of this process share (struct cuda_residents): made when the first runtime opens the
+ * GPU, freed when the last one closes it.
  *
  * Lock: table_lock, of the table of GPUs, outermost: held while residents are made and destroyed.
  */

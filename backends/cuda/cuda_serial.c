@@ -4,11 +4,11 @@
  * run one kernel at a time, the launch of a kernel that stays does not return. Each kernel then has a thread
  * that sits in the call, and its stay is bounded, so that others have their turn.
  *
- * Which way it is, the environment may say; else the first launch of the process on a device is made from
- * such a thread, and whether it returns while its kernel stays decides it for all that follow.
+ * The environment may say whether launches wait. Else the first launch of the process on a device is made from
+ * such a thread: if it returns while its kernel stays, launches do not wait.
  *
- * A thread that is late looks like a launch that waits, which would have its kernel taken for gone while it stays. So
- * where it was decided that launches wait, the thread waits for the stream as well: that costs nothing where it is true.
+ * A thread that is late looks like a launch that waits, and its kernel would be taken for gone while it stays. So where
+ * launches are known to wait, the thread waits for the stream as well, which costs nothing where they do.
  *
  * Lock: a launcher's own, not held during calls into the driver; lost_lock (cuda_check.c) inside it.
  */
@@ -73,7 +73,7 @@ static void launch_kernel(gyre_resident *resident)
     resident->answer = put_into_stream(resident);
 }
 
-/* What a launch that returned came to. */
+/* The result of a launch that returned. */
 static gyre_status judge_launch(gyre_resident *resident)
 {
     return cuda_check(resident->device, resident->answer, resident->call);
@@ -81,7 +81,7 @@ static gyre_status judge_launch(gyre_resident *resident)
 
 /* ---- the thread ---- */
 
-/* Under the lock. As where streams are asked: an answer that passes says nothing of the kernel, another is its end. */
+/* Under the lock. As with a stream: a transient answer says nothing about the kernel, any other is its end. */
 static void await_kernel(struct cuda_launcher *launcher)
 {
     gyre_resident *resident = launcher->resident;
@@ -178,8 +178,8 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
     return status;
 }
 
-/* The launch is taken for one that waits for its kernel: AGAIN, and its call is over when the kernel is. When it has
- * returned meanwhile, what became of it. */
+/* Takes the launch for one that waits for its kernel: AGAIN, and its call ends with the kernel. When the call has returned
+ * meanwhile: its result. */
 static gyre_status keep_launcher(gyre_resident *resident)
 {
     struct cuda_launcher *launcher = resident->launcher;
@@ -208,7 +208,7 @@ void cuda_launcher_destroy(gyre_resident *resident)
 
 /* ---- which way it is ---- */
 
-/* The first launch on this device, which shows how launches are here. AGAIN: they wait for their kernel. */
+/* The first launch on this device, which shows whether launches wait. AGAIN: they wait for their kernel. */
 static gyre_status start_first(gyre_resident *resident)
 {
     gyre_device *device = resident->device;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands in the service stream, which every file that has device memory may give. No locks. */
+/* Commands in the service stream, for every file that has device memory. No locks. */
 #include "cuda_service.h"
 
 #include "cuda_check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How large a block of a kernel is, and how many of them a multiprocessor holds. Arithmetic only, no state:
- * also for devices that only compile. At a launch the driver's own word on the second counts.
+ * The size of a kernel's blocks, and the number of them that a multiprocessor holds. Arithmetic only, no state, also for
+ * devices that only compile. At a launch the driver's own figure of the second counts.
  */
 #include "cuda_backend.h"
 #include "cuda_shape.h"
@@ -28,7 +28,7 @@ static bool uses_lines(const struct cuda_kernel *kernel)
            kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* What one message takes in a stage: request and reply with their headers; never nothing. */
+/* Bytes of one message in a stage: request and reply with their headers; never 0. */
 static uint64_t staged_size(const struct cuda_kernel *kernel)
 {
     uint64_t reply = kernel->record.reply->size;
@@ -53,7 +53,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Messages of an actor that there is to be room for. */
+/* The messages of an actor for which there is room. */
 static uint64_t actor_window(uint64_t each)
 {
     const uint64_t some = least_of(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
@@ -62,8 +62,8 @@ static uint64_t actor_window(uint64_t each)
 
 /*
  * Shared memory for the messages of a kernel that stages them: a window for each worker, or for the block, or
- * none at all where no message fits. Kernels make of it what they can (gyre_stage_ in cuda_stage.h), and rely
- * on no more than GYRE_CUDA_ROOM.
+ * none at all where no message fits. Kernels use as much of it as they can (gyre_stage_ in cuda_stage.h), and rely
+ * only on GYRE_CUDA_ROOM.
  */
 static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit, bool tight)
 {
@@ -85,7 +85,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 
 /*
  * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
- * helpers. Shared memory holds scratch and the messages that are worked on, as far as it goes.
+ * helpers. Shared memory holds scratch and, as far as it reaches, the messages at work.
  */
 void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes, bool tight,
                       uint32_t *threads_out, uint32_t *shared_size)

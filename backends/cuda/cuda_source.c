@@ -261,7 +261,7 @@ bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char
     return fine;
 }
 
-/* How much of that path is the folder that Gyre's headers are below of; 0: it is not their first. */
+/* The length of the folder above Gyre's headers in that path; 0: the path is not that of their first header. */
 static size_t root_length(const char *path)
 {
     static const char first[] = "/gyre/kernel.h";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a kernel stayed on its device, by events of the device itself: one before and one behind the
- * launch, in the kernel's stream. They cost two calls a stay, so a kernel has them only when it was asked
- * for. The line that the figures go to has one writer, whoever holds residents->lock; `timed` in it is the
- * core's. A failure here is no reason to fail anything else: then a stay is not counted.
+ * Measures how long a kernel stayed on its device, by events of the device itself: one before and one behind the
+ * launch, in the kernel's stream. They cost two calls a stay, so a kernel has them only on request. The line with the
+ * figures has one writer, the thread that holds residents->lock; the core writes `timed` in it. After a failure here
+ * the stay is not counted, and everything else goes on.
  */
 #include "cuda_check.h"
 #include "cuda_resident.h"

@@ -23,7 +23,7 @@ enum { RECENT_TURNS = 50, IDLE_EVERY = 5 };
 /** A block as it was seen last. */
 struct told_block {
     gyre_cuda_turns turns;
-    uint64_t since_ns[GYRE_CUDA_TURNS]; /* when that was new */
+    uint64_t since_ns[GYRE_CUDA_TURNS]; /* when each was new */
 };
 
 struct cuda_telling {
@@ -80,8 +80,8 @@ static bool is_time(gyre_resident *resident)
     return telling->still % IDLE_EVERY == 0 && !look_rests(resident);
 }
 
-/* The blocks' words as they are now; false when they cannot be had, which the next look may change. Behind what others
- * put into the stream it would wait. */
+/* Copies the blocks' present notes. False when that fails now, also because the copy would wait behind commands of other
+ * threads in the stream; the next look may succeed. */
 static bool copy_turns(gyre_resident *resident)
 {
     static const char otherwise[] = "what a kernel's blocks are at is looked at again in a moment";
@@ -95,7 +95,7 @@ static bool copy_turns(gyre_resident *resident)
                              resident->blocks * sizeof(gyre_cuda_turns), otherwise);
 }
 
-/* Which of the block's workers has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
+/* The block's worker that has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
 static uint32_t compare_turns(struct told_block *block, const gyre_cuda_turns *turns, uint64_t now)
 {
     uint32_t longest = GYRE_CUDA_TURNS;
@@ -117,7 +117,7 @@ static void tell_line(gyre_control_block *line, uint64_t working, uint64_t worki
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
-/* First those that are at nothing, so that nobody sees a block at what another has taken up since. */
+/* First the blocks that are at nothing, so that no reader sees a block at a run that another block has taken up since. */
 static void tell_all(gyre_resident *resident, uint64_t now)
 {
     struct cuda_telling *telling = resident->telling;
@@ -142,7 +142,7 @@ void cuda_tell_look(gyre_resident *resident)
 {
     if (!is_time(resident))
         return;
-    const uint64_t now = gyre_clock_ns(); /* before: what is seen is at least as old */
+    const uint64_t now = gyre_clock_ns(); /* before the copy: the notes are at least as old */
     if (copy_turns(resident))
         tell_all(resident, now);
 }

@@ -49,14 +49,14 @@ struct cuda_carrier {
 
 struct cuda_carriers {
     struct cuda_carrier all[THREADS_MAX];
-    uint32_t count; /* those that were made */
+    uint32_t count; /* the carriers that were made */
 };
 
 /* ---- making ---- */
 
 /*
- * False when it has failed, now or before: then `result` and `call` tell. What ends the device is noted at once: until
- * the carriers are joined, whoever looks after kernels would take a consequence for the cause.
+ * False when a call of the carrier has failed, now or before: then `result` and `call` tell. A fatal result is noted at
+ * once: until the carriers are joined, the monitor would take a consequence for the cause.
  */
 static bool call_works(struct cuda_carrier *carrier, CUresult result, const char *call)
 {
@@ -100,7 +100,7 @@ static void make_piece(struct cuda_carrier *carrier, struct piece *piece)
         piece->event = NULL;
 }
 
-/* What it lacks. What there is of it when that fails is kept for the next time. */
+/* Makes the parts that the carrier lacks. After a failure the parts made so far are kept for the next time. */
 static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
 {
     carrier->device = device;
@@ -116,7 +116,7 @@ static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
     return carrier->result == CUDA_SUCCESS;
 }
 
-/* As many as the transfer is worth and there is memory for; 0: it has to go without. */
+/* As many carriers as the transfer is worth and memory allows; 0: the transfer goes without. */
 static uint32_t find_carriers(gyre_device *device, uint64_t byte_count)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -155,7 +155,7 @@ void cuda_carriers_destroy(gyre_device *device)
 /* The next part of the transfer; false when all of it is taken. */
 static bool take_part(struct cuda_carrier *carrier, uint64_t *offset, size_t *size)
 {
-    /* relaxed: a counter; the threads are joined before anybody looks at the result */
+    /* relaxed: a counter; the threads are joined before the result is read */
     *offset = __atomic_fetch_add(carrier->next, PIECE_SIZE, __ATOMIC_RELAXED);
     if (*offset >= carrier->desc->byte_count)
         return false;
@@ -189,7 +189,7 @@ static void upload_parts(struct cuda_carrier *carrier)
     }
 }
 
-/* Takes what arrived out of a piece. */
+/* Takes the arrived bytes out of a piece. */
 static void empty_piece(struct cuda_carrier *carrier, struct piece *piece)
 {
     if (piece->target && await_piece(carrier, piece))
@@ -323,8 +323,8 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 /* ---- within the device ---- */
 
 /*
- * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs
- * units that are free; without any it would wait for a kernel that does not leave. Under residents->lock.
+ * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs free
+ * multiprocessors; without any it would wait for a kernel that does not leave. Under residents->lock.
  */
 static bool is_crowded(const gyre_device *device)
 {
@@ -334,7 +334,7 @@ static bool is_crowded(const gyre_device *device)
     return taken > device->sm_total / 2;
 }
 
-/* Holds residents->lock until cuda_hold_end, so that nobody takes what is free. */
+/* Holds residents->lock until cuda_hold_end, so that no launch takes the free multiprocessors. */
 static gyre_status begin_copy(gyre_device *device, bool *quiet)
 {
     gyre_status status = cuda_hold_begin(device, quiet);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of the machine's devices the driver is shown. It starts each that it sees, 0.2 s for one of an H200's host, so a
- * worker process, which serves one, would be back the later the more GPUs a machine has. No locks: the core
- * serialises opening. Must not guess: where it is not sure which device is meant, all stay visible.
+ * Shows the driver only one of the machine's devices. The driver starts each device that it sees, 0.2 s for one of an
+ * H200's host, so a worker process, which serves one device, would start the later the more GPUs a machine has. No locks:
+ * the core serialises opening. Must not guess: where it is not sure which device is meant, all stay visible.
  */
 #include "cuda_device.h"
 
