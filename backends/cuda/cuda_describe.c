@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The description of a device for people: its link, its driver, and its limits. No state; asks the driver for attributes and reads a few files, and makes no context.
+ * The description of a device for people: its link, its driver, and its limits. No state. Asks the driver for attributes
+ * and reads a few files; makes no context.
  */
 #include "cuda_backend.h"
 #include "cuda_device.h"
@@ -101,7 +102,7 @@ void cuda_describe_details(const gyre_device *device, char *text, size_t size)
         add(text, size, "%s", device->uuid);
 }
 
-/* The present link beside the best that both ends could have: a slot that is too narrow halves the speed of all transfers. */
+/* The present link beside the best that both ends could have: a slot that is too narrow halves the speed of transfers. */
 static void add_link_limit(const gyre_device *device, char *text, size_t size)
 {
     char bus[32], now[32], best[32];

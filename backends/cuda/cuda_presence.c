@@ -53,8 +53,7 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     resident->stay_range = cuda_range_open(device->host, resident->label);
     resident->left_ns = resident->ordered_ns;
     resident->ordered_ns = 0;
-    if (!device->residents
-             ->serial) /* where launches serialise the driver may refuse it yet: the end of its stay tells */
+    if (!device->residents->serial) /* else the driver may refuse it yet: the end of its stay tells */
         note_absence(resident);
     return GYRE_OK;
 }

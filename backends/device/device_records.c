@@ -25,7 +25,7 @@ struct buffer_list {
     const gyre_type *types[];
 };
 
-/* "ask;look;": of a kernel's types those that queries are of. */
+/* "ask;look;": the types, of a kernel's, that GYRE_QUERY handles. */
 struct query_list {
     struct query_list *next;
     char names[];
@@ -179,7 +179,7 @@ static gyre_status read_buffers(const struct reader *reader, const gyre_device_k
     return status;
 }
 
-/* Of a kernel of several types: those that the file marks. */
+/* The types of a kernel of several types, which the file marks. */
 static gyre_status read_queries(const struct reader *reader, gyre_kernel_record *record)
 {
     size_t size = 1, used = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the backends of devices share: the kernels that a compiled file declares (dialect/device_module.h),
- * rebuilt from the texts that it carries. No backend of its own: its source is compiled into each plugin that
+ * The kernels that a compiled file declares (dialect/device_module.h), rebuilt from the texts that it carries, for all
+ * backends of devices. No backend of its own: its source is compiled into each plugin that
  * needs it, and knows neither a vendor nor the form of a file.
  */
 #ifndef GYRE_DEVICE_RECORDS_H
@@ -12,7 +12,7 @@
 #include "gyre/backend.h"
 #include "gyre/dialect/device_module.h"
 
-/** A compiled file and how it answers. Texts stay valid as long as what is made of them. */
+/** A compiled file, by the functions that answer for it. Texts stay valid as long as the records made of them. */
 struct device_file {
     const gyre_host *host;
     const char *path; /* for sentences */
@@ -26,7 +26,7 @@ struct device_file {
 /** The types that kernels of one file name. */
 struct device_types;
 
-/** What the file has under a kernel's name. */
+/** The bytes that the file has under a kernel's name. */
 struct device_bytes {
     const char *name;
     const void *start; /* may be NULL */
@@ -43,7 +43,7 @@ void device_types_release(struct device_types *types);
 bool device_record_named(const char *name);
 
 /**
- * Fills in `seen` and what of `record` does not depend on the device; the record's texts are those of `seen`
+ * Fills in `seen`, and the members of `record` that do not depend on the device. The record's texts are those of `seen`
  * and of the file, its types belong to `types`. INCOMPATIBLE when the file is damaged or of another version.
  */
 gyre_status device_record_read(const struct device_file *file, struct device_types *types,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back: an epoch goes out only with room for the largest replies to
- * all of it, so that the device never waits for room, and what was handled is always delivered. On a direct
- * device each block of the launch has a track for its replies, elsewhere the pump has one (opencl_gather.c).
+ * Queues whose messages are stored back to back: an epoch goes out only when all its requests have room for the
+ * largest replies, so the device never waits for room, and handled requests are always answered. On a direct device
+ * each block of the launch has a track for its replies; elsewhere the pump has one (opencl_gather.c).
  *
- * No locks: the pump's thread alone. A track's head is written by who stores replies, and only grows by what
- * was promised; its tail is the clients'.
+ * No locks: the pump's thread alone. The side that stores replies writes a track's head, which only grows by the
+ * promised bytes; clients write its tail.
  */
 #include "opencl_bridge.h"
 #include "opencl_epoch.h"
@@ -16,7 +16,7 @@ static gyre_bridge_words *words_of(const struct opencl_queue *queue)
     return (gyre_bridge_words *)(void *)(base + queue->bridge.words_offset);
 }
 
-/* So many of the largest replies fit behind what the track holds. Acquire: their bytes were read. */
+/* So many of the largest replies fit behind the contents of the track. Acquire: the client has read the freed bytes. */
 static uint64_t fitting_requests(const gyre_resident *resident, const struct opencl_queue *queue,
                                  uint32_t number)
 {
@@ -28,7 +28,7 @@ static uint64_t fitting_requests(const gyre_resident *resident, const struct ope
     return (queue->bridge.reply_bytes - used) / GYRE_BRIDGE_UNITS(resident->kernel->record.reply->size);
 }
 
-/* The client waits for the next request's reply, and so has read what lay in the spare place. */
+/* The client waits for the next request's reply, so it has read the reply in the spare place. */
 static bool may_spare(const struct opencl_queue *queue)
 {
     return queue->promised == 0 &&

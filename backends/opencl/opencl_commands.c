@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands of an epoch, whatever way its messages go: the kernel's arguments and its launch, and, of messages
- * that are copied or gathered, what it has to come after and which blocks it runs in. No locks: the pump's thread
- * alone. Must not wait but for the table of handles.
+ * The commands of an epoch, whatever way its messages go: the kernel's arguments and its launch; and, where messages are
+ * copied or gathered, the event that it has to wait for and the blocks that it runs in. No locks: the pump's thread alone.
+ * Must not wait, except for the table of handles.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -52,8 +52,8 @@ gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, 
 /* ---- of messages that are copied or gathered ---- */
 
 /*
- * Of those whose kernels may run at once, the one that ran in these blocks before, when it may still. All of
- * its messages are done when it is collected, though the kernel's end may not have been told yet.
+ * The last epoch in the same blocks, while its kernel may still run. All messages of an epoch are done when it is
+ * collected, although the end of its kernel may not have been told yet.
  */
 cl_event opencl_former(const gyre_resident *resident)
 {
@@ -78,8 +78,8 @@ void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch)
 }
 
 /*
- * The core names a buffer in the table before a message can carry the name, and tells nobody. A device that
- * does not see the table gets it anew when it has changed.
+ * The core names a buffer in the table before a message can carry the name, and calls no backend for that. A device that
+ * does not see the table gets a new copy when the table has changed.
  */
 gyre_status opencl_copy_handles(gyre_resident *resident)
 {

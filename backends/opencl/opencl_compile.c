@@ -19,7 +19,7 @@
 
 enum { ITEMS_ROOM = 64 * 1024, ITEMS_ROOM_MAX = 16 << 20 };
 
-/* One compile. What is not borrowed belongs to it. */
+/* One compile. It owns all that is not borrowed. */
 struct job {
     gyre_device *device;
     const gyre_compile_desc *desc;
@@ -74,7 +74,7 @@ cl_int opencl_build_program(const gyre_device *device, cl_program program, enum 
     return code;
 }
 
-/* Builds the program; what the compiler says of an error goes into `sentence`, which is empty where it says nothing. */
+/* Builds the program. `sentence` receives the compiler's words about an error, and is empty where it says nothing. */
 static cl_int build_and_listen(gyre_device *device, const struct opencl_build_desc *desc, char *sentence,
                                size_t size)
 {
@@ -168,7 +168,7 @@ static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room
     return status;
 }
 
-/* Again with more room when the items need it. */
+/* The same again with more room, when the items need it. */
 static gyre_status describe_with(struct job *job, cl_kernel kernel)
 {
     const gyre_host *host = job->device->host;

@@ -3,7 +3,7 @@
  * Epochs of copied messages: slots are written to the device and read back into the ring itself, with a mark
  * in place of the sequences, which are stored here, in order. Every place of an epoch has a command queue and
  * copies of its own, so that one's transfers overlap another's kernel. No locks: the pump's thread alone.
- * Must not wait but for the table of handles.
+ * Must not wait, except for the table of handles.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -26,13 +26,13 @@ static gyre_status grow_copy(gyre_resident *resident, cl_mem *memory, size_t *si
         return GYRE_OK;
     if (*memory)
         cl->clReleaseMemObject(*memory);
-    resident->bound_queue = NULL; /* an address may come again */
+    resident->bound_queue = NULL; /* another object may have the same address */
     *memory = cl->clCreateBuffer(resident->device->context, CL_MEM_READ_WRITE, wanted, NULL, &code);
     *size = code == CL_SUCCESS ? wanted : 0;
     return opencl_commanded(resident, code, "clCreateBuffer");
 }
 
-/* Consecutive slots of the ring, as far as its end: less than asked for when it lies between. */
+/* Consecutive slots of the ring up to its end, which may be fewer than asked for. */
 uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count)
 {
     const gyre_queue_slots *ring = &queue->slots;
@@ -47,7 +47,7 @@ static size_t replies_size(const struct opencl_epoch *epoch)
     return (size_t)epoch->count * epoch->queue->slots.reply_stride;
 }
 
-/* Where the checksums of the epoch's messages lie in the queue: of requests, or of replies. */
+/* The place of the checksums of the epoch's requests, or of its replies, in the queue. */
 static unsigned char *seals_of(const struct opencl_epoch *epoch, bool of_replies)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -121,7 +121,8 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
     gyre_status status = prepare_copies(resident, epoch, in_size, out_size);
     if (status == GYRE_OK)
         status = upload_requests(resident, epoch, settings->profile ? &epoch->written : NULL);
-    if (status == GYRE_OK && resident->in_flight == 0) /* who waits alone waits less when it begins now */
+    if (status == GYRE_OK &&
+        resident->in_flight == 0) /* a client that waits alone waits less when it begins now */
         status = opencl_commanded(resident, cl->clFlush(epoch->commands), "clFlush");
     if (status == GYRE_OK)
         status = opencl_enqueue(resident, epoch, former, opencl_tells_run(resident) ? &epoch->ran : NULL);
@@ -130,7 +131,7 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
 
 /* ---- back ---- */
 
-/* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
+/* The replies are here, except their sequences, which clients wait for: release pairs with their acquire. */
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
     const uint64_t now_ns = gyre_clock_ns();

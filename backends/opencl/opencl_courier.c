@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The courier: a second thread of a kernel whose replies show while it runs. It hands out those of large
- * gathered epochs while the pump enqueues the next one, which is what a stream of small messages waits for.
- * Parked when there are none; where processors are few, the pump does it all.
+ * The courier: a second thread of a kernel whose replies show while it runs. It hands out the replies of large
+ * gathered epochs while the pump enqueues the next one, for which a stream of small messages waits. It is parked
+ * while there are none. Where processors are few, the pump does all of it.
  *
- * No locks. An epoch's `carried` says whose its replies are: the courier's from GIVEN on, until it says DONE.
+ * No locks. An epoch's `carried` says which thread has its replies: the courier from GIVEN until DONE.
  */
 #include "opencl_courier.h"
 #include "opencl_replies.h"
@@ -19,7 +19,7 @@ enum {
     LEAST = 64,      /* messages of an epoch that are worth another thread */
     PROCESSORS = 4,  /* auto: so many, or there is no courier */
     LOOKS = 20000,   /* without an epoch, before it parks: some 100 us */
-    RECALL_SPIN = 64 /* turns between two yields of who waits for it */
+    RECALL_SPIN = 64 /* turns of a pump that waits for it, between two yields */
 };
 
 static bool is_wanted(const gyre_device *device)
@@ -30,7 +30,7 @@ static bool is_wanted(const gyre_device *device)
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= PROCESSORS;
 }
 
-/* One round over the epochs. Acquire: pairs with the pump's release. Returns whether any was there. */
+/* One round over the epochs. Acquire: pairs with the pump's release. Returns whether the courier had one. */
 static bool carry_replies(gyre_resident *resident)
 {
     bool found = false;
@@ -48,7 +48,7 @@ static bool carry_replies(gyre_resident *resident)
     return found;
 }
 
-/* seq_cst: between saying so and the last look, as the pump gives an epoch and then looks whether it sleeps. */
+/* seq_cst between `asleep` and the last look: the pump gives an epoch and then looks whether the courier sleeps. */
 static void park_courier(gyre_resident *resident)
 {
     struct opencl_courier *courier = &resident->courier;

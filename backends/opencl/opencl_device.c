@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing a device, and what it can do. No locks: the core serialises opening. Must not leave a
+ * Opening and closing a device, and its features. No locks: the core serialises opening. Must not leave a
  * context behind when opening fails.
  */
 #include "opencl_device.h"
@@ -20,7 +20,7 @@
 enum {
     LANES_MAX = 1024, /* cells of gyre_block_shared */
     BLOCKS_MAX = 65536,
-    CPU_LANES = 64, /* of a block that does not say: as many as handlers for a GPU may count on */
+    CPU_LANES = 64, /* of a block without a number of its own: as many as handlers for a GPU may count on */
     GPU_LANES = 256,
     GPU_BLOCKS_PER_UNIT = 8,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
@@ -51,7 +51,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-/* What device binaries depend on, as one word. */
+/* One word of all that device binaries depend on. */
 static void name_architecture(gyre_device *device)
 {
     char version[128];
@@ -66,7 +66,7 @@ static void name_architecture(gyre_device *device)
     snprintf(device->architecture, sizeof device->architecture, "opencl-%016llx", (unsigned long long)hash);
 }
 
-/* Fine-grained memory with atomics is what lets the device store sequences that clients poll. */
+/* With fine-grained memory and atomics the device can store sequences that clients poll. */
 static bool may_be_direct(const gyre_device *device)
 {
     const cl_device_svm_capabilities wanted = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
@@ -342,7 +342,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
     now.lanes_default = least_of(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
-    if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */
+    if (device->settings.stay) { /* one processor is left for transfers, and no bells are rung */
         now.blocks_max = units > 1 ? units - 1 : 1;
         now.blocks_default = 1;
         now.can_wake = 0;

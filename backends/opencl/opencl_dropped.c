@@ -55,7 +55,7 @@ static bool is_platform(const gyre_host *host, void *library)
     return false;
 }
 
-/* A file may hold anything: what a terminal would take for a command is a '?', and what is long is cut. */
+/* A file may hold anything: characters that a terminal would take for a command become '?', and a long name is cut. */
 static void show_name(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s", name);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and
- * stores the sequences itself, unless another program can write them (opencl_gather.c); for others see
- * opencl_copies.c. No locks: the pump's thread alone. Must not
- * wait but in opencl_collect and opencl_warm_up.
+ * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and stores the
+ * sequences itself, unless another program can write them (opencl_gather.c); for other devices see opencl_copies.c.
+ * No locks: the pump's thread alone. Must not wait, except in opencl_collect and opencl_warm_up.
  */
 #include "opencl_bridge.h"
 #include "opencl_commands.h"
@@ -32,10 +31,10 @@ enum {
 };
 
 /*
- * Clients fill slots batch by batch, and a batch from its last slot to its first. So one that is there has
- * most of those before it there too, but for the head of a batch that is being published. A direct lane waits
- * at such a slot itself, for moments, and a few looks are enough to find the end; they leave the other lines
- * where the device will want them.
+ * Clients fill slots batch by batch, and a batch from its last slot to its first. So before a request that is there
+ * nearly all others are there, too, except the head of a batch that is being published. A direct lane waits at such a
+ * slot itself, for moments, so a few looks are enough to find the end; they leave the other lines where the device
+ * will want them.
  */
 static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 {
@@ -53,8 +52,8 @@ static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 }
 
 /*
- * What is copied has to be there, and so has what the lanes of a block go into together. An epoch of copies
- * reads all its replies back, so what is answered is in none.
+ * Requests that are copied have to be there, and so have requests that the lanes of a block begin together. An epoch of
+ * copies reads all its replies back, so answered requests are in none.
  */
 static uint32_t count_ready(struct opencl_queue *queue, uint32_t most)
 {
@@ -82,10 +81,9 @@ uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue,
 }
 
 /*
- * Commands cost a device that is far away the same whatever they carry, so what a client has under way goes
- * in two halves, one under way and one at the client, rather than in many parts or, since then one waits for
- * the other, in unequal ones. Not for long: a handler that takes its time holds up nobody whom another lane
- * could serve.
+ * A command costs a device that is far away the same whatever it carries. So the requests of a client go in two halves,
+ * one under way and one at the client: not in many parts, and not in unequal parts, of which one would wait for the
+ * other. Not for long: other lanes serve the other clients while a handler takes its time.
  */
 uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready)
 {
@@ -108,7 +106,7 @@ static bool was_complete(const struct opencl_epoch *epoch, gyre_u64 index)
            __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_RELAXED) == index + 1;
 }
 
-/* Other programs get these replies: what their slots held before stays here. */
+/* Other programs get these replies: the earlier contents of their slots stay here. */
 static void zero_replies(const struct opencl_epoch *epoch)
 {
     const struct opencl_queue *queue = epoch->queue;
@@ -145,7 +143,7 @@ static gyre_status submit_epoch(gyre_resident *resident, struct opencl_epoch *ep
     return resident->device->direct ? submit_direct(resident, epoch) : opencl_copies_submit(resident, epoch);
 }
 
-/* How many of the epoch's requests an epoch that was called off had completed. */
+/* The number of the epoch's requests that an epoch that was called off had completed. */
 static uint32_t count_repeated(const struct opencl_epoch *epoch)
 {
     uint32_t complete = 0;
@@ -202,8 +200,8 @@ gyre_status opencl_warm_up(gyre_resident *resident)
 /* ---- completing ---- */
 
 /*
- * Whether the oldest epoch of its queue completed a request. Clients that were quick have taken its completion
- * and sent another request into its slot, and a later epoch under way may have completed that one, too.
+ * Whether the oldest epoch of its queue completed a request. A quick client has taken the completion and sent another
+ * request into the slot, and a later epoch under way may have completed that request, too.
  */
 static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
 {
@@ -215,7 +213,7 @@ static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
     return sequence - 1 - index < end - index;
 }
 
-/* An epoch that was called off: what it did not begin is asked for again. Returns how many it completed. */
+/* After an epoch that was called off: asks again for the requests that it did not begin. Returns how many it completed. */
 static uint32_t settle_called_off(struct opencl_epoch *epoch)
 {
     struct opencl_queue *queue = epoch->queue;
@@ -244,8 +242,8 @@ static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t f
 }
 
 /*
- * An epoch grows while it is filled and takes less than half the time that it may, and shrinks when it takes
- * more: by how much tells its own time, but never to less than a quarter, for that may have been a hiccup.
+ * An epoch grows while it is filled and takes less than half the time that it may. It shrinks when it takes more, in
+ * proportion to its time, and never to less than a quarter, because one slow epoch may be chance.
  */
 static void adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
@@ -276,8 +274,7 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
     }
 }
 
-/* A handler that takes long may have something to log meanwhile,
- * which a direct device lets be read at once. */
+/* A handler that takes long may log meanwhile, and the log of a direct device can be read at once. */
 static gyre_status await_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;

@@ -4,10 +4,10 @@
  * go this way where kernels reach the stage: an epoch is one command then, and each reply goes out as soon as its
  * mark shows. So do queues whose messages are stored back to back, on any device that does not work in them: a
  * request's bytes lie behind all slots, and each reply has a place of the largest size. So do queues of other
- * programs, on every device: what their clients write is copied once, here, and replies go out of the stage.
+ * programs, on every device: the bytes that their clients write are copied once, here, and replies go out of the stage.
  *
  * No locks: the pump's thread alone; replies are handed out by opencl_replies.c. Must not wait. A client may be
- * another program: what its slots say is read once, and never trusted to fit.
+ * another program: its slots are read once, and never trusted to fit.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -49,7 +49,7 @@ static bool is_elsewhere(const struct opencl_queue *queue, uint32_t length)
     return queue->bridge.request_bytes && length > GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* What a request of that length takes behind the slots; one that is too long is refused and takes nothing. */
+/* The bytes that a request of that length takes behind the slots. A request that is too long is refused and takes none. */
 static size_t body_size(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t length)
 {
     const bool there =
@@ -78,7 +78,7 @@ uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_qu
 
 /* ---- there ---- */
 
-/* Copies what lies at `from`, `stride` bytes a message, from the epoch's first place on, around the ring's end. */
+/* Copies `stride` bytes a message from `from`, from the epoch's first place on, around the ring's end. */
 static void gather_row(const struct opencl_epoch *epoch, unsigned char *to, const unsigned char *from,
                        size_t stride)
 {
@@ -149,7 +149,7 @@ static gyre_status prepare_stages(gyre_resident *resident, struct opencl_epoch *
     if (code == CL_SUCCESS)
         code = opencl_stage_grow(device, resident->compute, &epoch->out, gathered_out_size(resident, epoch));
     if (epoch->in.memory != in || epoch->out.memory != out)
-        resident->bound_queue = NULL; /* an address may come again */
+        resident->bound_queue = NULL; /* another object may have the same address */
     return opencl_commanded(resident, code, "making room for messages");
 }
 
@@ -160,8 +160,9 @@ static bool reaches_stages(const gyre_resident *resident)
 }
 
 /*
- * What a direct device asks of slots. It waits at a request until its sequence is there, and that is in the copy
- * whatever the client has done to it since; what an epoch that was called off had completed it passes over.
+ * Prepares the copied slots for a direct device. It waits at a request until its sequence is there, so the copy has the
+ * sequence, whatever the client has done to the slot since. It passes over requests that an epoch that was called off
+ * had completed.
  */
 static void set_sequences(struct opencl_epoch *epoch)
 {
@@ -179,7 +180,7 @@ static void set_sequences(struct opencl_epoch *epoch)
     }
 }
 
-/* Other programs get these replies: they begin as zeros, since handlers may leave something out. */
+/* Other programs get these replies: they begin as zeros, because a handler may leave bytes out. */
 static gyre_status zero_replies(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const size_t size = gathered_out_size(resident, epoch);
@@ -227,7 +228,7 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     cl_command_queue commands = direct ? resident->compute : epoch->commands;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
-    /* relaxed: the courier may look; there is nothing yet that it could find */
+    /* relaxed: the courier may look, and finds nothing yet */
     __atomic_store_n(&epoch->carried, OPENCL_CARRY_NOT, __ATOMIC_RELAXED);
     epoch->ended = false;
     gyre_status status = prepare_stages(resident, epoch);
@@ -256,7 +257,7 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
 
 /* ---- back ---- */
 
-/* An epoch of which nobody asked for the event gets one behind it. */
+/* An epoch without an event gets one behind it. */
 static bool has_ended(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;

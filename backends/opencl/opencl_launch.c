@@ -52,7 +52,7 @@ static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_grou
         "clGetKernelWorkGroupInfo");
 }
 
-/* Only lanes that meet need one work-group; others come in groups of any size. */
+/* Only lanes that meet need one work-group; other lanes come in groups of any size. */
 static gyre_status fit_lanes(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
@@ -109,8 +109,8 @@ static gyre_status create_queues(gyre_resident *resident)
 }
 
 /*
- * Kernels that run at once have blocks of their own, so that what a handler keeps for its block or lane stays
- * its own. An actor, and what is launched with one block, has one way.
+ * Kernels that run at once have blocks of their own, so that the values that a handler keeps for its block or lane stay
+ * its own. An actor, and a launch with one block, has one way.
  */
 static uint32_t count_ways(const gyre_resident *resident)
 {
@@ -195,7 +195,7 @@ static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_des
     return status;
 }
 
-/* A parameter that nothing is meant for gets nothing: drivers look at every buffer of every launch. */
+/* A parameter without a buffer gets none: drivers look at every buffer of every launch. */
 static gyre_status set_argument(const gyre_resident *resident, cl_uint index,
                                 const struct opencl_argument *argument)
 {
@@ -210,7 +210,7 @@ static gyre_status set_argument(const gyre_resident *resident, cl_uint index,
         "clSetKernelArg");
 }
 
-/* What stays the same in every epoch. */
+/* Sets the arguments that are the same in every epoch. */
 static gyre_status set_arguments(const gyre_resident *resident)
 {
     const struct opencl_argument fixed[] = {
@@ -276,7 +276,7 @@ static gyre_status start_pump(gyre_resident *resident)
                                          strerror(error), gyre_lack_remedy(error));
 }
 
-/* What a launch made, in any stage of it; its thread is not there. */
+/* Frees the objects that a launch made, in any stage of it; its thread is not there. */
 static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opens the ICD loader and names its error codes. One lock, held while the table is made; afterwards it is
- * constant. Must not keep a failure: what is missing now may be installed later.
+ * constant. Must not keep a failure: a loader that is missing now may be installed later.
  */
 #include "opencl_loader.h"
 

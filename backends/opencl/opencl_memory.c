@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: queues are host memory that a direct device works in, and that others get copies of; buffers belong
+ * Memory: queues are host memory, in which a direct device works and of which other devices get copies; buffers belong
  * to the device. Transfers go through the service queue and wait. No locks: the core calls one at a time.
  */
 #include "opencl_check.h"
@@ -38,7 +38,8 @@ void opencl_queue_release(gyre_queue_memory *memory)
 {
     if (!memory)
         return;
-    pthread_mutex_lock(&memory->device->lost_lock); /* who tells of a dead device may be ringing there */
+    pthread_mutex_lock(
+        &memory->device->lost_lock); /* a thread that tells of a dead device may be ringing there */
     pthread_mutex_unlock(&memory->device->lost_lock);
     if (memory->memory)
         memory->device->cl->clReleaseMemObject(memory->memory);
@@ -48,9 +49,8 @@ void opencl_queue_release(gyre_queue_memory *memory)
 /* ---- buffers ---- */
 
 /*
- * Memory whose address is the same on both sides: the host's own for a direct device, else shared virtual
- * memory where there is that. NULL where there is neither, and when there is not enough: a plain buffer may
- * do.
+ * Memory whose address is the same on both sides: the host's own for a direct device, else shared virtual memory where
+ * the device has it. NULL where there is neither, and when there is not enough: a plain buffer may do.
  */
 static void *allocate_named(const gyre_device *device, uint64_t byte_count)
 {
@@ -70,7 +70,7 @@ static void free_named(const gyre_device *device, void *address)
         device->cl->clSVMFree(device->context, address);
 }
 
-/* A buffer over the host's memory, or one of the device's own; shared virtual memory needs none. */
+/* A buffer over the host's memory, or in the device's own; shared virtual memory needs none. */
 static gyre_status create_buffer(gyre_memory *memory, uint64_t byte_count)
 {
     const gyre_device *device = memory->device;
@@ -131,7 +131,8 @@ gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel, con
 {
     void *addresses[GYRE_HANDLES_MAX + 1];
     size_t count = 0;
-    addresses[count++] = device->anchor; /* a kernel keeps what it was told last, and takes no empty list */
+    addresses[count++] =
+        device->anchor; /* a kernel keeps the list that it was told last, and takes no empty one */
     for (size_t i = 0; i < GYRE_HANDLES_MAX; i++)
         if (table[i].id)
             addresses[count++] = (void *)(uintptr_t)table[i].address;
@@ -149,7 +150,7 @@ static gyre_status finish_command(gyre_device *device, cl_int enqueued, const cl
     return opencl_check(device, opencl_finish(device, device->service, enqueued, event), call);
 }
 
-/* Where the transfer begins in shared virtual memory. */
+/* The address in shared virtual memory at which the transfer begins. */
 static void *start_of(const gyre_transfer_desc *desc)
 {
     return (char *)desc->memory->address + desc->offset;
@@ -219,7 +220,7 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     }
 }
 
-/* Both are of one kind but where one of two shared allocations failed and a plain buffer took its place. */
+/* Both are of one kind, unless one of two shared allocations failed and a plain buffer took its place. */
 gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds devices through the ICD loader. The order is the loader's and the platforms'. One lock, around the
- * list of what there is. Must not create anything: the probe asks here too.
+ * Finds devices through the ICD loader, in the order of the loader and the platforms. One lock, around the list of
+ * devices. Must not create anything: the probe asks here too.
  */
 #include "opencl_platforms.h"
 #include "opencl_check.h"
@@ -54,7 +54,7 @@ static bool is_wanted(const struct opencl_loader *cl, const struct opencl_settin
            (type & settings->type) != 0;
 }
 
-/* All that there is, as it was first seen: some platforms do not tell their devices a second time. */
+/* All platforms and devices, as first seen: some platforms do not tell their devices a second time. */
 static struct {
     pthread_mutex_t lock;
     struct opencl_place places[OPENCL_DEVICES_MAX];
@@ -82,7 +82,7 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
     if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
         return opencl_check_host(host, code, "clGetPlatformIDs");
     seen.platform_count = code == CL_SUCCESS ? count : 0;
-    gyre_status status = GYRE_OK; /* before any is asked: some would not answer again */
+    gyre_status status = GYRE_OK; /* before any platform is asked: some do not answer again */
     for (cl_uint i = 0; status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
         status = opencl_pocl_prepare(host, cl, platforms[i], expendable);
     if (status != GYRE_OK)
@@ -101,7 +101,7 @@ static const char *name_type(cl_device_type type)
                                                : "another type";
 }
 
-/* All devices with the words that settings go by, cut. */
+/* All devices by the words that the settings compare, cut. */
 static void tell_devices(const struct opencl_loader *cl, char *text, size_t size)
 {
     size_t used = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which way PoCL takes work-groups, and whether there are threads for it: it starts one for each processor when it is
- * first asked for its devices, and aborts the process where it does not get them. Who else takes threads at that moment
- * is not foreseen. No state but the environment.
+ * The way in which PoCL runs work-groups, and whether there are threads for it: PoCL starts one for each processor when
+ * it is first asked for its devices, and aborts the process where it does not get them. Threads that others start at the
+ * same moment are not foreseen. No state, except the environment.
  */
 #include "opencl_pocl.h"
 #include "opencl_text.h"
@@ -19,7 +19,7 @@
 /* ---- work-groups ---- */
 
 static const char method_name[] = "POCL_WORK_GROUP_METHOD", loops[] = "loops", continuations[] = "cbs";
-/* The versions whose continuations are right (docs/backends/opencl.md tells what was tried). */
+/* The versions whose continuations are right (docs/backends/opencl.md lists the attempts). */
 enum { CONTINUATIONS_FROM = 4, CONTINUATIONS_BEFORE = 6 };
 
 /* The major version, or 0: it is another platform. */
@@ -36,7 +36,7 @@ static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platfo
  * PoCL asks the environment for the way whenever it compiles, and other platforms do not look. By itself it vectorizes
  * over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into an array of the
  * work-item's own and reads past the array's end, and so does PoCL 6 with LLVM 19, by continuations as well. Loops do
- * not, but are misled by barriers behind conditions. What the user chose stays, and then nothing is written.
+ * not, and are misled by barriers behind conditions. The user's choice stays, and then nothing is written.
  */
 static void choose_work_groups(unsigned version)
 {
@@ -80,7 +80,7 @@ static void *pass_gate(void *gate)
     return NULL;
 }
 
-/* How many of `count` can be there at once; with the error that kept the next one away, or 0. */
+/* The number of threads, of `count`, that can be there at once, and the error that kept the next one away, or 0. */
 static long try_threads(pthread_t *threads, long count, int *error)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;

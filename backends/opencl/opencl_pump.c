@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pump's loop: obey the control word, send what is ready, complete what came back, wait when there is
- * nothing to do. One thread a kernel, so that a slow handler of one keeps no other waiting.
+ * The pump's loop: obey the control word, send ready requests, complete epochs that came back, wait when there is
+ * nothing to do. One thread for each kernel, so that a slow handler of one keeps no other waiting.
  *
- * No locks. It obeys a command when nothing is under way: what it touches while paused is its own memory
- * only.
+ * No locks. The pump obeys a command when no epoch is under way: while paused it touches only its own memory.
  */
 #include "opencl_bridge.h"
 #include "opencl_epoch.h"
@@ -30,7 +29,7 @@ static void read_table(gyre_resident *resident)
 {
     const gyre_control_region *control = resident->control;
     resident->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
-    resident->bound_queue = NULL; /* a queue's memory may be gone, and its address come again */
+    resident->bound_queue = NULL; /* a queue's memory may be gone, and another queue have its address */
     for (uint32_t i = 0; i < resident->queue_count && i < GYRE_QUEUES_MAX; i++) {
         const gyre_control_queue *entry = &control->queues[i];
         struct opencl_queue *queue = &resident->queues[i];
@@ -63,7 +62,7 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
 
 /* ---- waiting ---- */
 
-/* What a wait looks for. */
+/* The news that a wait looks for. */
 struct wait {
     gyre_resident *resident;
     gyre_u64 command;
@@ -76,13 +75,13 @@ static int find_work(void *context)
     return has_work(wait->resident, wait->command);
 }
 
-/* Of a paused kernel none: queues are closed meanwhile, and the pump does not hear which. */
+/* No queue of a paused kernel: queues are closed meanwhile, and the pump does not hear which. */
 static uint64_t starved_queues(gyre_resident *resident, gyre_u64 command)
 {
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? opencl_bridge_starved(resident) : 0;
 }
 
-/* Also a request that came since and finds no room for its reply: clients have to be told of it first. */
+/* A request that came since and finds no room for its reply counts, too: clients have to be told of it first. */
 static int find_news(void *context)
 {
     const struct wait *wait = context;
@@ -140,7 +139,7 @@ static gyre_status collect_all(gyre_resident *resident)
     return status;
 }
 
-/* Nothing is under way. The acknowledgement pairs with the core's acquire. */
+/* No epoch is under way. The acknowledgement pairs with the core's acquire. */
 static void obey_command(gyre_resident *resident, gyre_u64 command)
 {
     gyre_control_region *control = resident->control;
@@ -158,8 +157,7 @@ static uint32_t count_to_send(const gyre_resident *resident, struct opencl_queue
     return ready ? opencl_share(resident, queue, ready) : 0;
 }
 
-/* An epoch for each queue that has enough requests, as long as there are places; *sent tells whether there
- * was one. */
+/* Sends an epoch for each queue that has enough requests, as long as there are places. *sent: there was one. */
 static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool *sent)
 {
     gyre_status status = GYRE_OK;
@@ -184,8 +182,8 @@ static bool may_submit(gyre_resident *resident)
 }
 
 /*
- * Something is under way, and nothing was worth an epoch: until the oldest is through, or something is. A
- * direct device's replies are there before their epoch ends, and new requests make the next one.
+ * Epochs are under way, and no queue was worth another: waits until the oldest is through, or until a queue is worth one.
+ * A direct device's replies are there before their epoch ends, and new requests make the next one.
  */
 static gyre_status await_change(gyre_resident *resident)
 {
@@ -217,7 +215,7 @@ static gyre_status serve_queues(gyre_resident *resident, gyre_u64 command)
     return status;
 }
 
-/* Those who wait for the dead device give up. The table is read anew: a queue may have come since. */
+/* Wakes all waiters of the dead device, who give up. The table is read anew: a queue may have come since. */
 static void ring_all(const gyre_resident *resident)
 {
     const gyre_control_region *control = resident->control;
@@ -230,7 +228,7 @@ static void ring_all(const gyre_resident *resident)
     }
 }
 
-/* With the lock, so that no queue is released before it was rung: nobody waits for this thread any more. */
+/* With the lock, so that no queue is released before it was rung: a release does not wait for this thread any more. */
 static void tell_lost(gyre_resident *resident)
 {
     const gyre_host *host = resident->device->host;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct opencl_records {
-    unsigned char *copy; /* of the items, what follows the list's head */
+    unsigned char *copy; /* of the items behind the list's head */
     size_t size;
     struct device_types *types;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replies of messages that are copied or gathered, on their way to clients: of gathered ones from the stage into
- * their slots, and of both when they were handled. No locks: the pump's thread, or the courier's for an epoch that
- * it has. Must not wait. A client may be another program: what its slots say is never trusted to fit.
+ * Replies of messages that are copied or gathered, on their way to clients: gathered replies from the stage into their
+ * slots, and the times of both. No locks: the pump's thread, or the courier's for an epoch that it has. Must not wait. A
+ * client may be another program: its slots are never trusted to fit.
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
@@ -37,8 +37,8 @@ static const gyre_slot *staged_reply(const struct opencl_epoch *epoch, uint32_t 
 }
 
 /*
- * A reply of the place's own length, which the ring has room for: it was promised. How long it is says the stage;
- * the slot is the client's as well.
+ * A reply in the queue's bytes, where it has room, because the room was promised. The stage tells its length, because the
+ * client can write the slot as well.
  */
 static void store_elsewhere(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t i,
                             gyre_slot *slot)
@@ -64,7 +64,7 @@ static void store_elsewhere(const gyre_resident *resident, const struct opencl_e
         track->head = head + GYRE_BRIDGE_UNITS(length);
 }
 
-/* Release: the client's acquire of the sequence finds everything else there. */
+/* Release: a client that acquires the sequence sees the whole reply. */
 static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, uint32_t i)
 {
     const gyre_slot *from = staged_reply(epoch, i);
@@ -92,7 +92,7 @@ bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i)
     return staged_reply(epoch, i)->sequence == epoch->first + i + 1;
 }
 
-/* Without an outcome: the device passed over it, for it was answered before. Its slot lacks the sequence at most. */
+/* Without an outcome: the device passed over a request that was answered before. Its slot lacks at most the sequence. */
 void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const uint64_t now_ns = epoch->queue->slots.stamps_offset ? gyre_clock_ns() : 0;
@@ -123,8 +123,8 @@ static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
 }
 
 /*
- * From the last to the first, because the client looks at the first: its line goes back and forth once only.
- * What is allotted in a ring of bytes is so in the order of requests. Returns whether there was any.
+ * From the last to the first, because the client looks at the first, whose line so goes back and forth only once. Bytes
+ * of a ring are allotted in the order of requests. Returns whether there was any reply.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device's news beside replies: lines that handlers log, failures that a direct device counts, and what the
- * command queues measured. No locks: the pump's thread, or nobody else is there any more.
+ * command queues measured. No locks: the pump's thread, or the last thread that is left.
  */
 #include "opencl_check.h"
 #include "opencl_report.h"
@@ -33,7 +33,7 @@ gyre_status opencl_log_create(gyre_resident *resident)
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-/* The first bytes of the device's. */
+/* Reads the first bytes of the device's log. */
 static bool read_log(const gyre_resident *resident, size_t size)
 {
     const gyre_device *device = resident->device;
@@ -43,7 +43,7 @@ static bool read_log(const gyre_resident *resident, size_t size)
     return opencl_finish(device, resident->compute, code, &event) == CL_SUCCESS;
 }
 
-/* A copy of the device's, of which the lines count only when there are new ones; false when it cannot be had. */
+/* Copies the device's log, and its lines only when there are new ones. False when that fails. */
 static bool fetch_log(gyre_resident *resident, bool now)
 {
     const gyre_device *device = resident->device;

@@ -48,7 +48,7 @@ static gyre_status read_pattern(const gyre_host *host, const gyre_parameter *par
     return GYRE_OK;
 }
 
-/* One of `words`; its place in the list. */
+/* The place of the value in the list `words`. */
 static gyre_status read_word(const gyre_host *host, const gyre_parameter *parameter, const char *expected,
                              const char *const *words, uint32_t *out)
 {
@@ -82,7 +82,7 @@ static gyre_status read_index(const gyre_host *host, const gyre_parameter *param
     return status;
 }
 
-/* Keys whose value is a word: what the settings hold is its place in the list. */
+/* Keys whose value is a word: the settings hold the place of the word in the list. */
 struct choice {
     const char *key, *expected;
     const char *words[4]; /* ends with NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an epoch's messages are spread over lanes and work-groups, and what launches tell the device. No state: the
- * pump's thread alone.
+ * The spread of an epoch's messages over lanes and work-groups, and the description of launches for the device. No
+ * state: the pump's thread alone.
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
@@ -23,7 +23,7 @@ static bool is_cpu(const gyre_resident *resident)
     return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* Of the launch's blocks, those that one epoch may run. */
+/* The number of the launch's blocks that one epoch may run. */
 static uint32_t blocks_of_way(const gyre_resident *resident)
 {
     const uint32_t blocks = resident->blocks / resident->ways;
@@ -68,7 +68,7 @@ static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, siz
     return groups ? groups : 1;
 }
 
-/* Direct, one message at a time is handled of a track, which each group has. */
+/* On a direct device each group has a track, and handles one message of it at a time. */
 static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
     const bool tracks = resident->device->direct && epoch->bridge.reply_bytes;
@@ -77,7 +77,7 @@ static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_e
 }
 
 /*
- * The first epoch, of nothing, is as wide as any will be: PoCL 5.0 loads a kernel again for a wider one, and ends
+ * The first epoch, without messages, is as wide as any will be: PoCL 5.0 loads a kernel again for a wider one, and ends
  * the process when the two have run at once (it takes one's references for the other's).
  */
 void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,
@@ -117,7 +117,7 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
     memcpy(told->counts, resident->counts, sizeof told->counts);
 }
 
-/* Of the queue itself, which it works in. */
+/* For a device that works in the queue itself. */
 static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -136,7 +136,7 @@ static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->reply_seals_offset = told->seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
 }
 
-/* As opencl_copies.c copies them. */
+/* For slots as opencl_copies.c copies them. */
 static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -148,7 +148,7 @@ static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
 }
 
-/* As opencl_gather.c packs them. */
+/* For messages as opencl_gather.c packs them. */
 static void tell_gathered(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -176,7 +176,7 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     if (!epoch->queue)
         return;
     const gyre_queue_slots *slots = &epoch->queue->slots;
-    /* relaxed: it says which messages nobody wants any more; when that is seen is of no matter */
+    /* relaxed: it tells which requests no sender wants any more, and the device may see that late */
     told->drop_before = __atomic_load_n(&epoch->queue->memory->region->host.drop_before, __ATOMIC_RELAXED);
     told->request_stride = slots->request_stride;
     told->reply_stride = slots->reply_stride;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone, also by those
+ * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone, also by lines
  * that conditions leave out: their groups then hold more text and stay left out. So a file may come in several
  * times, but not into itself; its guard leaves all but one empty. `#pragma once`, which means nothing in one text,
  * becomes such a guard. No state; a run belongs to its call.
@@ -70,7 +70,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* What follows the directive's name, or NULL when the line is another. */
+/* The text behind the directive's name, or NULL when the line is another one. */
 static const char *find_directive(const char *line, const char *name)
 {
     line = skip_blanks(line);
@@ -100,7 +100,7 @@ static bool read_include(const char *line, char *name, size_t size)
     return read_quoted(at, *at == '<' ? '>' : '"', name, size);
 }
 
-/* `#line N "FILE"`: where the lines that follow stand for the user. */
+/* `#line N "FILE"`: the place of the following lines for the user. */
 static void read_line(const char *line, unsigned long *number, char path[PATH_MAX])
 {
     const char *at = find_directive(line, "line");
@@ -116,7 +116,7 @@ static void read_line(const char *line, unsigned long *number, char path[PATH_MA
         read_quoted(at, '"', path, PATH_MAX);
 }
 
-/* What follows `#pragma once` in its line, or NULL when the line is another. */
+/* The text behind `#pragma once` in its line, or NULL when the line is another one. */
 static const char *behind_once(const char *line)
 {
     const char *at = find_directive(line, "pragma");
@@ -233,7 +233,7 @@ static void write_text(struct run *run, const char *text, const char *known_as)
     }
 }
 
-/* The unit, which is open alone, says itself where its lines are from. */
+/* While only the unit is open, its own #line directives tell the places of its lines. */
 static void write_file(struct run *run, const char *path)
 {
     char *text = device_text_read(path);
@@ -286,7 +286,7 @@ static const char *next_line(const char *line)
     return *end ? end + 1 : end;
 }
 
-/* `text` ends with FILE:LINE or FILE:LINE:COLUMN: how long FILE:LINE is, or 0. */
+/* The length of FILE:LINE in a text that ends with FILE:LINE or FILE:LINE:COLUMN, or 0. */
 static size_t place_length(const char *text, const char *end)
 {
     const char *at = end;
@@ -343,7 +343,7 @@ static bool read_before(const char *line, const char *end, char *sentence, size_
     return false;
 }
 
-/* A line without a place; one that ends with a colon has the next one tell the rest, as PoCL's linker says it. */
+/* A line without a place. After a line that ends with a colon the next one tells the rest, as PoCL's linker says it. */
 static bool read_anywhere(const char *line, char *sentence, size_t size)
 {
     const char *end = line_end(line), *found = strcasestr(line, "error");
@@ -369,7 +369,7 @@ static void find_error(const char *log, char *sentence, size_t size)
             return;
 }
 
-/* Where line `wanted` of the text comes from; false when the text is shorter. */
+/* Finds the file and line of line `wanted` of the text. False when the text is shorter. */
 static bool find_place(const char *source, unsigned long wanted, char path[PATH_MAX], unsigned long *number)
 {
     unsigned long at = 1, here = 1;
@@ -382,7 +382,7 @@ static bool find_place(const char *source, unsigned long wanted, char path[PATH_
 
 void opencl_first_error(const char *source, const char *log, char *sentence, size_t size)
 {
-    static const char whole[] = "<kernel>:"; /* what NVIDIA calls the text */
+    static const char whole[] = "<kernel>:"; /* NVIDIA's name of the text */
     char path[PATH_MAX], *end, *found;
     unsigned long number;
     find_error(log, sentence, size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages: memory in which the pump leaves requests for the device and finds its replies. Where the driver has
- * host memory that kernels reach while the host works in it too (cl_nv_create_buffer), a stage is that;
- * elsewhere it is memory on either side, and opencl_gather.c copies. A direct device has stages for other programs' messages. No locks: the opening of a device, then
- * the pump's thread alone.
+ * Stages: memory in which the pump leaves requests for the device and finds its replies. A stage is host memory that
+ * kernels reach while the host works in it too, where the driver has such memory (cl_nv_create_buffer). Elsewhere it is
+ * memory on either side, and opencl_gather.c copies. A direct device has stages for other programs' messages. No locks:
+ * the opening of a device, then the pump's thread alone.
  */
 #include "opencl_stage.h"
 #include "opencl_wait.h"
@@ -39,7 +39,7 @@ static cl_int make_reachable(const gyre_device *device, cl_command_queue queue, 
     return code;
 }
 
-/* A direct device works in the host's own. */
+/* A direct device works in the host's own memory. */
 static cl_int make_pair(const gyre_device *device, struct opencl_stage *stage)
 {
     cl_int code = CL_SUCCESS;
@@ -90,7 +90,7 @@ void opencl_stage_release(const gyre_device *device, cl_command_queue queue, str
     memset(stage, 0, sizeof *stage);
 }
 
-/* Whether what the device writes shows while the memory is mapped. */
+/* Whether a write of the device shows while the memory is mapped. */
 static bool shows_memory(const gyre_device *device)
 {
     const uint64_t written = UINT64_C(0x1122334455667788);

@@ -4,7 +4,7 @@
  * promises to run only as many work-groups at once as it has compute units, and transfers need one of these
  * too, so the blocks of all kernels that stay are added up, and a launch beyond them is refused.
  *
- * No locks but the atomic sum. The watcher's thread only reads the log.
+ * No locks, except the atomic sum. The watcher's thread only reads the log.
  */
 #include "opencl_check.h"
 #include "opencl_report.h"

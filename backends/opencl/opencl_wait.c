@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for commands. PoCL's threads now and then sleep through the signal that a command was enqueued, and
- * nothing would wake them but another one (seen with 3.1 on glibc 2.36, whose condition variables may lose a
- * signal). So nothing here sleeps inside a platform that runs on processors: it looks, and now and then
- * enqueues a marker in a command queue of its own, which is such a signal. No locks; any thread.
+ * Waiting for commands. PoCL's threads now and then sleep through the signal that a command was enqueued, and only another
+ * signal wakes them (seen with 3.1 on glibc 2.36, whose condition variables may lose a signal). So no thread here sleeps
+ * inside a platform that runs on processors: it looks, and now and then enqueues a marker in a command queue of its own,
+ * which is such a signal. No locks. Threads: any.
  */
 #include "opencl_wait.h"
 

@@ -25,7 +25,7 @@
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
-/* How often the end of a process is looked for where the kernel has no pidfd. */
+/* The time between two looks for the end of a process, on a system without pidfd. */
 #define LOOK_NS UINT64_C(5000000)
 
 static void close_descriptor(int *descriptor)
@@ -123,7 +123,7 @@ static void reap_worker(struct gyre_keeper *keeper)
     while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&keeper->lock);
-    if (!keeper->reason[0]) /* else whoever killed it said so */
+    if (!keeper->reason[0]) /* else the thread that killed it set the reason */
         gyre_worker_explain(wait_status, reaped == pid, keeper->reason, sizeof keeper->reason);
     gyre_guard_purge(keeper->number);
     keeper->alive = false;

@@ -16,7 +16,7 @@
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_objects.h"
 
-/* How much later than its deadline a worker may answer a wait. */
+/* A worker may answer a wait so much later than its deadline. */
 #define WAIT_GRACE_NS UINT64_C(1000000000)
 
 struct launch {

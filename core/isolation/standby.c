@@ -182,7 +182,7 @@ void proxy_standby_free(gyre_device *device)
 
 /* ---- taking over ---- */
 
-/* One that does not answer at once is of no use now. */
+/* A standby worker that does not answer at once is of no use now. */
 static bool promote_standby(gyre_device *device, struct proxy_connection *connection)
 {
     const struct proxy_call call = {.operation = GYRE_PARCEL_PROMOTE,
@@ -204,7 +204,7 @@ bool proxy_standby_take(gyre_device *device)
         pthread_cond_wait(&device->changed, &device->lock); /* which takes no longer than another start */
     bool ready = standby->state == STANDBY_READY;
     if (ready)
-        standby->state = STANDBY_ENDING; /* nobody else's, whatever comes of it */
+        standby->state = STANDBY_ENDING; /* from here on this thread alone has it */
     pthread_mutex_unlock(&device->lock);
     if (!ready)
         return false;

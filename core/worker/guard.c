@@ -58,7 +58,7 @@ static bool end_if_marked(int process, const char *mark)
     return marked;
 }
 
-/* One pass over all processes. Returns how many had the mark: they, and what they just started, may be there still. */
+/* One pass over all processes. Returns how many had the mark. They may be there still, and processes that they just started. */
 static size_t end_all_once(const char *mark)
 {
     size_t count = 0;

@@ -5,8 +5,8 @@
  *     gyre-worker PARENT [standby]
  *     gyre-worker PARENT guard MARK
  *
- * The core runs it as a child with a socket as descriptor 3; what is asked there is done with the plugin, and
- * the user's handlers run here. It ends with its parent, and without exit handlers: those are the driver's.
+ * The core runs it as a child with a socket as descriptor 3; the program calls the plugin as it is asked there,
+ * and the user's handlers run here. It ends with its parent, and without exit handlers: those are the driver's.
  */
 #include <signal.h>
 #include <stdlib.h>

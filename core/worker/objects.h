@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the core knows by numbers: modules, queues, buffers and launched kernels. Threads: any. */
+/* The objects that the core knows by numbers: modules, queues, buffers and launched kernels. Threads: any. */
 #ifndef GYRE_CORE_WORKER_OBJECTS_H
 #define GYRE_CORE_WORKER_OBJECTS_H
 
@@ -21,16 +21,15 @@ struct worker_object {
 
 /** Maps shared memory that came as a descriptor, which it closes. EXHAUSTED. */
 gyre_status worker_map(int descriptor, uint64_t size, void **mapping);
-/** Takes over the object (handle and mapping); EXHAUSTED without memory, and then they are the caller's
- * still. */
+/** Takes over the object (handle and mapping). EXHAUSTED without memory: then the caller still owns both. */
 gyre_status worker_keep(const struct worker_object *object);
 /** INTERNAL when the core names something that is not there. */
 gyre_status worker_find(uint64_t id, enum worker_kind kind, struct worker_object *out);
 /**
- * Looks at all launched kernels: LOST when their device died, which on some devices leaves the process alive.
+ * Looks at all launched kernels. LOST when their device died, which on some devices leaves the process alive.
  */
 gyre_status worker_look_at_residents(void);
-/** Releases what has this number. */
+/** Releases the object with this number. */
 gyre_status worker_release(uint64_t id);
 
 #endif
