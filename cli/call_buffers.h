@@ -10,23 +10,23 @@
 #include "cli/input_file.h"
 
 typedef struct call_buffers {
-    size_t count, bound_count;   /* those that the kernel binds come first */
+    size_t count, bound_count;   /* the buffers that the kernel binds come first */
     gyre_binding_name *bindings; /* for gyre_launch_desc */
     char **names;
 } call_buffers;
 
 /**
- * The names of two lists of "NAME=FILE" or "NAME=zeros:BYTES": of the buffers that the kernel binds, and of those that only
- * its messages name. Returns an exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in
- * every case.
+ * Takes the names out of two lists of "NAME=FILE" or "NAME=zeros:BYTES": `bound`, the buffers that the kernel binds, and `named`,
+ * the buffers that only its messages name. Returns an exit code and has said why when it is not CLI_OK. Finish with
+ * call_buffers_finish in every case.
  */
 int call_buffers_name(call_buffers *buffers, const cli_context *cli, const cli_list *bound,
                       const cli_list *named);
 
 /**
- * Makes the buffers of the same lists, with the files' contents. A file may be a pipe, which `wait` is for; before one is
- * read, the kernel, the first operand, is built and has to declare every name that is bound. Returns an exit code and has
- * said why when it is not CLI_OK.
+ * Makes the buffers of the same lists, with the files' contents. A file may be a pipe; `wait` says how long its writer may write
+ * nothing. Before a pipe is read, the kernel, the first operand, is built and has to declare every name that is bound. Returns an
+ * exit code and has said why when it is not CLI_OK.
  */
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
                       const input_wait *wait, const cli_list *bound, const cli_list *named);

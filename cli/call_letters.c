@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/types/message.h"
 
-/* What damaged a message may have damaged its parts: such a one is told by its length alone. */
+/* A damaged message may have damaged parts. Only the length of a malformed message is told. */
 static void print_request(const gyre_layout *layout, const void *request, uint32_t length, FILE *out)
 {
     if (layout->tail == 0 || gyre_layout_check_message(layout, request, length) == GYRE_OK)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loop of `gyre call`: fill a batch, send it, print what came back. It keeps the queue's credit itself,
- * so that no policy for full queues ever applies. One thread; waits only for the source or for a completion,
- * and for the source, or for room that others take, only when nothing is in flight. What an earlier run left in
- * the queue's journal is in flight from the beginning, and completed first.
+ * so that no policy for full queues ever applies. One thread. While requests are in flight the loop waits only for a completion; with
+ * none in flight it waits for the source, or for room that other clients take. Requests that an earlier run left in the queue's
+ * journal are in flight from the beginning and are completed first.
  */
 #include "cli/call_stream.h"
 
@@ -24,15 +24,16 @@ typedef struct call_stream {
     call_counts *counts;
     unsigned char *requests, *replies; /* `batch` of each */
     gyre_completion completions[BATCH_MAX];
-    size_t batch, batched;               /* the most, and those that are read and not sent */
-    uint64_t capacity, in_flight;        /* in flight: sent, and left */
-    uint64_t left_first, left_end, left; /* an earlier run's: their indices, and how many are still to come */
-    char refusal[REFUSAL_SIZE];          /* of the request that ended the batch; "" when none did */
+    size_t batch, batched;        /* the most requests, and the requests that are read and not sent */
+    uint64_t capacity, in_flight; /* in flight: sent, and left */
+    uint64_t left_first, left_end,
+        left; /* requests of an earlier run: their indices, and how many are not completed yet */
+    char refusal[REFUSAL_SIZE]; /* of the request that ended the batch; "" when none did */
 } call_stream;
 
 /* ---- what came back ---- */
 
-/* What a line counts as, once it is printed. */
+/* The count that a printed line adds to. */
 enum line { LINE_ANSWER, LINE_NO_REPLY, LINE_FAILURE, LINE_LOSS };
 
 /* A handler may write anything into its reply: what is no message of the type is told, not followed. */
@@ -115,7 +116,7 @@ static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
     return received ? GYRE_OK : status;
 }
 
-/* What was printed is there for whoever reads it. */
+/* Flushes, so that a reader has all that was printed. */
 static gyre_status show_reply(const call_stream *stream)
 {
     if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out))
@@ -303,7 +304,7 @@ static gyre_status stream_all(call_stream *stream)
 
 /* ---- the end ---- */
 
-/* What was sent has a line each, also what nobody will complete. */
+/* Prints a line for each request that was sent and that nobody will complete. */
 static void print_uncompleted(call_stream *stream, gyre_status why)
 {
     const bool gone = why == GYRE_LOST || why == GYRE_CLOSED;
@@ -316,7 +317,7 @@ static void print_uncompleted(call_stream *stream, gyre_status why)
         stream->counts->unanswered += count;
 }
 
-/* After a failure: what was accepted before is received all the same, unless that is what took too long. */
+/* After a failure: receives the completions of requests that were accepted before. After a timeout it receives only what is there. */
 static void settle_requests(call_stream *stream, gyre_status failure)
 {
     char reason[REASON_SIZE];
@@ -328,7 +329,7 @@ static void settle_requests(call_stream *stream, gyre_status failure)
     gyre_error_set(failure, "%s", reason);
 }
 
-/* What an earlier run left; most queues have no journal and nothing left. */
+/* Counts the requests that an earlier run left. Most queues have no journal and none left. */
 static void note_left(call_stream *stream)
 {
     gyre_recovered recovered = {.size = sizeof recovered};

@@ -30,7 +30,7 @@ typedef struct call_stream_desc {
     FILE *out;
 } call_stream_desc;
 
-/* Of those sent, each is one of answered, without_reply, failed, lost and unanswered in the end. */
+/* In the end each request that was sent counts as answered, without_reply, failed, lost or unanswered. */
 typedef struct call_counts {
     uint64_t sent, answered, without_reply, failed, lost, unanswered, refused;
     uint64_t recovered; /* of an earlier run, however they ended; in no other count */
@@ -39,7 +39,7 @@ typedef struct call_counts {
 /**
  * Runs until the source ends and every completion was printed. Batches whatever waits, and flushes `out`
  * before it waits for a request or a reply. Failed requests are counted, not an error. TIMEOUT when no completion came
- * in time, or what sending and receiving returned: what was sent before is then received and printed as well.
+ * in time, else the status of the send or receive that failed; completions of earlier requests are then received and printed as well.
  * *counts is set in every case.
  */
 gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts);

@@ -31,7 +31,7 @@
 
 #include "gyre/gyre.h"
 
-/** What the command exits with. */
+/** Exit codes of the command. */
 enum cli_exit {
     CLI_OK = 0,
     CLI_FAILED = 1,

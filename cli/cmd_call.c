@@ -170,7 +170,7 @@ static gyre_status state_read(call_run *call, const gyre_layout *layout, const c
     return status == GYRE_OK ? status : gyre_error_add(status, "--state");
 }
 
-/* What its journal says is its state then, whatever else was asked for. */
+/* Refuses --state for a kernel that was restored: its state is what the journal says. */
 static int refuse_restored(const call_run *call)
 {
     const char *journal = gyre_kernel_restored_from(call->kernel);
@@ -289,7 +289,7 @@ static int save_outputs(call_run *call)
     return code == CLI_OK ? call_buffers_save(&call->buffers, &call->output_specs) : code;
 }
 
-/* What is configured inactive would leave every request unanswered: it is said before one is sent. */
+/* Refuses a kernel that is configured inactive before a request is sent, because every request would stay unanswered. */
 static int refuse_inactive(const call_run *call)
 {
     gyre_kernel_info info = {.size = sizeof info};
@@ -329,7 +329,7 @@ static int run_opened(call_run *call)
     return code == CLI_OK ? saved : code;
 }
 
-/* What shapes a launch is the server's to say. */
+/* Refuses options of a launch, which only the server decides. */
 static int refuse_launch_options(const call_run *call)
 {
     const char *given = call->lanes                ? "--lanes"

@@ -266,7 +266,7 @@ static gyre_status build_for(const struct gyre_pipeline_desc *desc, const char *
     return gyre_pipeline_run(&own, out);
 }
 
-/* The kernels that a compiled file is for: the one that was named, or all. */
+/* Whether the compiled file is for this kernel: for the kernel that was named, else for all. */
 static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *record)
 {
     const gyre_kernel_record *named;
@@ -317,8 +317,8 @@ static bool judge_guess(void *context, const struct gyre_build *build)
 }
 
 /*
- * What the kernels are called is known for sure only when the file was built once, as for the name that it seems
- * to have. That was it, and nothing is compiled twice, unless the kernel that is meant needs other options.
+ * Only a build tells the names of the kernels for sure, and their options go by their names. So the file is built with the options of
+ * the name that the kernel seems to have, and is built a second time only when the kernel that is meant needs other options.
  */
 static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {

@@ -38,7 +38,7 @@ static const char HELP[] =
     "\n"
     "docs/configuration.md explains sections, keys and the files they come from.\n";
 
-/* Where a chosen value goes: to a table or an array; with neither, the operands are only checked. */
+/* Takes chosen values into a table or an array. With neither, the operands are only checked. */
 struct listing {
     const struct gyre_config *config;
     cli_table *table;

@@ -245,7 +245,7 @@ static int print_state(journal_run *run)
 
 /* ---- cut, convert ---- */
 
-/* What is written is read once more before it is anybody's. */
+/* Reads the written bytes once more before they become a journal. */
 static gyre_status check_written(const struct gyre_bytes *bytes, uint64_t end)
 {
     struct gyre_journal_content content;

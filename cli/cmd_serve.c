@@ -179,7 +179,7 @@ static int stop_serving(struct serving *serving)
     return code;
 }
 
-/* Which of several kernels a buffer is meant for could not be told. */
+/* Loads the buffers. Refuses buffers with several kernels, because nothing says which kernel a buffer is for. */
 static int load_buffers(struct serving *serving)
 {
     const cli_list none = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command by its name, among those that there are. No state. */
+/* Finds a command by its name. No state. */
 #include "cli/command_find.h"
 
 #include <string.h>

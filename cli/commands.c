@@ -50,8 +50,7 @@ static int run_command(cli_context *cli)
 
 /*
  * A program may be started without standard descriptors, and the first files that it opens would take their
- * places: replies would be printed into a queue. What is missing becomes something that fails when it is
- * used.
+ * places: replies would be printed into a queue. A missing descriptor becomes a descriptor that fails when it is used.
  */
 static bool standard_descriptors_exist(void)
 {

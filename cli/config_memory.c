@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queues cost: the types come from a compiled file, the rest from the configuration. One thread. */
+/* The memory that queues take: the types come from a compiled file, the rest from the configuration. One thread. */
 #include "cli/config_memory.h"
 #include "cli/json.h"
 #include "cli/open.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre config --memory FILE|NAME: what the queues of a file's kernels take, as they are configured. */
+/* gyre config --memory FILE|NAME: the memory that the queues of a file's kernels take, as they are configured. */
 #ifndef GYRE_CLI_CONFIG_MEMORY_H
 #define GYRE_CLI_CONFIG_MEMORY_H
 

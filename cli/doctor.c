@@ -101,7 +101,7 @@ static void look_for_check(doctor_report *report)
                         "install libclang and build again");
 }
 
-/* What a backend's device 0 would compile with. One that cannot start has its line in gyre backends. */
+/* The compiler of a backend's device 0. A backend that cannot start has its line in gyre backends. */
 static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, const char *backend,
                               const char *chosen, const char *without)
 {
@@ -122,7 +122,7 @@ static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, cons
             without);
 }
 
-/* What the build of this Gyre lacked. */
+/* The parts that the build of this Gyre left out. */
 static void look_for_left_out(doctor_report *report, const struct gyre_config *config)
 {
     struct gyre_registry *registry = NULL;
@@ -353,7 +353,8 @@ static worker_role role_of(const char *name)
     return stands_by ? WORKER_STANDS_BY : WORKER_NOT;
 }
 
-/* What a process of this user is. Its program is its parent; it ends with it, unless it was stopped at that moment. */
+/* The role of a process of this user. A worker's parent is its program, and the worker ends with its program, unless it was stopped
+ * at that moment. */
 static worker_role look_at_process(const char *pid, bool *orphaned)
 {
     char path[300], text[512], state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `gyre doctor` looks at. Each look adds findings; with `clean` it removes what dead processes left. */
+/* The looks of `gyre doctor`. Each look adds findings. With `clean` a look removes what dead processes left. */
 #ifndef GYRE_CLI_DOCTOR_H
 #define GYRE_CLI_DOCTOR_H
 

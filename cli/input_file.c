@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pipe is opened and read without blocking, so that one that nobody writes costs a sentence and not the command; only
- * poll waits, and not for ever.
+ * Opens and reads pipes without blocking, so that a pipe that nobody writes costs a sentence and not the command. Only poll waits,
+ * and not for ever.
  */
 #include "cli/input_file.h"
 
@@ -101,7 +101,7 @@ static int make_room(const input_file *file, uint64_t room, char **bytes)
     return CLI_OK;
 }
 
-/* What is there, up to `room` bytes; 0 at the end. `written`: set when somebody writes, or wrote. */
+/* Reads the bytes that are there, up to `room`; 0 at the end. *written: set when somebody writes, or wrote. */
 static int read_some(const input_file *file, const input_wait *wait, char *bytes, size_t room, size_t *got,
                      bool *written)
 {

@@ -21,14 +21,14 @@ typedef struct input_wait {
 } input_wait;
 
 /**
- * Opens without waiting for anybody. Returns an exit code and has said why when it is not CLI_OK; what is neither a
- * regular file nor a pipe is refused. `what` and `path` are borrowed until input_file_close.
+ * Opens without waiting for anybody. Returns an exit code and has said why when it is not CLI_OK; refuses a path that is neither a
+ * regular file nor a pipe. `what` and `path` are borrowed until input_file_close.
  */
 int input_file_open(input_file *file, const char *what, const char *path);
 
 /**
- * Reads to the end, or `most` bytes. A pipe is waited for, its next bytes or its end as long as `wait` says at a time; a
- * named one that nobody has open for writing is refused at once. Returns an exit code and has said why when it is not
+ * Reads to the end, or `most` bytes. Waits for the next bytes of a pipe, or its end, as long as `wait` says each time. A named pipe
+ * that nobody has open for writing is refused at once. Returns an exit code and has said why when it is not
  * CLI_OK; CLI_TIMEOUT for a writer that writes nothing. Owner of *bytes: the caller, free().
  */
 int input_file_read(const input_file *file, uint64_t most, const input_wait *wait, char **bytes,

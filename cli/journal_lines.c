@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a journal holds as lines of JSON (journal_view.h). What is no message of its type is shown as bytes. */
+/* The content of a journal as lines of JSON (journal_view.h). A value that is no message of its type is shown as bytes. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -113,7 +113,7 @@ gyre_status journal_view_add_types(journal_view *view, const type_list *types)
     return GYRE_OK;
 }
 
-/* The type of the list that goes by that name; one that keeps nothing has none. */
+/* Finds the type of the list that has the name of `was`. *out is NULL where the journal has no messages or state of that kind. */
 static gyre_status find_later(const journal_view *view, const type_list *types, const gyre_layout *was,
                               const gyre_layout **out)
 {

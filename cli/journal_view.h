@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A journal as `gyre journal` sees it: what is in its file, the layouts of its types, and lines of JSON. One thread. What the
- * file says was checked by core/journal; whether a message is one of its type is checked here, before it is printed.
+ * A journal as `gyre journal` sees it: the content of its file, the layouts of its types, and lines of JSON. One thread. core/journal
+ * checks the file; here each message is checked against its type before it is printed.
  */
 #ifndef GYRE_CLI_JOURNAL_VIEW_H
 #define GYRE_CLI_JOURNAL_VIEW_H
@@ -38,11 +38,11 @@ gyre_status journal_view_check(const journal_view *view);
 /** "ended", "open" (its program did not end in order), "cut", "damaged". */
 const char *journal_view_end_word(const journal_view *view);
 
-/** Whose it is and what it holds. */
+/** Writes whose journal it is and what it holds. */
 void journal_view_write_head(const journal_view *view, FILE *out);
-/** A request, and what became of it. */
+/** Writes a request and its outcome. */
 void journal_view_write_request(const journal_view *view, uint64_t index, FILE *out);
-/** What the last checkpoint holds: an object of the state, or, `buffer`, an array of that buffer's elements. INVALID. */
+/** Writes the last checkpoint's state as an object; with `buffer`, the elements of that buffer as an array. INVALID. */
 gyre_status journal_view_write_state(const journal_view *view, const char *buffer, FILE *out);
 /** Its bytes; *size 0 when there are none. INVALID for a buffer that is not in it. */
 gyre_status journal_view_state_bytes(const journal_view *view, const char *buffer,

@@ -69,7 +69,7 @@ void message_json_write_text(const char *text, FILE *out);
  */
 char *message_json_quote_numbers(const char *text, size_t length, size_t *quoted_length);
 
-/** Where an offset into quoted text lies in the text that it was made from. */
+/** The offset in the text itself of an offset into the quoted text that was made from it. */
 size_t message_json_unquoted_offset(const char *text, size_t length, size_t offset);
 
 /* The member that tells which message of a protocol it is. */

@@ -276,7 +276,7 @@ static gyre_status unknown_type(const gyre_layout *layout, const char *name)
                           gyre_text_hint(name, names, count, hint));
 }
 
-/* Which message it is, and its members: those beside "type", or those of the only member. */
+/* Finds which message of a protocol the value is, and its members: the members beside "type", or the members of the only member. */
 static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_t *number, json_t **members)
 {
     json_t *type = json_object_get(value, MESSAGE_JSON_TYPE);

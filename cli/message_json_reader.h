@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that read messages from JSON share. */
+/* The reader that the files share which read messages from JSON. */
 #ifndef GYRE_CLI_MESSAGE_JSON_READER_H
 #define GYRE_CLI_MESSAGE_JSON_READER_H
 

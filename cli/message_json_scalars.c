@@ -48,7 +48,7 @@ bool reader_holds_nul(const json_t *value)
     return json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value);
 }
 
-/* What a value is, for "found ...". */
+/* Words for a value, behind "found" in a sentence. */
 static const char *describe_value(const json_t *value, char *text)
 {
     switch (json_typeof(value)) {

@@ -122,7 +122,7 @@ static void write_id128(const unsigned char *bytes, FILE *out)
     fputc('"', out);
 }
 
-/* Of what lies in a device buffer: which part of which. */
+/* Writes which piece of which device buffer holds the items. */
 static void write_far(const unsigned char *message, gyre_part part, FILE *out)
 {
     gyre_far far;

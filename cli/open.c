@@ -70,7 +70,7 @@ gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out)
     return open_with(cli, print_timed_log, out);
 }
 
-/* What cannot be a path of a kernel and is none is the name of one that is configured. */
+/* Whether the operand is the name of a configured kernel: it has no letter of a path, and no file has that name. */
 static bool is_kernel_name(const char *operand)
 {
     struct stat info;

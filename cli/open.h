@@ -13,11 +13,11 @@ struct gyre_config;
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
 /** The same for a program that serves for long: its log has time stamps. */
 gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out);
-/** What launches a kernel that an operand names: a file, or one whose source is configured. */
+/** The description that launches the kernel that an operand names: a file, or a kernel whose source is configured. */
 gyre_launch_desc cli_launch(const cli_context *cli, const char *operand);
 /** The same configuration without a runtime. Owner of *out: the caller. */
 gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
-/** Its warnings to stderr, as cli_open writes them. */
+/** Writes the warnings of a configuration to stderr, as cli_open does. */
 void cli_warn(const struct gyre_config *config);
 /**
  * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that was

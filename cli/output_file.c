@@ -45,7 +45,7 @@ static bool write_in_place(const char *path, const void *bytes, size_t size)
     return descriptor >= 0 && write_and_close(descriptor, bytes, size);
 }
 
-/* Into a name that nobody has; -1 with errno. Who replaces a file keeps its rights. */
+/* Opens a new file of a name that no file has; -1 with errno. The new file gets the rights of the file that it will replace. */
 static int open_beside(const char *beside, const struct stat *replaced)
 {
     const int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_NEW);

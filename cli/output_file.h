@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /**
- * Writes the whole file, or leaves what was there, a file or none, as it was. What is no regular file, a device or a pipe,
- * is written to, and so is what a link leads to, and a file whose folder takes no other name. False with errno.
+ * Writes the whole file, or leaves the old file, or its absence, as it was. A device, a pipe, the target of a link, and a file whose
+ * folder takes no other name are written to directly. False with errno.
  */
 bool output_file_write(const char *path, const void *bytes, size_t size);
 

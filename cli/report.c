@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command says besides results: one line on stderr and an exit code. Other people's texts (file
+ * Sentences of the command besides its results: one line on stderr and an exit code. Other people's texts (file
  * names, compilers, handlers) are printed without their control characters.
  */
 #include "cli/cli.h"

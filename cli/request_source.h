@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where `gyre call` takes its requests from: arguments, or the lines of a descriptor. One thread.
+ * The source of the requests of `gyre call`: arguments, or the lines of a descriptor. One thread.
  *
  * Blank lines are skipped. Lines may be as long as REQUEST_LINE_MAX; the last one needs no newline.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The message types that a file declares: of a kernel file those that its kernels use, of a header all that
- * it declares. The file is compiled for that, by the backend that would run it. One thread.
+ * The message types of a file: the types that its kernels use, or, of a header, all types that it declares. The backend that would run
+ * the file compiles it to find them. One thread.
  */
 #ifndef GYRE_CLI_TYPE_LIST_H
 #define GYRE_CLI_TYPE_LIST_H

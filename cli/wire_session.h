@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `gyre encode`, `gyre decode` and `gyre wire` share: the types of a file and their descriptions. */
+/* The types of a file and their descriptions, for `gyre encode`, `gyre decode` and `gyre wire`. */
 #ifndef GYRE_CLI_WIRE_SESSION_H
 #define GYRE_CLI_WIRE_SESSION_H
 
@@ -26,13 +26,13 @@ int wire_session_open(const cli_context *cli, wire_session *session);
 /** Finds --type, or the only message of the file, and checks that its description fits. As above. */
 int wire_session_choose(wire_session *session);
 /**
- * What the command line asks for: parses it, opens and chooses. False when that was all, or it failed; *code is then
- * the exit code.
+ * Parses the command line, opens the session and chooses the type. False when nothing is left to do, or something failed; *code is
+ * then the exit code.
  */
 bool wire_session_begin(cli_context *cli, const cli_option *options, wire_session *session, int *code);
 void wire_session_close(wire_session *session);
 
-/** Whether it may travel alone; others are records inside messages. */
+/** Whether messages of this type travel alone. Other types are records inside messages. */
 bool wire_session_is_message(const gyre_layout *layout);
 
 #endif

@@ -3,7 +3,7 @@
  * The frame of `gyre bench`: cases, the rows they fill, and the rounds in which a case and its floor take
  * turns, because the machine is another one a second later.
  *
- * Cases use the public API alone. A case is single-threaded but for the threads that it starts itself.
+ * Cases use the public API alone. A case is single-threaded except for the threads that it starts itself.
  */
 #ifndef GYRE_CLI_BENCH_BENCH_H
 #define GYRE_CLI_BENCH_BENCH_H
@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "gyre/gyre.h"
 
-/** What a row is compared with. `found` is a multiple of the floor, or in `unit`. */
+/** A limit that a figure of a row is compared with. `found` is a multiple of the floor, or in `unit`. */
 typedef struct bench_target {
     const char *what; /* "p50 / floor" */
     const char *unit; /* "x", "msg/s", "ns", "cores", "bytes" */
@@ -22,7 +22,7 @@ typedef struct bench_target {
 
 enum { BENCH_TARGETS_MAX = 3 };
 
-/** One line of the report. What was not measured is absent from the JSON row, or null if every row has it. */
+/** One line of the report. A figure that was not measured is absent from the JSON row, or null where every row has it. */
 typedef struct bench_row {
     const char *name;
     char backend[32], device[128];
@@ -40,7 +40,7 @@ typedef struct bench_row {
     size_t target_count;
 } bench_row;
 
-/** What `gyre bench` was asked for. */
+/** The options of `gyre bench`. */
 typedef struct bench_options {
     const cli_context *cli;
     double seconds; /* for each case, its floor included */

@@ -21,7 +21,7 @@ struct pairs {
     bench_sample without[PAIRS], with[PAIRS];
 };
 
-/* What the two of a pair differ in. */
+/* The difference between the two sessions of a pair. */
 struct side {
     const char *const *settings;
     bool attached;

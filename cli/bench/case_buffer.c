@@ -64,7 +64,7 @@ static gyre_status move_once(struct mover *mover)
     return make_and_free(mover);
 }
 
-/* What the buffer holds after the round is what was moved there. */
+/* Counts an error where the buffer does not hold what the round moved there. */
 static gyre_status check_buffer(struct mover *mover, bench_sample *sample)
 {
     gyre_status status = gyre_buffer_download(mover->buffer, 0, mover->back, BUFFER_SIZE);

@@ -55,7 +55,7 @@ static gyre_status run_rounds(const bench_case *self, const bench_options *optio
     return bench_story_tell(&story, self);
 }
 
-/* What every round does around its loop. */
+/* The beginning and the end of every round, around its loop. */
 static gyre_status time_calls(struct caller *caller,
                               gyre_status (*loop)(struct caller *, uint64_t, bench_sample *),
                               uint64_t duration_ns, bench_sample *sample)

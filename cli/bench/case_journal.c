@@ -31,7 +31,7 @@ struct journal {
     bench_histogram histogram;
 };
 
-/* Of the case that runs, for its floor. */
+/* The folder of the case that runs, for its floor. */
 static struct gyre_temporary folder;
 
 /* ---- the disk ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel costs that has nothing to do: the processor's time, and memory. */
+/* The cost of a kernel that has nothing to do: the processor's time, and memory. */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_device.h"
 #include "cli/bench/session.h"

@@ -62,7 +62,7 @@ static void fill_row(void)
     }
 }
 
-/* What was decoded from what was encoded is what was there. */
+/* Counts the requests that encoding and decoding changed, or that failed. */
 static uint64_t count_wrong(void)
 {
     uint64_t wrong = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What floors are made of: the thread of their server, and memory for their rings. */
+/* The thread of the server of a floor, and memory for its rings. */
 #ifndef GYRE_CLI_BENCH_FLOOR_SERVER_H
 #define GYRE_CLI_BENCH_FLOOR_SERVER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What measuring takes: a histogram that allocates nothing, the cores that threads are pinned to, CPU time.
+ * The tools of measuring: a histogram that allocates nothing, the cores that threads are pinned to, CPU time.
  *
  * One latency is the time from one clock reading to the next, so it contains the cost of one reading; floors
  * and cases are measured alike. Threads: a histogram is one thread's; the rest is any.
@@ -39,7 +39,7 @@ static inline void bench_histogram_add(bench_histogram *histogram, uint64_t valu
 /** The value below or at which a `share` (0 to 1) of the values lie; 0 when there are none. */
 uint64_t bench_histogram_quantile(const bench_histogram *histogram, double share);
 
-/** What one round of a floor or a case gave; members that were not measured are 0. */
+/** The figures of one round of a floor or a case; members that were not measured are 0. */
 typedef struct bench_sample {
     uint64_t messages, errors;
     double per_second;

@@ -95,7 +95,7 @@ static gyre_status prepare_command(struct bench_serving *serving, const bench_ca
 
 /* ---- the process ---- */
 
-/* Of a forked child: only what is safe there. */
+/* Runs in a forked child and does only what is safe there. */
 static void become_server(const struct bench_serving *serving, pid_t parent, int words)
 {
     const int errors = open(serving->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -124,7 +124,7 @@ static gyre_status start_process(struct bench_serving *serving)
     return gyre_error_set(GYRE_EXHAUSTED, "no process for a server: %s", strerror(errno));
 }
 
-/* What it said, on one line. */
+/* Fails with the words of the server, on one line. */
 static gyre_status tell_failed(const struct bench_serving *serving)
 {
     char text[400];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case measures: a queue into a kernel of a runtime here, or of a server's process. */
+/* The session of a case: a queue into a kernel of a runtime here, or of a server's process. */
 #include "cli/bench/session.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/runtime.h"

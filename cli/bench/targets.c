@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each backend should reach. The table of cases holds the CPU's figures, on two cores; others stand
+ * The figures that each backend should reach. The table of cases holds the CPU's figures, on two cores; others stand
  * here. What OpenCL should reach is told by a plain program on the same device (tests/bench/peer_opencl.c).
  */
 #include <string.h>

@@ -84,7 +84,7 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 /* Any odd number with many bits: neighbouring words and messages differ everywhere. */
 #define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* What an addition and its sum have in common: ids, priority, and that there is a correlation. */
+/* The members that an addition and its sum have in common: ids, priority, and whether there is a correlation. */
 BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_t number)
 {
     const uint64_t words[4] = {number, number * BENCH_STEP, ~number, number ^ BENCH_STEP};

@@ -9,7 +9,8 @@
 void check_protocols(struct checker *checker);
 /** Refuses a call of the handler of a type, where there is no such handler. False: the call is of another function. */
 bool refuse_unhandled(struct checker *checker, const char *function, const struct place *place);
-/** Refuses what the parser says of the handler of a type. `other_line`: the line of the earlier definition. False: the parser speaks of something else. */
+/** Refuses what the parser says of the handler of a type. `other_line`: the line of the earlier definition. False: the parser speaks
+ * of something else. */
 bool refuse_protocol(struct checker *checker, const struct place *place, const char *text,
                      unsigned other_line);
 /** Refuses a part of a request that is assigned to a part of the reply. */

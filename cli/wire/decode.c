@@ -192,7 +192,7 @@ static void read_flagged(reader *in, gyre_pack_options options, const gyre_layou
         read_value(in, options, element, item);
 }
 
-/* Of texts and objects, whose null is in their own first bytes. */
+/* An optional text or object: its null is in its own first bytes. */
 static void read_nullable(reader *in, gyre_pack_options options, const gyre_layout *layout,
                           unsigned char *value)
 {

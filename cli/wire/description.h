@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file says of the wire form of its types (GYRE_WIRE). */
+/* Reading the descriptions of wire forms (GYRE_WIRE) in a file. */
 #ifndef GYRE_CLI_WIRE_DESCRIPTION_H
 #define GYRE_CLI_WIRE_DESCRIPTION_H
 

@@ -38,7 +38,7 @@ static const char *const_word(const generator *g)
 
 /* ---- names ---- */
 
-/* What the functions call their own: "out", "part0". */
+/* Whether the generated functions have a variable of that name: "out", "part0". */
 static bool is_local(const char *name)
 {
     static const char *const words[] = {"in", "out", "value", "message", "from", "to", "each", "part"};
@@ -67,7 +67,7 @@ static const char *type_name(const gyre_layout *layout, char alias[NAME_SIZE])
 
 /* ---- parts ---- */
 
-/* Where item `index` of the part of this depth lies, as a typed pointer. */
+/* `pointer` gets the text of a typed pointer to item `index` of the part of this depth. */
 static void item_pointer(const generator *g, const gyre_layout *element, const char *index, char *pointer)
 {
     char alias[NAME_SIZE];

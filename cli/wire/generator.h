@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files share that write source; nobody else includes it. */
+/* The writer of generated source, for the files that emit it; nobody else includes it. */
 #ifndef GYRE_CLI_WIRE_GENERATOR_H
 #define GYRE_CLI_WIRE_GENERATOR_H
 

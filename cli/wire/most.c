@@ -25,7 +25,7 @@ static uint64_t optional_size(const gyre_pack *wire, gyre_pack_options options, 
     return (options.nullable != GYRE_PACK_NULLABLE_BARE) + padding + gyre_pack_fixed_size(wire, element);
 }
 
-/* What a value takes where it stands, without the items of its parts. */
+/* The bytes that a value takes where it stands, without the items of its parts. */
 static uint64_t inline_size(const gyre_pack *wire, gyre_pack_options options, const gyre_layout *layout)
 {
     if (layout->shape == GYRE_SHAPE_OPTIONAL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a wire description says of a type, and whether it can. No state. */
+/* Answers from a description about a type, and whether the description fits the type. No state. */
 #include "cli/wire/pack.h"
 
 #include <inttypes.h>

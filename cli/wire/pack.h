@@ -41,7 +41,7 @@ typedef struct gyre_pack_options {
     gyre_pack_guid guid;
 } gyre_pack_options;
 
-/** What a description says of one record. */
+/** The description of one record. */
 typedef struct gyre_pack_record {
     char *type;
     gyre_pack_options options;
@@ -49,7 +49,7 @@ typedef struct gyre_pack_record {
     size_t field_count;
 } gyre_pack_record;
 
-/** What is said of all records of a file. {0} is a description in which every record is an object. */
+/** The descriptions of all records of a file. In {0} every record is an object. */
 typedef struct gyre_pack {
     gyre_pack_options defaults; /* of records that are not in the list */
     gyre_pack_record *records;
@@ -71,7 +71,7 @@ uint64_t gyre_pack_fixed_size(const gyre_pack *wire, const gyre_layout *layout);
 uint64_t gyre_pack_alignment(const gyre_layout *layout);
 /** Whether an optional of this element has a flag, or a null of its own. */
 bool gyre_pack_has_flag(const gyre_pack *wire, const gyre_layout *element);
-/** Where byte `i` of an id128 stands on the wire. */
+/** The place of byte `i` of an id128 on the wire. */
 size_t gyre_pack_guid_place(gyre_pack_guid guid, size_t i);
 
 #endif

@@ -51,7 +51,7 @@ struct gyre_config_value {
     const struct gyre_config_row *row; /* NULL: a key that only the backend knows, always text */
 };
 
-/** What became of a drop-in file. */
+/** Whether a drop-in file was read, and why not. */
 enum gyre_manifest_state {
     GYRE_MANIFEST_READ = 1,
     GYRE_MANIFEST_MASKED = 2,  /* a later folder has a file of that name: `by` */
@@ -110,7 +110,7 @@ const char *const *gyre_config_names(const struct gyre_config *config, enum gyre
                                      size_t *count);
 /** Whether a section is named so; every kind has a `default`. */
 bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name);
-/** Where something of a section was set; NULL: nowhere, it is empty. */
+/** The origin of one value that the section itself sets; NULL: the section sets none. */
 const char *gyre_config_place(const struct gyre_config *config, enum gyre_section_kind kind,
                               const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the drop-ins in their folders and reads those that count: of files with one name only that of the
- * last folder, and not even that one when it is a link to the null device. No locks: one thread loads.
+ * Finds the drop-ins in their folders and reads them. When several folders have a file of one name, only the file of the last folder
+ * counts. A link to the null device counts for its name and is not read. No locks: one thread loads.
  */
 #include "core/config/settings.h"
 
@@ -37,7 +37,7 @@ static gyre_status add_manifest(struct gyre_settings *settings, const char *fold
     return GYRE_OK;
 }
 
-/* In a usual folder one that this user may not read masks none. */
+/* A file in a usual folder that this user may not read masks no other file. */
 static gyre_status add_dropin(struct gyre_settings *settings, const char *folder, const char *name,
                               const char *named_by)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where configuration files and the folders of the defaults are, by the rules of the XDG base directories.
+ * The places of configuration files and the folders of the defaults, by the rules of the XDG base directories.
  *
  * Looks at nothing on disk. Texts live in the pool or were handed in.
  */
@@ -27,7 +27,7 @@ const char *gyre_environment_get(const char *const *environment, const char *nam
 gyre_status gyre_folders_find(const struct gyre_config_desc *desc, const char *const *environment,
                               struct gyre_pool *pool, struct gyre_folders *out);
 
-/** What stands for a row's preset here: itself, or the folder that "@plugins", "@dropins", "@cache" name. */
+/** The value of a row's preset: the folder that "@plugins", "@dropins" or "@cache" names, else the preset itself. */
 const char *gyre_folders_preset(const struct gyre_folders *folders, const char *preset);
 
 #endif

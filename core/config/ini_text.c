@@ -94,7 +94,7 @@ static bool is_control(unsigned char c)
     return (c < 0x20 && c != '\t') || c == 0x7F;
 }
 
-/* What is wrong with the character at `at`; NULL when it may stand there. */
+/* Why the character at `at` may not stand there; NULL when it may. */
 static const char *letter_complaint(const unsigned char *at, size_t left)
 {
     if (*at == '\n' || (*at == '\r' && left > 1 && at[1] == '\n'))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the layers said, before it is decided what takes effect: checked settings and warnings.
+ * The settings of all layers, checked, and the warnings about them, before it is decided which settings take effect.
  *
  * Used while loading, by one thread. Everything lives in the pool.
  */

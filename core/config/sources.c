@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads every layer but the drop-ins: files, environment, lists of settings. A file whose folder or name is
- * the usual one may be absent; one that somebody named may not. No locks: one thread loads.
+ * Reads every layer except the drop-ins: files, environment, lists of settings. A file in a usual place may be absent; a file that
+ * somebody named must be there. No locks: one thread loads.
  */
 #include "core/config/settings.h"
 

@@ -11,7 +11,7 @@
 #include "core/config/table.h"
 #include "gyre/status.h"
 
-/** Where relative paths and "~/" lead. */
+/** The folders that relative paths and "~/" start from. */
 struct gyre_value_place {
     const char *folder; /* absolute: of the file that says it, or the current directory */
     const char *home;   /* the user's home folder; NULL when unknown */
@@ -31,7 +31,7 @@ gyre_status gyre_value_read(const struct gyre_config_row *row, const char *text,
                             const struct gyre_value_place *place, struct gyre_pool *pool,
                             struct gyre_value *out);
 
-/** What the row takes, e.g. "a whole number from 0 to 1024"; `size` bytes at most, cut beyond. */
+/** Writes which values the row takes, e.g. "a whole number from 0 to 1024"; `size` bytes at most, cut beyond. */
 void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t size);
 
 /** Whether every character may stand in a name: letters, digits, '_', '-', '.'. False for "". */

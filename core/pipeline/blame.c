@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a compiler says of an option, it says of a setting: this finds which, by the words. A sentence with a place
+ * Finds, by the words of a compiler's sentence about an option, the setting that the option comes from. A sentence with a place
  * in a file is about that file. No state.
  */
 #include "core/base/error.h"
@@ -39,7 +39,7 @@ static bool speaks_of_option(const char *sentence, const char *option)
     return false;
 }
 
-/* What is no option by itself, but a value: in quotation marks there, behind an equals sign, or the name of a file. */
+/* Whether the sentence names a value that is no option by itself: in quotation marks, behind an equals sign, or as the name of a file. */
 static bool speaks_of_value(const char *sentence, const char *value)
 {
     const size_t length = strlen(value);

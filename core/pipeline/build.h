@@ -12,15 +12,15 @@ gyre_module *gyre_build_module(const struct gyre_build *build);
 const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build);
 
 /**
- * Whether the build is a file compiled before, without some word of `options` (of a kernel, as in the
- * description); these words are then in `lacking`. A source has what it was compiled with, and lacks nothing.
+ * Whether the build is a file compiled before that was compiled without some word of `options`, the options of a kernel in
+ * gyre_pipeline_desc; `lacking` gets these words. A build of a source is compiled with its options and lacks none.
  */
 bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size);
 
 /**
- * What the handlers of the file were compiled from, as a hash: the text of the file and of its author's headers without
- * comments and blanks, and the macros that options define. The same on every backend. 0: the file was compiled by a
- * Gyre that did not note it.
+ * A hash of all that the handlers of the file were compiled from: the text of the file and of its author's headers without
+ * comments and blanks, and the macros that options define. The hash is the same on every backend. 0: the Gyre that compiled the
+ * file did not note it.
  */
 uint64_t gyre_build_handler(const struct gyre_build *build);
 
@@ -36,8 +36,8 @@ const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, s
 bool gyre_record_is_migration(const gyre_kernel_record *record);
 
 /**
- * The kernel of that name; NULL: the one that the source named, or the only one. NOT_FOUND with the names
- * that there are (and the nearest), INVALID when there are several and none was named.
+ * Finds the kernel of that name. `name` NULL: the kernel that the source named, else the file's only kernel. NOT_FOUND with the names
+ * in the file and the nearest of them; INVALID when the file has several kernels and none was named.
  */
 gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
                               const gyre_kernel_record **out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stage check: runs gyre-check beside the compiler, in a thread of its own, and reads what it wrote. The C
- * parser stays out of this process: its libraries clash with those that drivers bring along.
+ * parser stays out of this process, because its libraries clash with libraries of drivers.
  *
- * The report is lines of fields separated by tabs (cli/check/report.h writes them); only one that ends with
- * "done" counts. A check belongs to one run of the pipeline; the thread is its only other user.
+ * The report is lines of fields separated by tabs (cli/check/report.h writes them). A report counts only when it ends with
+ * "done". A check belongs to one run of the pipeline; the thread is its only other user.
  */
 #include "core/base/error.h"
 #include "core/base/places.h"

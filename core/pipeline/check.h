@@ -35,7 +35,7 @@ struct gyre_check {
     char messages[4096];
 };
 
-/** Where the helper program is, or should be. False when it is not installed. */
+/** Writes the path where the helper program is, or should be. False when it is not installed. */
 bool gyre_check_installed(char path[PATH_MAX]);
 /** Starts the check; when no thread can be had, it is done at once. */
 void gyre_check_start(struct gyre_check *check);

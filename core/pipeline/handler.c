@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler is known by: a hash of its file's text, of what that includes of its author's, and of the macros
- * that options define. Comments, blanks and where lines end are no part of it, nor is where the files are, the
- * backend, or Gyre's version: the same handler is the same on another backend and after an update of Gyre.
+ * The hash that a handler is known by: of its file's text, of its author's headers that the file includes, and of the macros
+ * that options define. Comments, blanks, ends of lines, places of files, the backend and Gyre's version are no part of the hash:
+ * a handler has the same hash on another backend and after an update of Gyre.
  *
  * Whichever #if is true, everything that is included counts. Headers that are found neither beside the file that
  * names them, nor beside the kernel file, nor in an -I folder of the options are the system's or Gyre's. No state.

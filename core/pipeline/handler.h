@@ -8,8 +8,8 @@
 #include "core/pipeline/source.h"
 
 /**
- * What the handlers of a source are known by, whichever backend compiles them: see gyre_build_handler. `headers`:
- * Gyre's own; `options`: all of the compiler's.
+ * The hash of the handlers of a source, whichever backend compiles them: see gyre_build_handler. `headers`: the folder of Gyre's own
+ * headers. `options`: all options of the compiler.
  */
 uint64_t gyre_handler_hash(const struct gyre_source *source, const char *headers, const char *options);
 

@@ -50,7 +50,7 @@ static void make_key(struct gyre_run *run)
     gyre_cache_key(parts, sizeof parts / sizeof parts[0], run->key);
 }
 
-/* Of the kernel. A compiled file that is written out once more keeps those that it was compiled with. */
+/* The kernel's options for the note. A compiled file that is written out once more keeps the options that it was compiled with. */
 static const char *options_noted(struct gyre_run *run)
 {
     if (!run->source.is_artifact)
@@ -59,7 +59,7 @@ static const char *options_noted(struct gyre_run *run)
     return run->options;
 }
 
-/* Names end at a newline there, so one that holds a newline is cut; it is for people only. */
+/* A name in a note ends at a newline, so a name that holds a newline is cut. Only people read the name. */
 static char *make_note(struct gyre_run *run)
 {
     const gyre_device_info *info = gyre_dispatch_device_info(run->desc->device);

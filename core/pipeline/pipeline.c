@@ -73,7 +73,7 @@ static gyre_status stage_compile(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_COMPILE, start, status);
 }
 
-/* What the check found, unless the compiler's own error says it better: see check_wins. */
+/* Fails with the finding of the check, which the compiler's own error does not tell better (check_wins). */
 static gyre_status fail_check(struct gyre_run *run)
 {
     const struct gyre_stage_report *compiled = &run->report.stages[GYRE_STAGE_COMPILE];
@@ -144,8 +144,8 @@ static void start_check(struct gyre_run *run)
         gyre_check_start(&run->check);
 }
 
-/* Waits for the check where the compiler is not to see what it refuses. What the parser alone could not read, a
- * compiler's own parser stops at as well. */
+/* Waits for the check where the compiler must not see a refused source. A source that only the checker's parser cannot read is
+ * compiled: the compiler's parser stops at the same place. */
 static bool is_to_be_compiled(struct gyre_run *run)
 {
     if (run->settings.check == GYRE_CHECK_OFF || !gyre_dispatch_device_info(run->desc->device)->check_first)
@@ -225,8 +225,7 @@ static gyre_status stage_verify(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_VERIFY, start, status);
 }
 
-/* Between finding an entry and loading it another process
- * may evict it: then it is made again, for this run. */
+/* Makes an artifact again for this run, because another process evicted the entry of the cache before it was loaded. */
 static gyre_status load_again(struct gyre_run *run)
 {
     gyre_build_release(run->build);

@@ -53,7 +53,7 @@ struct gyre_stage_report {
     char text[256]; /* what came out, for people; of a failure: its sentence, cut */
 };
 
-/** What happened. Valid after a success and after a failure. */
+/** The report of one run. Valid after a success and after a failure. */
 struct gyre_pipeline_report {
     struct gyre_stage_report stages[GYRE_STAGE_COUNT]; /* indexed by gyre_stage */
     bool cache_hit;

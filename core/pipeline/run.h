@@ -16,7 +16,7 @@ struct gyre_run {
     const char *headers;
     char options[GYRE_OPTIONS_SIZE]; /* of the backend and of the kernel */
     struct gyre_source source;
-    uint64_t handler; /* of the source, or of the one that the artifact was made of; 0: unknown */
+    uint64_t handler; /* the hash of the source, or of the source that the artifact was made of; 0: unknown */
     struct gyre_cache cache;
     char key[GYRE_CACHE_KEY_SIZE];
     bool checked;            /* gyre-check is to judge it: part of the key */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pipeline takes from the configuration, and where the headers of the dialect are. */
+/* The settings for compiling, and the folder of the headers of the dialect. */
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/config/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the configuration says about compiling. */
+/* The settings for compiling, read from the configuration. */
 #ifndef GYRE_CORE_PIPELINE_SETTINGS_H
 #define GYRE_CORE_PIPELINE_SETTINGS_H
 
@@ -10,7 +10,7 @@ struct gyre_config;
 
 enum gyre_check_mode { GYRE_CHECK_AUTO = 0, GYRE_CHECK_ON = 1, GYRE_CHECK_OFF = 2 }; /* as in the table */
 
-/** What the configuration says about compiling; texts live as long as the configuration. */
+/** The settings for compiling. Texts live as long as the configuration. */
 struct gyre_pipeline_settings {
     enum gyre_check_mode check;
     const char *cache_dir; /* "" keeps nothing */

@@ -25,8 +25,8 @@ bool gyre_is_kernel_name(const char *text)
     return !*text;
 }
 
-/* What follows the colon is no identifier:
- * a mistake when a file lies before it, else part of a file's name. */
+/* The text behind the colon is no identifier. When the text before the colon is a file, that is a mistake; else the colon is part
+ * of a file's name. */
 static gyre_status check_kernel_name(const char *name, const char *colon)
 {
     char file[PATH_MAX];

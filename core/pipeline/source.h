@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be built: the source of kernels, or a file compiled before. */
+/* The file to build: a source of kernels, or a file compiled before. */
 #ifndef GYRE_CORE_PIPELINE_SOURCE_H
 #define GYRE_CORE_PIPELINE_SOURCE_H
 

@@ -17,7 +17,7 @@ struct gyre_workspace {
 gyre_status gyre_workspace_create(struct gyre_workspace *workspace);
 /** Writes the unit. */
 gyre_status gyre_workspace_write_unit(const struct gyre_workspace *workspace, const char *text);
-/** Removes the folder and all in it. Accepts one that was never created (zeroed). */
+/** Removes the folder and all in it. Accepts a workspace that was never created (zeroed). */
 void gyre_workspace_remove(struct gyre_workspace *workspace);
 
 #endif

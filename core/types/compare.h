@@ -14,10 +14,10 @@ gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const
                                 const char *b_owner);
 
 /**
- * Whether `longer` is `shorter` with fields appended. Without tails they lie behind the shorter type's last
- * byte, so that what each of them knows lies in the same place; with tails gyre_layout_convert leads from one
- * to the other, and the longer type's tail is at least as large. Of several types (GYRE_PROTOCOL) each one of `shorter` has
- * its number and name in `longer`, and is the same or extended there; gyre_layout_convert leads from one to the other.
+ * Whether `longer` is `shorter` with fields appended. In types without tails the appended fields lie behind the shorter type's last
+ * byte, so the common fields lie in the same places. In types with tails the longer type's tail is at least as large. In protocols
+ * (GYRE_PROTOCOL) each type of `shorter` has its number and name in `longer`, and is the same or extended there. With tails and in
+ * protocols gyre_layout_convert leads from one to the other.
  */
 bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter);
 

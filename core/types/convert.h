@@ -14,10 +14,10 @@ gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, co
                                 void *out);
 
 /**
- * What moves items between a message and a device's memory while the message is built anew. `carry` takes a
- * part's items away and says where they are; false: they stay. `fetch` brings back those of a far part that
- * `is_ours`, to be written at `items`; false: they cannot be had, and only their size is told then, in a far
- * part that names no buffer. Either may be NULL.
+ * Moves items between a message and a device's memory while the message is built anew. `carry` takes a part's items away and says
+ * in *far where they are; false: the items stay in the message. `fetch` writes the items of a far part to `items`, where `is_ours`
+ * says that the carrier has them; false: the items cannot be had, and the message gets a far part that has their size and names
+ * no buffer. Either may be NULL.
  */
 struct gyre_carrier {
     void *context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a finished layout says of itself: the canonical text, whose hash two layouts are compared by, and a
- * gyre_type of its own. No state.
+ * The canonical text of a finished layout, the hash of that text, by which two layouts are compared, and the layout's own copy of
+ * its gyre_type. No state.
  */
 #include "core/types/describe.h"
 
@@ -73,7 +73,7 @@ gyre_status gyre_layout_describe(gyre_arena *arena, gyre_layout *layout)
     return layout->text ? GYRE_OK : gyre_types_out_of_memory();
 }
 
-/* Of the text, in which elements and choices stand as well. */
+/* The number of fields in the text, where elements and choices stand as fields, too. */
 static uint32_t count_field_types(const gyre_layout *layout)
 {
     if (layout->scalar != GYRE_SCALAR_NO)

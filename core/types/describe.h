@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a finished layout says of itself. */
+/* The text, the hash and the own gyre_type of a finished layout. */
 #ifndef GYRE_CORE_TYPES_DESCRIBE_H
 #define GYRE_CORE_TYPES_DESCRIBE_H
 

@@ -50,7 +50,7 @@ static bool wrong_part(const gyre_part *part, const checker *check, const char *
     return false;
 }
 
-/* What lies in a device buffer is the device's to look at: here, that the message says where that is. */
+/* Checks that the message says where the items are. The items lie in a device buffer, and only the device can look at them. */
 static bool check_far(checker *check, const gyre_layout *layout, const gyre_part *part)
 {
     const uint32_t at = part->offset & ~GYRE_PART_FAR;

@@ -27,7 +27,6 @@ static bool shape_of(gyre_span word, gyre_shape *shape)
     return false;
 }
 
-/* "f32 span[]", the last of a part's fields: a field of the text, not of the struct. */
 bool gyre_text_is_element(gyre_span text, gyre_shape *shape)
 {
     gyre_span_word(&text);
@@ -59,7 +58,6 @@ gyre_status gyre_element_take(const gyre_field_place *place, const gyre_layout *
     return GYRE_OK;
 }
 
-/* Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
 gyre_status gyre_tail_take(gyre_layout *layout)
 {
     uint32_t count = layout->field_count;
