@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client sees of a checkpoint: one thread calls without a pause, another one takes checkpoints, and
- * the longest call of each is what counts, until the checkpoint is stored. The state is a buffer; its size is
+ * Checkpoints as a client sees them: one thread calls without a pause, another thread takes checkpoints, and
+ * the longest call until the checkpoint is stored is the figure of each. The state is a buffer; its size is
  * the case's. Every reply is checked.
  */
 #include "cli/bench/bench.h"
@@ -37,7 +37,7 @@ struct keeping {
     gyre_status status;
 };
 
-/* What the cell of call `number` holds then, when call i adds i + 1 to cell i % count. */
+/* The value of the cell of call `number` after that call, when call i adds i + 1 to cell i % count. */
 static uint64_t expected_sum(uint64_t number, uint64_t count)
 {
     uint64_t turn = number / count, cell = number % count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a journal costs: a stream of an actor that keeps the sum of all requests, and one request at a time until
- * it is durable, beside what the disk takes for the same bytes. Every reply is checked: the actor tells whether
+ * The cost of a journal: a stream of an actor that keeps the sum of all requests, and one request at a time until
+ * it is durable, beside the time that the disk takes for the same bytes. Every reply is checked: the actor tells whether
  * any request was handled twice or not at all. Everything is in a folder of the case's own, removed at the end.
  */
 #include "cli/bench/bench.h"

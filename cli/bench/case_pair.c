@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams with two threads a ring: one makes requests, the other checks replies, both where they lie, in
- * batches. What a program gets that has something else to do between a request and its reply. Nothing is
- * allocated in the loops.
+ * batches. These are the figures of a program that does something else between a request and its reply. The
+ * loops allocate nothing.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_layouts.h"

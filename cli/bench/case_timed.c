@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a round trip goes: calls to a kernel that is compiled with `timing`, each station a case of its own.
+ * The parts of a round trip: calls to a kernel that is compiled with `timing`, each station a case of its own.
  * `timed/48/there` is from the send to the handler, `/inside` the handler's, `/back` from its end to the
  * caller. On a device with a clock of its own the first and the third are known to half their sum.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the wire form of a request of 42 bytes costs on the host: the functions that `gyre wire` wrote, each
+ * The cost of the wire form of a request of 42 bytes on the host: the functions that `gyre wire` wrote, each
  * through a call, beside a memcpy of the same bytes through a call. Messages that stay in the first level of
  * cache; every result is checked. No backend takes part.
  */

@@ -55,9 +55,8 @@ double bench_median(const double *values, size_t count);
 bench_sample bench_sample_median(const bench_sample *samples, size_t count);
 
 /**
- * The processors to pin to, of those that this process may use: the client is on the first, whoever serves it
- * on the second, further producers on the others or with the client. -1: only one processor, nobody is
- * pinned.
+ * The processors to pin to, among the processors that this process may use: the client is on the first, its server on the second,
+ * further producers on the others or with the client. -1: there is only one processor, and nobody is pinned.
  */
 int bench_core_client(void);
 int bench_core_server(void);
@@ -65,9 +64,9 @@ int bench_core_producer(unsigned number);
 /** Pins the calling thread; -1 lets it run wherever the process could when it started. */
 void bench_pin(int core);
 
-/** CPU time of the whole process, and of the one that bench_cpu_with named, until it ended. */
+/** CPU time of the whole process, and of the process that bench_cpu_with named, until that process ended. */
 uint64_t bench_cpu_ns(void);
-/** 0: none. */
+/** Names another process whose time counts; 0: none. */
 void bench_cpu_with(pid_t other);
 /** Median cost of one clock reading. */
 double bench_clock_cost_ns(void);

@@ -258,13 +258,14 @@ static bool is_of_type(const struct checker *checker, CXCursor argument, CXType 
     return !is_long(parameter) || is_made_wide(checker, argument) == is_wide(parameter);
 }
 
-/* Of these CUDA has one for truth values, which are of that type in C++. */
+/* Whether CUDA has an overload of the function for truth values, which are of type bool in C++. */
 static bool takes_truth(const char *name)
 {
     return in_names(" any all ballot ", name);
 }
 
-/* Of those, C++ takes the one that the arguments fit best: the kernel's, as in C, only where they are of its types. */
+/* C++ takes the overload that the arguments fit best. It takes the kernel's function, as C does, only where the arguments are of its
+ * parameters' types. */
 static void check_overload(struct checker *checker, CXCursor call, CXCursor definition, const char *name,
                            const struct place *place)
 {

@@ -207,7 +207,7 @@ static bool works_alone(CXCursor handler)
     return strcmp(name, "scratch") != 0;
 }
 
-/* What calls a migration (GYRE_MIGRATE) is a handler that is no kernel of the file's. */
+/* Whether the handler calls a migration (GYRE_MIGRATE). Such a handler is no kernel of the file. */
 static bool is_migrations(const char *handler)
 {
     static const char migration[] = "gyre_migrate_"; /* dialect/forms.h */
@@ -295,7 +295,7 @@ static void check_any_kernel(struct checker *checker, const char *path)
 
 enum { OPTIONS_MAX = 64 };
 
-/* Of the warnings, what gcc, NVRTC or an OpenCL compiler takes for an error; diagnostics.c has their sentences. */
+/* Turns on the warnings that are errors to gcc, NVRTC or an OpenCL compiler; diagnostics.c has their sentences. */
 static const char *const fixed_options[] = {"-x",
                                             "c",
                                             "-std=gnu11",

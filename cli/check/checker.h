@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rules of the kernel dialect, over the syntax tree of libclang. Only code of the user is judged: Gyre's
- * and the system's headers may do what they like. What Gyre's macros leave in the user's code is told by what
- * only they write: an annotation, an address space, a reserved name, a member of Gyre's own structs.
+ * and the system's headers may do what they like. The checker knows the
+ * code that Gyre's macros leave in the user's code by an annotation, an address space, a reserved name or a member of Gyre's own
+ * structs, which only these macros write.
  */
 #ifndef GYRE_CHECK_CHECKER_H
 #define GYRE_CHECK_CHECKER_H
@@ -12,7 +13,7 @@
 
 #include "cli/check/report.h"
 
-/** Whose text something is. */
+/** The author of a piece of text. */
 enum owner {
     OWNER_NOBODY, /* no file: builtins, the command line */
     OWNER_USER,
@@ -20,7 +21,7 @@ enum owner {
     OWNER_SYSTEM
 };
 
-/** What the name of a kernel's handler begins with. */
+/** The beginning of the name of a kernel's handler. */
 static const char handler_prefix[] = "gyre_handler_";
 
 enum { FUNCTIONS_MAX = 4096, CALLS_MAX = 32768 };

@@ -81,7 +81,6 @@ static void check_pointer(struct checker *checker, CXCursor conversion, CXCursor
 
 /* ---- enumerations ---- */
 
-/* Of a binary operator: what stands between its operands. */
 void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size)
 {
     struct parts operands = parts_of(expression);
@@ -195,7 +194,7 @@ static void check_text(struct checker *checker, CXCursor parent, CXCursor conver
               "`GYRE_CONSTANT u8 name[6] = \"hello\";` at file scope, and use it by its name");
 }
 
-/* Of a literal as libclang spells it: `\n`, `\"`, and three octal digits are one byte each. */
+/* The bytes of a literal as libclang spells it: `\n`, `\"` and three octal digits are one byte each. */
 static long long count_bytes(const char *spelling)
 {
     long long bytes = 0;
@@ -245,7 +244,7 @@ static bool is_exact(const char *name)
     return strstr(exact, word) != NULL;
 }
 
-/* Of the arguments: how many are of that kind before C converts them. */
+/* The number of arguments that are of that kind before C converts them. */
 static int count_arguments(CXCursor call, enum CXTypeKind kind)
 {
     int found = 0;

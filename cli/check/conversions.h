@@ -8,14 +8,14 @@
 /** The expressions inside an expression, the first three of them. */
 struct parts {
     CXCursor cursors[3];
-    unsigned count; /* of all, also those that find no room */
+    unsigned count; /* of all parts, even beyond three */
 };
 
 /** The expressions that an expression consists of. */
 struct parts parts_of(CXCursor cursor);
 /** An expression without what is only brackets or a conversion that nobody wrote. */
 CXCursor strip_conversions(CXCursor expression);
-/** What stands between the two operands of an expression. "": it cannot be seen. */
+/** The operator between the two operands of an expression. "": it cannot be seen. */
 void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size);
 /** Refuses a conversion that nobody wrote and that C++ or OpenCL C does not make. */
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser's errors: those that are rules of the dialect become refusals, the others are passed on. */
+/* The parser's errors. Errors that break a rule of the dialect become refusals; the others are passed on. */
 #include "cli/check/diagnostics.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ static bool refuse_late_function(struct checker *checker, CXDiagnostic diagnosti
     return true;
 }
 
-/* What has the name of a function that C's compilers know, or its headers declare. */
+/* Refuses a declaration of the name of a function that C's compilers know, or that C's headers declare. */
 static bool refuse_taken_name(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                               const char *text)
 {
@@ -191,7 +191,7 @@ static bool refuse_type(struct checker *checker, const struct place *place, cons
     return true;
 }
 
-/* What C's compilers warn of and a device's refuse; checker.c turns these warnings into errors. */
+/* Code that C's compilers warn of and a device's compiler refuses; checker.c turns these warnings into errors. */
 static const struct option_reason {
     const char *option, *reason;
 } option_reasons[] = {
@@ -351,7 +351,8 @@ static enum CXChildVisitResult find_mark(CXCursor cursor, CXCursor parent, CXCli
     return CXChildVisit_Break;
 }
 
-/* What a cast would make of the state of a query, the compilers of devices do not see. */
+/* Refuses a cast that takes `const` away in a file with queries: a query could change its state, and the compilers of devices do not
+ * see that. */
 static void check_cast(struct checker *checker, CXDiagnostic diagnostic)
 {
     char option[96];

@@ -86,7 +86,7 @@ void note_declaration(struct checker *checker, const char *macro)
             snprintf(checker->early, sizeof checker->early, "%s", macro);
 }
 
-/* What a message is for a handler, <gyre/kernel.h> adds to its declaration. */
+/* Refuses <gyre/kernel.h> behind a declaration of a message: it adds to the declaration what a handler needs. */
 static void check_order(struct checker *checker, CXCursor directive, const char *path)
 {
     const char *name = strrchr(path, '/');

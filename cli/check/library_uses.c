@@ -21,7 +21,7 @@ static void refuse_library_name(struct checker *checker, const struct place *pla
                   advice ? advice : "use what <gyre/kernel.h> names, or a definition of your own");
 }
 
-/* What every dialect has without a header. */
+/* Whether every dialect has the name without a header. */
 static bool is_everywhere(const char *name)
 {
     return strcmp(name, "size_t") == 0 || strcmp(name, "ptrdiff_t") == 0 || strcmp(name, "NULL") == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands between the brackets of Gyre's macros, before the parser's own errors are told, which follow from it: lists
- * that there are not, fields that are pointers, and parameters where the name of a message belongs. No state.
+ * Rules for the arguments of Gyre's macros: lists that nobody declared, fields that are pointers, and parameters where the name of a
+ * message belongs. They are judged before the parser's errors are told, which follow from such arguments. No state.
  */
 #include "cli/check/lists.h"
 
@@ -11,7 +11,7 @@
 
 enum { ARGUMENTS_MAX = 6, NAME_SIZE = 64 };
 
-/* Which argument is a list, from 0 on; names of messages or words are the others, but for a number. */
+/* The argument that is a list, and the one that is a number, from 0 on. The other arguments are names of messages, or words. */
 static const struct taker {
     const char *macro;
     int list;   /* -1: none */

@@ -46,10 +46,10 @@ static const char opencl_macros[] =
     "M_E_F M_LOG2E_F M_LOG10E_F M_LN2_F M_LN10_F M_PI_F M_PI_2_F M_PI_4_F M_1_PI_F M_2_PI_F M_2_SQRTPI_F "
     "M_SQRT2_F M_SQRT1_2_F ";
 
-/* What NVRTC declares before a kernel's text. */
+/* Names that NVRTC declares before a kernel's text. */
 static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize clock_t va_list ";
-/* Functions there, beside which a kernel may have its own functions, and nothing else. Those that C's library has
- * as well are the parser's to find. */
+/* Functions there, beside which a kernel may have its own functions, and nothing else. The parser finds the names
+ * that C's library has as well. */
 static const char cuda_functions[] =
     " abs all any ballot clock clock64 dadd dmul dsub erfcinv erfcinvf erfcx erfcxf erfinv erfinvf exp10 exp10f "
     "fdivide fdividef float2double int2double uint2double ll2double ull2double free labs llabs llmax llmin "
@@ -140,7 +140,7 @@ void check_name(struct checker *checker, CXCursor declaration)
 {
     static const char *const opencl_beginnings[] = {"CLK_", "CL_VERSION_", "cl_khr_", "POCL_", "LLVM_", NULL};
     static const char *const cuda_beginnings[] = {"CUDART", "NV_IF_", "NV_TARGET_", "NV_DISPATCH_", NULL};
-    static const char *const own_beginnings[] = {"gyre_", NULL}; /* but of what `gyre wire` writes */
+    static const char *const own_beginnings[] = {"gyre_", NULL}; /* except names that `gyre wire` writes */
     char name[128];
     const char *where = NULL;
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);

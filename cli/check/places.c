@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are and whose they are. No state. */
+/* Places and owners of text. No state. */
 #include "cli/check/places.h"
 
 #include <string.h>

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are, and whose they are. */
+/* Places and owners of text. */
 #ifndef GYRE_CHECK_PLACES_H
 #define GYRE_CHECK_PLACES_H
 
 #include "cli/check/checker.h"
 
-/** Where a location takes effect, for messages: the body of a macro counts as where the macro is used. */
+/** The place where a location takes effect, for messages. The body of a macro takes effect where the macro is used. */
 struct place place_of(CXSourceLocation location);
-/** Whose file a location takes effect in. libclang does not tell whose macro a piece of text came from. */
+/** The owner of the file that a location takes effect in. libclang does not tell whose macro a piece of text came from. */
 enum owner owner_of_use(const struct checker *checker, CXSourceLocation location);
 enum owner owner_of_file(const struct checker *checker, CXFile file);
 /** Copies a string of libclang into `text` and disposes of it; returns `text`. */
 char *take_string(CXString string, char *text, size_t size);
 
-/** Who wrote the first word of a cursor's text, in a macro or not. */
+/** The owner of the first word of a cursor's text, in a macro or not. */
 enum owner owner_of_text(const struct checker *checker, CXCursor cursor);
 /** Copies the first word of a cursor's text; returns `text`, which is "" where there is none. */
 char *first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size);
-/** Where a location takes effect, in bytes from the beginning of its file, which is told unless `file` is NULL. */
+/** The offset where a location takes effect, in bytes from the beginning of its file. *file: that file, unless `file` is NULL. */
 unsigned offset_of(CXSourceLocation location, CXFile *file);
 /** Whether a cursor stands in the text of another. */
 bool is_inside(CXCursor cursor, CXCursor outer);

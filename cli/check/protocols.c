@@ -19,7 +19,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* What the pointer leads to that a function takes there; "": nothing. */
+/* The name of the type that a pointer parameter leads to; "": none. */
 static void parameter_type(CXCursor function, unsigned index, char *name, size_t size)
 {
     const CXType pointer = clang_getCursorType(clang_Cursor_getArgument(function, index));
@@ -77,7 +77,7 @@ bool refuse_unhandled(struct checker *checker, const char *function, const struc
     return true;
 }
 
-/* Of a diagnostic that speaks of 'PREFIX...': what stands behind the prefix. */
+/* Takes the name behind the prefix out of a diagnostic that speaks of 'PREFIX...'. */
 static bool named_behind(const char *text, const char *beginning, char *name, size_t size)
 {
     const size_t length = strlen(beginning);

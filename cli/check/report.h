@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What gyre-check writes: lines of fields separated by tabs, read by core/pipeline/check.c.
+ * The output of gyre-check: lines of fields separated by tabs, read by core/pipeline/check.c.
  *
  *     kernel  NAME    LINE
  *     refuse  STAGE   FILE  LINE  COLUMN  TEXT     a rule of the dialect is broken; stage discover or check
@@ -51,11 +51,12 @@ void report_error(struct report *report, const struct place *place, const char *
 /** Once all is found: errors in headers that are not the user's follow from what is refused in those that are. */
 void report_forget_elsewhere(struct report *report);
 void report_kernel(struct report *report, const char *name, unsigned line);
-/** What was found up to now is all that is told of its lines. */
+/** Settles the lines of all findings so far: nothing further is told of these lines. */
 void report_settle(struct report *report);
 
-/** Whether something was found in that line already; whether the parser met an error. */
+/** Whether that line has a finding. */
 bool report_has_line(const struct report *report, const struct place *place);
+/** Whether the parser met an error. */
 bool report_has_errors(const struct report *report);
 
 /**

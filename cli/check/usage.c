@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parser says of Gyre's functions and macros, of requests and of texts, in words of the dialect: who writes a
+ * Tells the parser's errors about Gyre's functions and macros, about requests and texts, in words of the dialect. The author of a
  * first handler mixes up arguments, and does not know what a macro makes of them. No state.
  */
 #include "cli/check/usage.h"
@@ -93,7 +93,7 @@ static void token_at(const struct checker *checker, CXSourceLocation location, c
     clang_disposeTokens(checker->unit, token, 1);
 }
 
-/* What a note names in Gyre's headers: the function whose parameter it is, the function itself, or a macro. */
+/* The name in Gyre's headers that a note is about: the function whose parameter it is, the function itself, or a macro. */
 static bool noted_name(const struct checker *checker, CXDiagnostic note, char *name, size_t size)
 {
     char text[128];
@@ -134,7 +134,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Of a part of a message, as of an optional_u32, where a number is meant. */
+/* A part of a message, such as an optional_u32, stands where a number is meant. */
 #define PART "struct gyre_part'"
 #define PART_MEANING                                                                                           \
     "a part of a message is no number: whether an optional one is there, tells gyre_has(request->limit), and " \

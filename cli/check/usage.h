@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parser's errors mean in a handler. */
+/* The meaning of the parser's errors in a handler. */
 #ifndef GYRE_CHECK_USAGE_H
 #define GYRE_CHECK_USAGE_H
 

@@ -8,7 +8,7 @@
 #include "cli/check/places.h"
 #include "cli/check/types.h"
 
-/* The array itself, or one that a pointer leads to. */
+/* Whether the type is an array of variable length, or leads to such an array. */
 static bool is_variable_length(CXType type)
 {
     type = clang_getCanonicalType(type);
@@ -71,7 +71,7 @@ static bool is_in_constant_memory(CXType type)
     return clang_getAddressSpace(type) == 2;
 }
 
-/* What GYRE_MESSAGE and GYRE_BUFFERS declare beside the struct. */
+/* Whether GYRE_MESSAGE or GYRE_BUFFERS declares the name beside the struct. */
 static bool is_description(const char *name)
 {
     return strncmp(name, "gyre_type_", 10) == 0 || strncmp(name, "gyre_fields_", 12) == 0 ||

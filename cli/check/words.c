@@ -115,7 +115,7 @@ static bool is_long_long(const char *token)
            (strncmp(token + length - 2, "ll", 2) == 0 || strncmp(token + length - 2, "LL", 2) == 0);
 }
 
-/* What has another meaning in OpenCL C, without a word of its compilers. */
+/* Refuses `long long`, which has another meaning in OpenCL C; its compilers say nothing. */
 static bool check_long_long(struct checker *checker, const struct pair *pair, const struct place *place)
 {
     if (strcmp(pair->before, "long") == 0 && strcmp(pair->text, "long") == 0)
@@ -227,7 +227,7 @@ static bool is_directive(CXCursor cursor)
            clang_getCursorKind(cursor) != CXCursor_MacroExpansion;
 }
 
-/* The next one that is no comment; "" behind the last. Its index is left in *index. */
+/* Spells the next token that is no comment; "" behind the last. *index becomes its index. */
 static void spell_next(const struct checker *checker, const CXToken *tokens, unsigned count, unsigned *index,
                        char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program asks of an attached queue: gyre_attach, which checks its arguments and makes a queue of one server's (client.c) or
- * one that outlasts its servers (lasting.c); and the types of a queue's messages.
+ * gyre_attach, which checks its arguments and makes a queue of one server (client.c), or a queue that outlasts its servers
+ * (lasting.c); and gyre_queue_types.
  *
  * No locks, no state.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel that a client names, and the section of the configuration that its queue gets. What is not there is told with what is.
+ * Finds the kernel that a client names, and the section of the configuration that its queue gets. The sentence about a name that the
+ * server does not have lists the names that it has.
  *
  * No locks. The session visits the kernel, so that it is not freed meanwhile.
  */
@@ -37,7 +38,7 @@ gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel)
     return session->kernel ? GYRE_OK : no_such_kernel(session, kernel);
 }
 
-/* A queue that a client names is one that the server configures; it would get the settings of all others instead. */
+/* Refuses a queue that the server does not configure: it would get the settings of all other queues instead. */
 static gyre_status check_queue_section(const struct gyre_session *session, const char *section)
 {
     const struct gyre_config *config = session->server->runtime->config;
