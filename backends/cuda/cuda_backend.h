@@ -3,8 +3,8 @@
  * The objects of the CUDA backend that its files share. The function of a slot's name implements each op, cuda_launch for
  * example; the header of the file that has it declares it.
  *
- * Two kinds of device: one of the driver, and, with the parameter compile_for, one that only compiles; its
- * `driver` is NULL, and what would need the GPU answers UNAVAILABLE.
+ * There are two kinds of device: a device of the driver and, with the parameter compile_for, one that only compiles.
+ * The `driver` of the latter is NULL, and operations that would need the GPU answer UNAVAILABLE.
  */
 #ifndef GYRE_CUDA_BACKEND_H
 #define GYRE_CUDA_BACKEND_H
@@ -34,8 +34,8 @@ struct gyre_device {
     char name[128], architecture[32], uuid[48];
     int major, minor; /* compute capability */
     uint64_t memory_size;
-    uint32_t sm_count;         /* what Gyre may use: all, or settings.sms */
-    uint32_t sm_total;         /* what it has */
+    uint32_t sm_count;         /* that Gyre may use: all, or settings.sms */
+    uint32_t sm_total;         /* that the device has */
     uint32_t compute_mode;     /* CUcomputemode */
     bool native_atomics;       /* read-modify-write on host memory is one transaction */
     uint32_t shared_size_max;  /* bytes of shared memory of a block, opted in */
@@ -54,7 +54,7 @@ struct gyre_device {
     char lost_why[52]; /* the same in short, for gyre_control_device */
 };
 
-/** A kernel of a module. What `record` points to lives as long as the module. */
+/** A kernel of a module. The texts and types of `record` live as long as the module. */
 struct cuda_kernel {
     gyre_kernel_record record;
     gyre_device_kernel seen; /* as the device compiler wrote it */

@@ -57,7 +57,7 @@ struct gyre_device {
     char lost_text[256];
 };
 
-/** A kernel of a module. What `record` points to lives as long as the module. */
+/** A kernel of a module. The texts and types of `record` live as long as the module. */
 struct opencl_kernel {
     gyre_kernel_record record;
     gyre_device_kernel seen; /* as the device's compiler wrote it */

@@ -93,7 +93,7 @@ struct gyre_resident {
     cl_command_queue compute; /* direct: everything; staged: what is no epoch */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
-    gyre_control_handle *handles; /* what the copy holds; NULL: direct, or no message names a buffer */
+    gyre_control_handle *handles; /* the contents of the copy; NULL: direct, or no message names a buffer */
     struct opencl_argument state, bindings[GYRE_BINDINGS_MAX];
     gyre_u64 counts[GYRE_BINDINGS_MAX];
     cl_mem log_memory;
@@ -115,7 +115,7 @@ struct gyre_resident {
 
     struct opencl_queue queues[GYRE_QUEUES_MAX];
     uint32_t queue_count, turn; /* turn: the queue that is served first */
-    cl_mem bound_queue;         /* what the entry's arguments for slots are set to */
+    cl_mem bound_queue;         /* the queue of the entry's present arguments for slots */
     struct opencl_epoch epochs[OPENCL_EPOCHS_MAX];
     gyre_u64 marks;             /* that were given to epochs */
     uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs */

@@ -22,7 +22,7 @@ enum { END_MS = 5000 };
 
 static struct {
     pthread_mutex_t lock;
-    pid_t program; /* whose the rest is; 0: nobody asked yet */
+    pid_t program; /* the process that set the rest; 0: none yet */
     uint64_t begun_ns, last;
     uint32_t users;
     struct gyre_worker_process process; /* pid is 0 while there is none */

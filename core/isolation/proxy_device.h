@@ -74,7 +74,7 @@ struct gyre_module {
 struct gyre_memory {
     struct proxy_object object;
     pthread_mutex_t mirror_lock; /* one transfer at a time */
-    struct gyre_region mirror;   /* what was put there: restored in a new worker, and the way for transfers */
+    struct gyre_region mirror;   /* the bytes from the program: for a new worker, and the way for transfers */
     uint64_t size;
     bool given;       /* under mirror_lock: the mirror holds something that a new worker needs */
     bool has_address; /* the backend tells where its device has it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules of a device in a worker. The compiled file is kept in shared memory, so that a new worker loads the
- * very bytes that the first one loaded, whatever became of the file. What its kernels are is asked once.
+ * very bytes that the first one loaded, whatever became of the file. Their kernels are asked for once.
  */
 #include "core/isolation/proxy_module.h"
 

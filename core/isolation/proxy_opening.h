@@ -5,11 +5,11 @@
 
 #include "core/isolation/proxy_calls.h"
 
-/** In the first worker; the device's description becomes the worker's answer. */
+/** Opens it in the first worker, and takes the device's description from the answer. */
 gyre_status proxy_open_first(gyre_device *device);
-/** The same in a new worker, in the keeper's thread. */
+/** The same in a new worker. In the keeper's thread. */
 gyre_status proxy_open_revived(gyre_device *device);
-/** In a second worker beside the one that is up. The description in its answer is left unread. */
+/** Opens it in a second worker, beside the worker that is up, and ignores the description in the answer. */
 gyre_status proxy_open_beside(gyre_device *device, struct proxy_connection *connection);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keeper's spare: a second worker process, started and reaped by the keeper's thread like the first. Lock:
- * keeper->lock, as for the worker. What is done with it is standby.c's business.
+ * keeper->lock, as for the worker. Only standby.c uses it.
  */
 #include "core/isolation/spare.h"
 

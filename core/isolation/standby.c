@@ -2,8 +2,8 @@
 /*
  * A worker that stands by: the keeper's spare, in which a thread of the device opens the device and loads
  * every module that the device has. Queues and buffers are made when it takes over: they would take memory
- * twice, and transfers could not follow them. What is asked of it has deadlines, so it may be stopped, or die,
- * at any moment; another one follows then.
+ * twice, and transfers could not follow them. Calls of it have deadlines, so it may be stopped, or die, at
+ * any moment; another one follows then.
  *
  * Lock: device->lock for everything here except the connection, which is the thread's while the state is BUSY and
  * the keeper's thread's otherwise. Not held while a worker is asked something.
@@ -168,7 +168,7 @@ void proxy_standby_finish(gyre_device *device)
     standby->quit = true;
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
-    gyre_keeper_kill_spare(&device->keeper); /* what it is asked ends with it */
+    gyre_keeper_kill_spare(&device->keeper); /* a call of it ends with it */
     pthread_join(standby->thread, NULL);
 }
 
