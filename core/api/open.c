@@ -124,12 +124,13 @@ void gyre_close(gyre_runtime *runtime)
         return;
     gyre_runtime_unlist(runtime);
     end_guests(runtime);
-    gyre_care_close(runtime);
+    gyre_care_stop(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);
     gyre_types_forget(runtime);
     gyre_buffers_close(runtime);
     gyre_runtime_close_devices(runtime);
+    gyre_care_close(runtime);
     gyre_registry_destroy(runtime->registry);
     gyre_config_destroy(runtime->config);
     pthread_cond_destroy(&runtime->settled);

@@ -34,6 +34,12 @@ gyre_status gyre_care_open(gyre_runtime *runtime)
     return status == GYRE_OK ? gyre_supervisor_create(&runtime->supervisor) : status;
 }
 
+void gyre_care_stop(gyre_runtime *runtime)
+{
+    gyre_supervisor_stop(runtime->supervisor);
+    gyre_watchdog_stop(runtime->watchdog);
+}
+
 void gyre_care_close(gyre_runtime *runtime)
 {
     gyre_supervisor_destroy(runtime->supervisor);

@@ -52,6 +52,8 @@ struct gyre_care {
 /** Becomes the watcher of a runtime that is being opened. EXHAUSTED. */
 gyre_status gyre_care_open(gyre_runtime *runtime);
 /** Ends the watcher's threads, before the kernels are released. Accepts a runtime without a watcher. */
+void gyre_care_stop(gyre_runtime *runtime);
+/** After the devices were closed: until then a worker's keeper may be reviving kernels. Accepts a runtime without a watcher. */
 void gyre_care_close(gyre_runtime *runtime);
 
 #endif

@@ -243,7 +243,7 @@ void gyre_supervisor_notice(gyre_runtime *runtime)
     pthread_mutex_unlock(&supervisor->lock);
 }
 
-void gyre_supervisor_destroy(struct gyre_supervisor *supervisor)
+void gyre_supervisor_stop(struct gyre_supervisor *supervisor)
 {
     if (!supervisor)
         return;
@@ -254,6 +254,12 @@ void gyre_supervisor_destroy(struct gyre_supervisor *supervisor)
     pthread_mutex_unlock(&supervisor->lock);
     if (runs)
         pthread_join(supervisor->thread, NULL);
+}
+
+void gyre_supervisor_destroy(struct gyre_supervisor *supervisor)
+{
+    if (!supervisor)
+        return;
     pthread_cond_destroy(&supervisor->changed);
     pthread_mutex_destroy(&supervisor->lock);
     free(supervisor);

@@ -27,7 +27,9 @@ void gyre_supervisor_notice(gyre_runtime *runtime);
  * application had a second to launch it again by itself. Else OK.
  */
 gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel);
-/** Ends its thread. Accepts NULL. */
+/** Ends its thread. Losses may still be noticed. Accepts NULL. */
+void gyre_supervisor_stop(struct gyre_supervisor *supervisor);
+/** It was stopped, and no worker process of the runtime is left. Accepts NULL. */
 void gyre_supervisor_destroy(struct gyre_supervisor *supervisor);
 
 #endif

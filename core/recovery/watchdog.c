@@ -206,7 +206,7 @@ gyre_status gyre_watchdog_need(gyre_kernel *kernel)
     return start_thread(kernel->runtime);
 }
 
-void gyre_watchdog_destroy(struct gyre_watchdog *watchdog)
+void gyre_watchdog_stop(struct gyre_watchdog *watchdog)
 {
     if (!watchdog)
         return;
@@ -217,6 +217,12 @@ void gyre_watchdog_destroy(struct gyre_watchdog *watchdog)
     pthread_mutex_unlock(&watchdog->lock);
     if (runs)
         pthread_join(watchdog->thread, NULL);
+}
+
+void gyre_watchdog_destroy(struct gyre_watchdog *watchdog)
+{
+    if (!watchdog)
+        return;
     free(watchdog->kernels);
     pthread_cond_destroy(&watchdog->changed);
     pthread_mutex_destroy(&watchdog->lock);

@@ -25,7 +25,9 @@ struct gyre_watchdog {
 gyre_status gyre_watchdog_create(struct gyre_watchdog **out);
 /** Watches a kernel from now on, if its section asks for that; starts the thread if necessary. EXHAUSTED. */
 gyre_status gyre_watchdog_need(gyre_kernel *kernel);
-/** Ends its thread. Accepts NULL. */
+/** Ends its thread. What it knows stays there for a kernel that is being revived. Accepts NULL. */
+void gyre_watchdog_stop(struct gyre_watchdog *watchdog);
+/** It was stopped, and no worker process of the runtime is left. Accepts NULL. */
 void gyre_watchdog_destroy(struct gyre_watchdog *watchdog);
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The architecture, checked in what was built: which files call each other in a loop, and which headers speak for many files.
+"""The architecture, checked in what was built: which files call each other in a loop, which headers speak for many files, and who
+reaches into a queue or a kernel from outside its folder.
 
 usage: check_loops.py BUILD NM CEILINGS
 
@@ -16,6 +17,7 @@ from collections import Counter, defaultdict
 
 FOLDERS = ("core", "cli", "backends")
 FILES_OF_A_HEADER = 3
+OBJECTS = ("gyre_queue", "gyre_kernel")
 
 
 def objects(build):
@@ -98,6 +100,41 @@ def wide_headers(defined):
     return wide
 
 
+def without_comments(path):
+    with open(path, encoding="utf-8") as file:
+        return re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+
+
+def members(text, struct):
+    """The members of a struct, of which nested ones count as one."""
+    body = re.search(rf"^struct {struct} \{{\n(.*?)^\}};", text, flags=re.S | re.M).group(1)
+    while re.search(r"\{[^{}]*\}", body):
+        body = re.sub(r"\{[^{}]*\}", "", body)
+    body = re.sub(r"\[[^\]]*\]", "", body)
+    return {re.findall(r"\w+", name)[-1] for line in body.split(";") for name in line.split(",") if re.search(r"\w", name)}
+
+
+def reaches(struct):
+    """A file for each time that it reaches into an object of the struct whose home is another folder."""
+    texts = {}
+    for place, _, names in os.walk("core"):
+        for name in sorted(names):
+            if name.endswith((".c", ".h")):
+                path = os.path.join(place, name)
+                texts[path] = without_comments(path)
+    homes = [path for path, text in texts.items() if re.search(rf"^struct {struct} \{{", text, flags=re.M)]
+    if not homes:
+        return []
+    known = "|".join(members(texts[homes[0]], struct))
+    found = []
+    for path, text in texts.items():
+        if os.path.dirname(path) != os.path.dirname(homes[0]):
+            pointers = set(re.findall(rf"\b{struct} \*(?:const )?(\w+)", text))
+            for pointer in pointers:
+                found += [path] * len(re.findall(rf"\b{pointer}->(?:{known})\b", text))
+    return found
+
+
 def held_against(kind, files, ceilings, built, what):
     """Prints each built folder whose count is not its ceiling; returns how many there are."""
     counts = Counter(os.path.dirname(file) for file in files)
@@ -125,6 +162,9 @@ def main():
     found, wide = loops(calls(defined, needed)), wide_headers(defined)
     wrong = held_against("loop", [file for loop in found for file in loop], ceilings, built, "files call each other in loops")
     wrong += held_against("header", wide, ceilings, built, f"headers declare the functions of more than {FILES_OF_A_HEADER} files")
+    for struct in OBJECTS:
+        kind = struct.removeprefix("gyre_")
+        wrong += held_against(kind, reaches(struct), ceilings, built, f"times a member of struct {struct} is used, which lives elsewhere")
     for kind, folder in sorted(ceilings):
         if not os.path.isdir(folder):
             print(f"{folder} has gone: take its line `{kind} {folder} {ceilings[kind, folder]}` away")

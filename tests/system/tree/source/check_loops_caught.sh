@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_loops.py must catch a loop, a wide header and a ceiling that is too high, and let a clean tree pass.
+# check_loops.py must catch a loop, a wide header, a member used elsewhere and a ceiling that is too high, and let a clean tree pass.
 # usage: check_loops_caught.sh PYTHON COMPILER NM
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -52,4 +52,12 @@ file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nstatic inline void e(vo
 says 0 'no loop and no wide header is new'
 file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nvoid d(void);'
 says 1 'core/one/one.h declares functions of core/one/a.c core/one/b.c core/one/c.c core/one/d.c'
+rm core/one/one.h
+mkdir -p core/two build/core/CMakeFiles/core.dir/two
+file queue.h 'struct gyre_queue {\n    int sent;\n    struct {\n        int inner;\n    } state;\n};'
+printf '#include "core/one/queue.h"\nint f(const struct gyre_queue *queue) { return queue->sent + queue->state.inner; }\n' >core/two/f.c
+"$compiler" -I. -c core/two/f.c -o build/core/CMakeFiles/core.dir/two/f.c.o
+says 1 'core/two: 2 times a member of struct gyre_queue is used, which lives elsewhere, at most 0 are allowed'
+printf 'loop core/one 3\nqueue core/two 2\n' >ceilings.txt
+says 0 'no loop and no wide header is new'
 exit "$failed"
