@@ -7,9 +7,6 @@
  * away lets others run as well, because a thread that asks all the time keeps the processor from threads that would
  * make room.
  *
- * A time slice is long for a thread that runs alone, so a thread that was let in ROW times in a row is put off as well, and a
- * storm ends only once no thread was turned away for CALM_NS: by then the others have had their slices.
- *
  * A thread that is the only one to be turned away starts no storm, and a thread that was not let in before is never put
  * off.
  *
@@ -21,10 +18,8 @@
 #include <string.h>
 
 #include "core/queue/side.h"
-#include "gyre/waiting.h"
 
-enum { CALM = 64, ROW = 4 }; /* messages without a refusal that end a storm; and of one thread in a row */
-#define CALM_NS UINT64_C(20000000)
+enum { CALM = 64 }; /* messages without a refusal that end a storm */
 
 /* Two threads whose names fall on one place overwrite each other's record there, so they are put off less often. */
 static unsigned place_of(uintptr_t thread)
@@ -39,11 +34,6 @@ bool gyre_storm_puts_off(gyre_queue *queue)
     const unsigned place = place_of(thread);
     const bool known = storm->senders[place].thread == thread;
     const uint64_t times = storm->count - storm->senders[place].count;
-    if (storm->running == thread && storm->row >= ROW) {
-        storm->row = 0;
-        storm->resting = thread;
-        return true;
-    }
     if (!known || storm->senders[place].put_off || times <= storm->senders[place].own)
         return false;
     storm->senders[place].put_off = true;
@@ -59,39 +49,27 @@ void gyre_storm_let_in(gyre_queue *queue)
     storm->senders[place].count = storm->count;
     storm->senders[place].own = 0;
     storm->senders[place].put_off = false;
-    storm->row = storm->running == thread ? storm->row + 1 : 1;
-    storm->running = thread;
-    if (++storm->calm < CALM || gyre_clock_ns() - storm->calm_ns < CALM_NS)
+    if (++storm->calm < CALM)
         return;
     memset(storm, 0, sizeof *storm);
     gyre_barred_set(queue, GYRE_BARRED_STORM, false);
 }
 
-/* A thread that rests does not keep the storm going: it may be the only one that asks. */
-static void count_refusal(gyre_queue *queue, struct gyre_storm *storm)
+void gyre_storm_turned_away(gyre_queue *queue)
 {
+    struct gyre_storm *storm = &queue->producer.storm;
     const uintptr_t thread = gyre_thread_name();
     const unsigned place = place_of(thread);
-    if (storm->resting == thread) {
-        storm->resting = 0;
+    if (queue->ways.policy != GYRE_FULL_BLOCK && queue->ways.policy != GYRE_FULL_REJECT)
         return;
-    }
+    gyre_producer_take(queue);
     storm->count++;
     storm->calm = 0;
-    storm->calm_ns = gyre_clock_ns();
     if (storm->senders[place].thread == thread)
         storm->senders[place].own++;
     if (storm->last && storm->last != thread && !(queue->producer.barred & GYRE_BARRED_STORM))
         gyre_barred_set(queue, GYRE_BARRED_STORM, true);
     storm->last = thread;
-}
-
-void gyre_storm_turned_away(gyre_queue *queue)
-{
-    if (queue->ways.policy != GYRE_FULL_BLOCK && queue->ways.policy != GYRE_FULL_REJECT)
-        return;
-    gyre_producer_take(queue);
-    count_refusal(queue, &queue->producer.storm);
     const bool rages = queue->producer.barred & GYRE_BARRED_STORM;
     gyre_producer_give(queue);
     if (rages)

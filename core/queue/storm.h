@@ -11,13 +11,9 @@
 enum { GYRE_STORM_SENDERS = 64 };
 
 struct gyre_storm {
-    uintptr_t last;    /* the thread that was turned away last; 0: none was */
-    uint64_t count;    /* how often any thread was turned away */
-    uint32_t calm;     /* messages since a thread was turned away last ... */
-    uint64_t calm_ns;  /* ... which was then */
-    uintptr_t running; /* the thread that was let in last ... */
-    uint32_t row;      /* ... so often in a row, since it was put off for that */
-    uintptr_t resting; /* the thread that was put off for such a row, until it is told; 0: none */
+    uintptr_t last; /* the thread that was turned away last; 0: none was */
+    uint64_t count; /* how often any thread was turned away */
+    uint32_t calm;  /* messages since a thread was turned away last */
     struct {
         uintptr_t thread;
         uint64_t count, own; /* the storm's `count` when the thread was let in last; its own refusals since */
@@ -27,10 +23,7 @@ struct gyre_storm {
 
 /* Each is about the calling thread. The first two are called under the producer's lock. */
 
-/**
- * There is a storm: whether the thread was let in after others were turned away, and has not been put off since; or was let in
- * again and again while no other thread asked.
- */
+/** There is a storm: whether the thread was let in after others were turned away, and has not been put off since. */
 bool gyre_storm_puts_off(gyre_queue *queue);
 /** The thread is let in while there is a storm. */
 void gyre_storm_let_in(gyre_queue *queue);
