@@ -113,7 +113,7 @@ static void not_in_place(gyre_runtime *runtime)
     REQUIRE(reply.a == 5 && reply.b == 0);
     REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(patiently(5000))) == GYRE_INVALID);
     REQUIRE(gyre_reserve_sized(queue, sizeof request, &slot, gyre_in_ms(patiently(5000))) == GYRE_INVALID);
-    REQUIRE(strstr(gyre_error_text(), "'letter_old' is not the kernel's"));
+    REQUIRE(strstr(gyre_error_text(), "differs from the caller's type 'letter_old'"));
     gyre_kernel_release(kernel);
 }
 
