@@ -237,7 +237,7 @@ static pid_t start_run(const char *program, uint64_t seed)
 static bool has_ended_well(const char *program, uint64_t seed)
 {
     int status = 0;
-    const uint64_t begun = gyre_now_ns(), limit = UINT64_C(60000000000);
+    const uint64_t begun = gyre_now_ns(), limit = patiently(60000) * UINT64_C(1000000);
     pid_t child = start_run(program, seed), ended = 0;
     while (ended == 0 && gyre_now_ns() - begun < limit) {
         usleep(5000);
