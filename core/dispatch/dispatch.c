@@ -7,7 +7,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
 #include "core/isolation/proxy.h"
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 #include "core/loader/loader.h"
 #include "gyre/waiting.h"
 

@@ -13,7 +13,7 @@
 #include "core/isolation/proxy_module.h"
 #include "core/isolation/proxy_opening.h"
 #include "core/isolation/proxy_resident.h"
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 #include "core/isolation/standby.h"
 #include "core/isolation/standby_state.h"
 

@@ -3,7 +3,7 @@
  * The ops table of a backend that runs in a worker process: each operation becomes a message over a socket.
  *
  * Objects keep what made them (a module's file, a buffer's contents, a queue's descriptor), so that after the
- * death of a worker gyre_proxy_revive (revival.h) makes them again in the next one, under the same handles. An
+ * death of a worker gyre_proxy_revive (worker_return.h) makes them again in the next one, under the same handles. An
  * operation that a death interrupts waits for that and is done again. Launched kernels are not made again: their
  * `wait` answers LOST, and the caller launches them again. Rings and control regions are the core's memory and
  * outlive any worker.

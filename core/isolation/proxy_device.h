@@ -3,7 +3,7 @@
 #ifndef GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 #define GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker_keeper.h"
 #include "core/isolation/proxy.h"
 #include "core/parcel/records.h"
 #include "core/ring/region.h"

@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker_keeper.h"
 
 /* From any thread. */
 

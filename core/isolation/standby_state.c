@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 #include "gyre/waiting.h"
 
 /* A kernel that is being brought back has the processors first. */

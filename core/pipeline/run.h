@@ -36,7 +36,7 @@ void gyre_run_tell(struct gyre_run *run, enum gyre_stage stage, enum gyre_stage_
  * stage. */
 gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_t start, gyre_status status);
 
-/* ---- blame.c ---- */
+/* ---- option_blame.c ---- */
 
 /**
  * The compiler failed: where its sentence is about an option of a setting, puts in front which, and returns CONFIG;

@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/isolation/proxy.h"
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 #include "gyre/waiting.h"
 #include "handler.h"
 #include "schedule.h"

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/isolation/proxy.h"
 #include "core/isolation/proxy_calls.h"
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 

@@ -10,8 +10,8 @@
  * Beside the worker there may be a spare (spare.h): a second process, started when it was asked for, which takes
  * the place of a worker that died. Its user decides what is done with it meanwhile.
  */
-#ifndef GYRE_CORE_ISOLATION_KEEPER_H
-#define GYRE_CORE_ISOLATION_KEEPER_H
+#ifndef GYRE_CORE_ISOLATION_WORKER_KEEPER_H
+#define GYRE_CORE_ISOLATION_WORKER_KEEPER_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * waits, starts a process, or calls out. Only the thread reaps, so a kill under the lock never hits a reused
  * number.
  */
-#include "core/isolation/keeper.h"
+#include "core/isolation/worker_keeper.h"
 
 #include <errno.h>
 #include <poll.h>

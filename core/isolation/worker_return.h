@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The death of a worker, and the return of its device in another one (proxy.h). */
-#ifndef GYRE_CORE_ISOLATION_REVIVAL_H
-#define GYRE_CORE_ISOLATION_REVIVAL_H
+#ifndef GYRE_CORE_ISOLATION_WORKER_RETURN_H
+#define GYRE_CORE_ISOLATION_WORKER_RETURN_H
 
 #include <stdbool.h>
 

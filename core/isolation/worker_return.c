@@ -5,7 +5,7 @@
  * Lock: device->lock for the state. The keeper's thread replaces the worker; it does so only after every call
  * that was under way has ended, so it alone touches the objects meanwhile.
  */
-#include "core/isolation/revival.h"
+#include "core/isolation/worker_return.h"
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
