@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiler's options for a kernel, from its settings and those of queues: the same for a launch and for files that are
- * compiled ahead. No state.
+ * Works out a kernel's name, source and compiler options from the configuration (build_options.h). A launch and a
+ * compilation ahead of it use the same options. No state.
  */
 #include "core/plan/build_options.h"
 
@@ -35,11 +35,11 @@ static int declared_name(const char *line, const char **name)
     return length;
 }
 
-/* NULL for what is no kernel file, or too long for one. */
+/* The text of a kernel's source file. NULL when the path leads to no regular file, or the file is too long. */
 static char *read_text(const char *path, size_t *length)
 {
     struct stat about;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe does not hold up */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not block */
     const bool regular = descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
     char *text = regular ? gyre_file_text(descriptor, GYRE_SOURCE_SIZE_MAX, length) : NULL;
     if (descriptor >= 0)
@@ -47,7 +47,7 @@ static char *read_text(const char *path, size_t *length)
     return text;
 }
 
-/* Takes the name of the only kernel that a text seems to declare; false when it is none or has several. */
+/* Copies the name of the only kernel that the file declares. False: the file declares none, or several. */
 static bool read_name(const char *path, char *name, size_t size)
 {
     size_t length = 0, found = 0;

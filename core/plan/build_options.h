@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a kernel as configured: its name, its source, its backend, the compiler's options. No state. */
+/* Reads from the configuration how a kernel is built: its name, its source file, its backend, the compiler's options. The
+ * compilation itself is in core/pipeline. No state. */
 #ifndef GYRE_CORE_PLAN_BUILD_OPTIONS_H
 #define GYRE_CORE_PLAN_BUILD_OPTIONS_H
 
@@ -10,19 +11,19 @@
 
 enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
 
-/** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
- * only kernel that its text seems to declare, or the file's. */
+/** Guesses the name of a kernel, which selects its section [kernel.NAME], before its file is compiled: the word behind the
+ * colon of `source`, else the name of the only kernel that the text of the file declares, else the name of the file. */
 void gyre_kernel_guess_name(const char *source, char *name, size_t size);
-/** What the kernel that is configured as NAME is launched from, borrowed from the configuration. INVALID when its
+/** The source file of the kernel `name`, from the section [kernel.NAME]. The configuration owns the text. INVALID when the
  * section has no source. */
 gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source);
-/** The backend that a kernel of that name is launched on: `given` unless that is NULL, else as its section says; "": as
- * [gyre] says. */
+/** The backend that the kernel `name` is launched on: `given`, or, when that is NULL, the backend of its section. "": the
+ * section names none, and the backend of [gyre] applies. */
 const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);
-/** What a launch of that kernel gives the compiler: its own options, and what its settings and those of queues
- * add. */
+/** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
+ * that its other settings and the settings of all queues need. */
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size);
-/** Whether that is the same for two names. */
+/** Whether gyre_kernel_options writes the same for the kernels `one` and `other`. */
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the sections of queues to what their messages carry and what is done with them. No state.
+ * Turns the sections [queue.NAME] of the configuration into the options of queues (queue_plan.h). Checks that the settings
+ * of a section fit each other, the kernel and the device. No state.
  */
 #include "core/plan/queue_plan.h"
 
@@ -22,7 +23,7 @@ static uint64_t queue_setting(const struct gyre_config *config, const char *name
     return (uint64_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, key);
 }
 
-/* How a section is called: NULL and "" are queues that no section names. */
+/* The name of a section in sentences. A queue without a section of its own (NULL or "") uses `default`. */
 static const char *shown_section(const char *section)
 {
     return section && section[0] ? section : "default";
@@ -54,7 +55,7 @@ static gyre_full_policy policy_of(const struct gyre_config *config, const char *
     return (gyre_full_policy)gyre_queue_plan_word(config, section, "policy");
 }
 
-/* A behaviour works by a field of the header, which is then there. */
+/* Makes the header large enough to hold `field`, because a setting of the queue needs that field. */
 static void need_field(struct gyre_header_plan *plan, const char *field)
 {
     const uint32_t size = gyre_header_needed(field);
@@ -62,8 +63,8 @@ static void need_field(struct gyre_header_plan *plan, const char *field)
 }
 
 /*
- * The header of the queue of that name (NULL: of one that no section names), as large as its behaviours need
- * it. CONFIG with the section.
+ * Plans the header of messages of the queue `name` (NULL: a queue without a section of its own): the fields of the setting
+ * `header`, and the fields that its other settings need. CONFIG with the section.
  */
 static gyre_status plan_header(const struct gyre_config *config, const char *name,
                                struct gyre_header_plan *plan)
@@ -99,7 +100,8 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     return all;
 }
 
-/* A message of a queue with levels may be in front of its ring, where no drop and no journal reaches. */
+/* Refuses levels of priority beside drop_oldest or a journal. A message of a queue with levels may still wait in front of
+ * the ring, and neither the drop nor the journal reaches it there. */
 static gyre_status check_levels(const struct gyre_config *config, const char *section,
                                 const struct gyre_queue_options *options)
 {
@@ -174,7 +176,7 @@ gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability", status);
 }
 
-/* As far as it can be known without kernel and device. */
+/* Checks a section as far as that is possible without a kernel and a device. */
 static gyre_status check_section(const struct gyre_config *config, const char *section)
 {
     struct gyre_queue_options options = {.name = shown_section(section),
@@ -217,8 +219,9 @@ static bool tail_is_large(uint32_t least, uint32_t size)
 }
 
 /*
- * How the device stores messages back to back. What a worker process that died had answered out of turn, a
- * device that cannot skip answers once more; what it answered first would keep its room for ever.
+ * How the device stores messages back to back. GYRE_BRIDGING_NONE for a worker process that cannot skip requests: after a
+ * worker's death the next worker answers again the requests that were answered out of turn, and nobody would ever free
+ * the bytes of the first answers.
  */
 static uint32_t bridging_of(const struct gyre_dispatch *device)
 {
@@ -257,14 +260,15 @@ static gyre_status check_seal(const struct gyre_config *config, const struct gyr
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "seal", status);
 }
 
-/* Requests are kept, and may be handled once more later. */
+/* Whether a request may be handled once more after a failure: the kernel has checkpoints, or the queue has a journal. */
 static bool is_logged(const struct gyre_config *config, const char *kernel, const char *section)
 {
     return gyre_config_int(config, GYRE_SECTION_KERNEL, kernel, "checkpoints") != 0 ||
            queue_setting(config, section, "durability") != 0;
 }
 
-/* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
+/* Decides where messages lie. Back to back helps only messages with tails, because all others have one length. A message
+ * that fits a cache line lies in its slot in either layout. */
 static gyre_status plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                const char *section, struct gyre_queue_options *options)
 {
@@ -272,10 +276,10 @@ static gyre_status plan_layout(const struct gyre_config *config, const struct gy
     const uint32_t bridging = bridging_of(site->device);
     const bool none = bridging == GYRE_BRIDGING_NONE;
     const bool logged = is_logged(config, site->kernel, section);
-    options->passed_on = logged; /* such queues have clients by way of a relay */
+    options->passed_on = logged; /* a relay passes replies of such queues to other programs */
     if (options->sealed)
         return check_seal(config, site, section);
-    if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
+    if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: another program has the ring */
         return GYRE_OK;
     if (layout == GYRE_LAYOUT_BRIDGED && (logged || none))
         return refuse_bridged(config, site, section, logged);
@@ -299,8 +303,10 @@ static bool names_buffers(const gyre_type *type)
 }
 
 /*
- * A kernel of lanes with small messages does without: each message shares one line with its header already. A reply by express
- * leaves without a fence, so it does not tell the receiver that the handler's writes into a buffer have arrived.
+ * Decides whether the queue has express lines (a copy of a lone request beside its slot, which the device reads in one
+ * journey). A kernel of lanes with small messages needs none: each message already lies in one line with its slot's
+ * header. An express reply leaves without a fence, so it does not prove to the receiver that the handler's writes into a
+ * buffer have arrived. Therefore a kernel with buffers has no express replies.
  */
 static void plan_express(const struct gyre_config *config, const struct gyre_queue_site *site,
                          const char *section, struct gyre_queue_options *options)
@@ -336,7 +342,8 @@ gyre_status gyre_queue_plan_measure(const gyre_type *type, uint32_t *size, uint3
     return status;
 }
 
-/* Requests that are handled once more later would find other bytes there. */
+/* Why spans of this queue may not travel in device memory; NULL: they may. A request that is handled once more would find
+ * other bytes there. */
 static const char *hindrance(const struct gyre_config *config, const char *kernel, const char *section,
                              const struct gyre_queue_options *options)
 {
@@ -376,7 +383,7 @@ static gyre_status plan_wire(const struct gyre_config *config, const gyre_kernel
     return status;
 }
 
-/* The steps of a launch with default arguments, until the queue is made. */
+/* Plans a queue by the steps of a launch with default arguments, but does not make it. */
 static gyre_status plan_queue(const struct gyre_config *config, const struct gyre_dispatch *device,
                               const gyre_kernel_record *record, struct gyre_queue_options *options)
 {

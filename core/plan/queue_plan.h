@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Planning a queue from the configuration: its header, its behaviours, its layout and its cost.
+ * Plans a queue from its section [queue.NAME]: the header of its messages, its options, where its messages lie, and how
+ * much memory it takes. The types of its messages are in queue_types.h. The queue itself is made in core/stages/make.h.
  */
 #ifndef GYRE_CORE_PLAN_QUEUE_PLAN_H
 #define GYRE_CORE_PLAN_QUEUE_PLAN_H
@@ -14,47 +15,53 @@
 #include "core/types/types.h"
 
 /**
- * A word of a queue's section as the API's number of it (policy, idle, shard): they stand in the same order, and the
- * API's begin with 1.
+ * The value of a setting that is one of several words (policy, idle, shard), as the number that the enum in gyre.h gives
+ * that word. The words of the setting stand in the order of the enum, which begins with 1.
  */
 uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key);
-/** INVALID when a descriptor has an unknown policy or idle strategy. */
+/** INVALID when the policy or the idle strategy in a caller's gyre_queue_desc is unknown. */
 gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle);
-/** What messages of a type measure in a ring: the largest, and those with a tail with nothing in it (0: they have none). */
+/** The sizes of messages of this type in a ring. *size: of the largest message. *least: of a message with an empty tail; 0:
+ * the type has no tail. */
 gyre_status gyre_queue_plan_measure(const gyre_type *type, uint32_t *size, uint32_t *least);
-/** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
+/** The header that a kernel is compiled for: large enough for every queue, with a section or without. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
-/** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.
- * CONFIG with the place of what does not go together in its section. */
+/** Reads the header and the settings of a section into `options`. The caller has set `name`, `policy` and `lent` there.
+ * CONFIG with the place of the setting when two settings of the section contradict each other. */
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options);
 
-/** Slots, where neither the program nor the configuration says how many; the options have the messages' sizes. */
+/** Chooses options->capacity unless the program has set it: the section's capacity, else as many slots as the device
+ * suggests for messages of this size. The caller has set the sizes of messages in `options`. */
 void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyre_dispatch *device,
                               const char *section, struct gyre_queue_options *options);
 
-/* The words of the setting `layout`, in their order. */
+/* The values of the setting `layout`, in the order of its words: Gyre chooses; messages in slots; back to back. */
 enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 
 /**
- * Whether messages of the queue's types, which the options have, lie in slots or back to back, and whether requests
- * have express copies. CONFIG or UNIMPLEMENTED when the section asks for what is not there.
+ * Decides whether messages lie in slots or back to back, and whether the queue has express lines (a copy of a lone request
+ * beside its slot). The caller has set the sizes of messages in `options`. CONFIG or UNIMPLEMENTED when the section asks
+ * for a layout or a seal that the kernel or the device does not have.
  */
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options);
 
-/** Whether a queue of the section may have the journal that is configured, of that kernel; `record` NULL: of any. */
+/** CONFIG when the section asks for a journal and the queue cannot have one. `record` and `kernel` are the kernel's; a NULL
+ * `record` leaves out the checks that need a kernel. */
 gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char *section,
                                     const gyre_kernel_record *record, const char *kernel);
-/** Whether the large spans of its requests may travel in memory of the device, if that is configured. */
+/** CONFIG when the section lets large spans of requests (arrays in a request's tail) travel in device memory and this
+ * queue cannot do so. */
 gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *kernel, const char *section,
                                   const struct gyre_queue_options *options);
 
-/** CONFIG with its place for a section by which no queue of any kernel can be made. */
+/** CONFIG, with the place of the setting, when a section fits no kernel at all. */
 gyre_status gyre_queue_sections_check(const struct gyre_config *config);
 /**
- * The memory of a queue that is configured by [queue.SECTION], for that kernel on that device. Nothing is made.
- * Fails as a launch would for a section that no queue of the kernel can go by, or a shape that it cannot have.
+ * Computes the memory that a queue with the settings of [queue.SECTION] takes, for this kernel on this device. Makes
+ * nothing. Fails as a launch would: when the section does not fit the kernel, or the kernel cannot have its lanes and
+ * blocks.
  */
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
                                 const gyre_kernel_record *record, const char *section,

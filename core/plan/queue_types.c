@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing the types of a queue's caller, and the form of its messages, with the kernel's. No locks; the kernel is built.
+ * Compares the message types and the wire form of a queue with those of its kernel (queue_types.h). The comparison of two
+ * types is core/types/compare.h. Takes no lock: the caller builds the kernel, so no other thread sees it.
  */
 #include "core/plan/queue_types.h"
 
@@ -9,13 +10,14 @@
 
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
 
-/* The message inside a packet, which callers mean by their type; else the type itself. */
+/* The layout that a caller's type is compared with: the message inside a packet (encoded bytes), else the type itself. */
 static const gyre_layout *meant_layout(const gyre_layout *layout)
 {
     return layout->shape == GYRE_SHAPE_PACKET ? layout->choices[0] : layout;
 }
 
-/* How messages are converted between two types of which one extends the other. */
+/* Prepares the conversion between the kernel's type and the caller's type when one of them has fields appended: the size
+ * is enough for types without tails, types with tails need both layouts. */
 static gyre_status take_growth(const gyre_type *kernels, gyre_layout **callers, uint32_t *size,
                                struct gyre_queue_growth *growth)
 {
@@ -31,14 +33,15 @@ static gyre_status take_growth(const gyre_type *kernels, gyre_layout **callers, 
     return GYRE_OK;
 }
 
-/* One has fields appended; of several types the kernel has each of the caller's, or a request might find no handler. */
+/* Whether one of the two types has fields appended. In a protocol (a message of one of several types) the kernel must also
+ * have every type that the caller has, because otherwise a request might find no handler. */
 static bool either_extends(const gyre_layout *kernels, const gyre_layout *callers)
 {
     return gyre_layout_extends(kernels, callers) ||
            (gyre_layout_extends(callers, kernels) && callers->choice_count <= kernels->choice_count);
 }
 
-/* *size: that of the caller's type when one of the two has fields appended and they have no tails, else 0. */
+/* *size: the size of the caller's type when one of the two types has fields appended and neither has a tail, else 0. */
 static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *type, uint32_t *size,
                                 struct gyre_queue_growth *growth)
 {
@@ -76,7 +79,7 @@ uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name)
     return (uint32_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");
 }
 
-/* A kernel is compiled for the form of its first queue; others cannot have another one. */
+/* A kernel is compiled for the wire form of its first queue, so its other queues must have the same wire form. */
 gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
                                   const gyre_layout *request, struct gyre_queue_options *options)
 {

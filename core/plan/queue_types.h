@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types and the form of a queue's messages, compared with the kernel's. No state. */
+/* Compares the message types of a queue's caller, and the queue's wire form (messages as plain structs or as encoded
+ * bytes), with those of the kernel. No state. */
 #ifndef GYRE_CORE_PLAN_QUEUE_TYPES_H
 #define GYRE_CORE_PLAN_QUEUE_TYPES_H
 
@@ -10,30 +11,34 @@
 #include "core/ring/options.h"
 #include "core/types/types.h"
 
-/** Where a queue is: of which kernel, on which device, with so many blocks. */
+/** The kernel and the device that a queue is planned for. */
 struct gyre_queue_site {
     const char *kernel;
     const gyre_kernel_record *record;
     const struct gyre_dispatch *device;
     uint32_t blocks;
     bool
-        migrates; /* the kernel only converts the state of a journal: the form of its messages does not matter */
+        migrates; /* the kernel only converts the state of a journal, so the wire form of messages does not matter */
 };
 
 /**
- * Holds the kernel's types against those of the caller, and the queue's form of messages (options->wire) against the
- * kernel's, by [queue.SECTION]; fills in what follows from the types. INCOMPATIBLE, INVALID, CONFIG.
+ * Compares the kernel's message types with the types in `desc`, and the queue's wire form (options->wire) with the wire
+ * form that the kernel was compiled for. Fills in the options that follow from the types: the smallest sizes, the
+ * caller's sizes, the conversions. INCOMPATIBLE, INVALID, CONFIG.
  */
 gyre_status gyre_queue_choose_types(const struct gyre_config *config, const struct gyre_queue_site *site,
                                     const gyre_queue_desc *desc, const char *section,
                                     struct gyre_queue_options *options);
-/** The part of it that holds one type against a caller's (NULL: unchecked). The caller owns *growth. */
+/** Compares one message type of the kernel with the same type of a caller (`callers` NULL: not compared). *size: the size
+ * of the caller's type when one of the two has fields appended and neither has a tail, else 0. *growth: both layouts when
+ * messages with tails have to be converted; the program that calls this owns them. */
 gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
                                     struct gyre_queue_growth *growth);
 
-/** The form of the messages of a kernel's main queue: the number of its word. */
+/** The wire form of the kernel's main queue: the number of the word of the setting `wire` (0: none). */
 uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name);
-/** Whether the kernel was compiled for the form that options->wire says. */
+/** CONFIG unless the kernel was compiled for the wire form options->wire. Sets options->wire to 1 when the kernel's file
+ * itself declares packets (encoded bytes). */
 gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
                                   const gyre_layout *request, struct gyre_queue_options *options);
 #endif

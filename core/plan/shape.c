@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a kernel: from what the program and the configuration say to what its device allows. */
+/* Chooses the lanes and blocks of a kernel (shape.h): the program's numbers come first, then the configured ones, then the
+ * device's. Checks them against the limits of the kernel and the device. */
 #include "core/plan/shape.h"
 
 #include <string.h>
@@ -42,7 +43,8 @@ static gyre_status refuse_configured(const struct gyre_shape_site *site, const c
                           site->name);
 }
 
-/* Says who set what an actor cannot have: the program, or the configuration. */
+/* Refuses lanes or blocks other than 1 for an actor. The sentence blames the configuration or the program, whichever set
+ * the number. */
 static gyre_status check_actor(const struct gyre_shape_site *site, uint32_t lanes, const char *lanes_key,
                                uint32_t blocks, const char *blocks_key)
 {
@@ -82,7 +84,8 @@ static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blo
                           site->name, blocks, gyre_dispatch_backend(site->device));
 }
 
-/* `key`: what the configuration said it in; NULL: the program did. */
+/* Puts the place of the setting `key` in front of a failure. NULL `key`: the program gave the number, so no setting is to
+ * blame. */
 static gyre_status blame_setting(const struct gyre_shape_site *site, const char *key, gyre_status status)
 {
     if (!key || status == GYRE_OK)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a type to a later one of the same thing, field by field, by their names. Nothing may get lost: each field is
- * there again, of the same scalar, and an array is at least as long in each dimension. No state.
+ * Takes values of an earlier type over into its later version (adopt.h), field by field, by the fields' names. No field may
+ * get lost: the later type has each earlier field again, of the same scalar, and an array is at least as long in each
+ * dimension. No state.
  */
 #include "core/types/adopt.h"
 #include "core/types/types.h"
@@ -24,7 +25,7 @@ static bool same_text(const gyre_layout *from, const gyre_layout *to)
     return from->hash == to->hash && strcmp(from->text, to->text) == 0;
 }
 
-/* A record of fields at fixed places, or a scalar. */
+/* Whether the layout is a scalar or a struct without tail, choices or spans, so that each field has a fixed place. */
 static bool is_plain(const gyre_layout *layout)
 {
     return !layout->has_parts && !layout->element && layout->tail == 0 && layout->choice_count == 0;
@@ -79,7 +80,7 @@ static gyre_status check_plain(const char *path, const gyre_layout *from, const 
     return status;
 }
 
-/* With a tail: what was there stands in front, as it was, and what came is behind it. */
+/* Checks two types with tails: the fields of `from` stand first in `to`, unchanged, and new fields stand behind them. */
 static gyre_status check_tail(const gyre_layout *from, const gyre_layout *to)
 {
     if (to->tail < from->tail)
@@ -131,7 +132,8 @@ gyre_status gyre_layout_check_adopt(const gyre_layout *from, const gyre_layout *
 static void overlay_plain(const gyre_layout *from, const unsigned char *value, const gyre_layout *to,
                           unsigned char *out);
 
-/* The elements of one dimension; `steps` are bytes of what one of them is, inside. */
+/* Copies one dimension of an array field, element by element. `step` and `step_out` are the bytes of the whole dimension in
+ * the earlier and in the later type. */
 static void overlay_dimension(const gyre_field *was, const unsigned char *value, uint64_t step,
                               const gyre_field *is, unsigned char *out, uint64_t step_out, uint32_t dimension)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of a type that are taken over by a later type of the same thing. */
+/* Takes a value of an earlier version of a type over into its later version, for example the state of a kernel whose source
+ * changed. convert.h converts messages between two versions that are both in use. */
 #ifndef GYRE_CORE_TYPES_ADOPT_H
 #define GYRE_CORE_TYPES_ADOPT_H
 
@@ -13,9 +14,9 @@
  */
 gyre_status gyre_layout_check_adopt(const gyre_layout *from, const gyre_layout *to);
 /**
- * Takes over a value of `length` bytes, once gyre_layout_check_adopt said that it can be. `out` has to->size bytes; of
- * a type without a tail, what `from` does not have stays as it is there. *out_length: bytes of the value, as a
- * message. INVALID when the value is none.
+ * Copies a value of `length` bytes into `out`, which has to->size bytes. gyre_layout_check_adopt must have said OK. In a
+ * type without a tail, fields of `out` that `from` does not have keep the bytes that they had. *out_length: the length of
+ * the new value as a message. INVALID when `value` is not a value of `from`.
  */
 gyre_status gyre_layout_adopt(const gyre_layout *from, const void *value, uint64_t length,
                               const gyre_layout *to, void *out, uint64_t *out_length);

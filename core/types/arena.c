@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena: allocations that live and die together, so that a half-built layout needs no clean-up of its own.
- * One thread at a time. Must not be used for memory that grows with traffic.
+ * Implements the arena of arena.h: allocations that are freed together, so that a half-built layout needs no clean-up of
+ * its own. One thread at a time. Must not be used for memory that grows with traffic.
  */
 #include "core/types/arena.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts under construction, several in one arena. */
+/* Builds layouts of message types in an arena that several layouts share. layout.c has the code; types.h is the interface
+ * for other folders. */
 #ifndef GYRE_CORE_TYPES_BUILDER_H
 #define GYRE_CORE_TYPES_BUILDER_H
 
@@ -9,10 +10,10 @@
 typedef struct gyre_layout_builder {
     gyre_arena *arena;
     uint64_t size_max;
-    struct gyre_layout_node *nodes; /* those made so far: a type used twice has one layout */
+    struct gyre_layout_node *nodes; /* layouts made so far: a type that is used twice has one layout */
 } gyre_layout_builder;
 
-/** The layout of `type`, in the builder's arena. `depth`: how many types it is inside of. Fails as gyre_layout_create. */
+/** Builds the layout of `type` in the builder's arena. `depth`: how many types enclose it. Fails as gyre_layout_create. */
 gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *type, unsigned depth,
                               gyre_layout **out);
 

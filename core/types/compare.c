@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells two layouts apart: the first field that differs, in words. Reads layouts only.
+ * Compares two layouts and names the first field that differs (compare.h). Changes no layout; no state.
  */
 #include "core/types/compare.h"
 #include "core/types/types.h"
@@ -13,7 +13,7 @@
 
 enum { PATH_MAX_SIZE = 256, DESCRIPTION_SIZE = 400 };
 
-/* Two layouts side by side, and how the walk got there: "p.x." */
+/* What the walk through two layouts found: the path of the enclosing fields ("p.x."), and what either layout has there. */
 typedef struct difference {
     char path[PATH_MAX_SIZE];
     char a[DESCRIPTION_SIZE], b[DESCRIPTION_SIZE];
@@ -27,7 +27,8 @@ char *gyre_field_type_text(const gyre_field *field, char *text, size_t size)
     return text;
 }
 
-/* `other` is what the other side has in this place; at least one of both is there. */
+/* Describes `field`, or its absence (NULL). `other` is the field of the other layout in this place; one of the two may be
+ * NULL, not both. */
 static void describe_difference(char *text, const char *path, const gyre_field *field,
                                 const gyre_field *other)
 {
@@ -58,13 +59,14 @@ static void describe_choice(char *text, const gyre_layout *layout, uint32_t i)
         snprintf(text, DESCRIPTION_SIZE, "no choice of number %" PRIu32, i + 1);
 }
 
-/* Whether either is the other one, or has fields appended. */
+/* Whether the two layouts are the same, or one of them is the other with fields appended. */
 static bool layouts_fit(const gyre_layout *a, const gyre_layout *b)
 {
     return strcmp(a->text, b->text) == 0 || gyre_layout_extends(a, b) || gyre_layout_extends(b, a);
 }
 
-/* The first number whose types are not the same; `grown`: types that grew count as the same. */
+/* The place of the first choice (type of a protocol) that is not the same in both. `grown`: a choice with fields appended
+ * counts as the same. */
 static uint32_t first_other_choice(const gyre_layout *a, const gyre_layout *b, bool grown)
 {
     uint32_t i = 0;
@@ -77,7 +79,8 @@ static uint32_t first_other_choice(const gyre_layout *a, const gyre_layout *b, b
     return i;
 }
 
-/* At least one of both is a choice. A type that grew is told only when each one that differs did. */
+/* Finds the first difference of two layouts of which at least one is a protocol (a message of one of several types). A
+ * choice with fields appended is named only when no choice differs in another way. */
 static void find_different_choice(const gyre_layout *a, const gyre_layout *b, difference *found)
 {
     uint32_t i = first_other_choice(a, b, true);
@@ -118,7 +121,7 @@ static void find_difference(const gyre_layout *a, const gyre_layout *b, differen
     snprintf(found->b, sizeof found->b, "%" PRIu64 " bytes (%s)", b->size, b->text);
 }
 
-/* Whether `longer` has the fields of `shorter` and others behind them, wherever these lie. */
+/* Whether `longer` begins with the fields of `shorter` and declares further fields, at whatever offset these lie. */
 static bool has_more(const gyre_layout *longer, const gyre_layout *shorter)
 {
     uint32_t count = shorter->field_count;
@@ -133,14 +136,15 @@ static bool has_more(const gyre_layout *longer, const gyre_layout *shorter)
     return true;
 }
 
-/* The first field that `longer` has more lies in the bytes with which C fills the shorter one up. */
+/* Whether the first appended field of `longer` lies in the padding at the end of `shorter`. */
 static bool grows_in_padding(const gyre_layout *longer, const gyre_layout *shorter)
 {
     return has_more(longer, shorter) && !shorter->tail &&
            longer->fields[shorter->field_count].offset < shorter->size;
 }
 
-/* Each type of the shorter list has its number in the longer one, where it is the same, or has fields appended. */
+/* Whether each choice of `shorter` has the same number and name in `longer`, and is the same there or has fields
+ * appended. */
 static bool choices_extend(const gyre_layout *longer, const gyre_layout *shorter)
 {
     bool extends = longer->shape == GYRE_SHAPE_CHOICE && shorter->shape == GYRE_SHAPE_CHOICE &&

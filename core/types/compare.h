@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two layouts describe the same bytes, and what is different. */
+/* Compares two layouts of message types: whether they describe the same bytes, and which field is different. */
 #ifndef GYRE_CORE_TYPES_COMPARE_H
 #define GYRE_CORE_TYPES_COMPARE_H
 
@@ -7,8 +7,8 @@
 
 /**
  * OK when both describe the same bytes: fields of equal names, types, offsets. The types' own names do not
- * matter. Else INCOMPATIBLE and a sentence with the first difference and both hashes. `a_owner` and `b_owner`
- * say whose they are ("the kernel", "the caller").
+ * matter. Else INCOMPATIBLE and a sentence with the first difference and both hashes. `a_owner` and `b_owner` name
+ * the owners of the two layouts in the sentence ("the kernel", "the caller").
  */
 gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
                                 const char *b_owner);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages with tails built anew: between two types of which one has fields appended, since the tail begins
- * elsewhere then, and with items that go to a device's memory or come from there. The message was checked.
- * No state.
+ * Builds a message with a tail anew (convert.h). This is needed when one side's type has fields appended, because the tail
+ * then begins elsewhere, and when items of the message move to device memory or back. The caller has checked the
+ * message. No state.
  */
 #include "core/types/convert.h"
 #include "core/types/types.h"
@@ -33,7 +33,8 @@ static bool put_far(const conversion *run, const gyre_far *far, uint32_t count, 
     return true;
 }
 
-/* A far part stays where it is, and what tells where is copied; or its items are fetched, where they fit. */
+/* Converts a far part (a part whose items lie in device memory). The carrier fetches its items when it has them and they
+ * fit; else the items stay there, and only the gyre_far that says where they lie is copied. */
 static bool convert_far(const conversion *run, const gyre_layout *element, gyre_part from, uint64_t to_at)
 {
     gyre_far far;
@@ -109,7 +110,8 @@ gyre_status gyre_layout_carry(const gyre_layout *from, const void *message, cons
     return GYRE_OK;
 }
 
-/* A type of a protocol, as the same type of the other side's: how many bytes it has there. */
+/* Converts a message of a protocol (one of several types) to the type with the same number on the other side. *length: its
+ * bytes there. */
 static gyre_status convert_chosen(const gyre_layout *from, const unsigned char *message,
                                   const gyre_layout *to, unsigned char *out, uint64_t *length)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message of one type as a message of another, of which one extends the other. */
+/* Converts messages with tails between two versions of a type, one of which has fields appended. Messages without tails
+ * need no conversion; values of earlier versions are in adopt.h. */
 #ifndef GYRE_CORE_TYPES_CONVERT_H
 #define GYRE_CORE_TYPES_CONVERT_H
 
 #include "core/types/types.h"
 
 /**
- * Writes a message with a tail, which was checked, as one of another type, of which one extends the other:
- * fields that only `from` has are left out, those that only `to` has are zero. `out` has to->size bytes.
- * INVALID when the tail does not fit, and for a message of a type that `to` does not have.
+ * Converts a message with a tail from the type `from` to the type `to`; one of the two types extends the other
+ * (gyre_layout_extends). Fields that only `from` has are left out; fields that only `to` has become zero. The caller has
+ * checked the message. `out` has to->size bytes. INVALID when the tail does not fit, or when the message is of a type of
+ * a protocol that `to` does not have.
  */
 gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
                                 void *out);
@@ -26,8 +28,8 @@ struct gyre_carrier {
     bool (*fetch)(void *context, const gyre_far *far, void *items);
 };
 
-/** gyre_layout_convert with a carrier; `from` and `to` may be the same. After a failure `out` is a message
- * with a part of what was to be there. */
+/** As gyre_layout_convert, with a carrier; `from` and `to` may be the same type. After a failure `out` is a valid message
+ * with only some of the fields. */
 gyre_status gyre_layout_carry(const gyre_layout *from, const void *message, const gyre_layout *to, void *out,
                               const struct gyre_carrier *carrier);
 

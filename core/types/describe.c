@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The canonical text of a finished layout, the hash of that text, by which two layouts are compared, and the layout's own copy of
- * its gyre_type. No state.
+ * Writes the canonical text of a finished layout, the hash of that text, and the layout's own copy of its gyre_type.
+ * compare.c compares two layouts by these hashes and texts. No state.
  */
 #include "core/types/describe.h"
 
@@ -13,7 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* With their names, by which messages are sent. */
+/* Prints the choices (types of a protocol) with their names, because senders name a message's type. */
 static void print_choices(FILE *out, const gyre_layout *layout)
 {
     fputs(layout->shape == GYRE_SHAPE_CHOICE ? "choice(" : "wire(", out);
@@ -73,7 +73,7 @@ gyre_status gyre_layout_describe(gyre_arena *arena, gyre_layout *layout)
     return layout->text ? GYRE_OK : gyre_types_out_of_memory();
 }
 
-/* The number of fields in the text, where elements and choices stand as fields, too. */
+/* Counts the fields in the text of a layout. A part's element and the choices of a protocol count as fields, too. */
 static uint32_t count_field_types(const gyre_layout *layout)
 {
     if (layout->scalar != GYRE_SCALAR_NO)

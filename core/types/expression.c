@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Array lengths: integer expressions as the preprocessor leaves them behind, "25", "(4 + 1) * 2", "1u << 4".
- * A recursive descent over C's precedences, with a depth limit because the text may be anybody's.
+ * Evaluates array lengths: integer expressions as the preprocessor leaves them behind, "25", "(4 + 1) * 2", "1u << 4".
+ * A recursive descent over C's precedences, with a depth limit because the text may come from a plugin.
  */
 #include "core/types/expression.h"
 
@@ -12,7 +12,7 @@ enum { EXPRESSION_DEPTH_MAX = 64 };
 
 typedef struct expression {
     gyre_span rest;
-    const char *problem; /* the first one; parsing goes on without effect */
+    const char *problem; /* the first problem; after it, parsing goes on without effect */
     unsigned depth;
 } expression;
 
@@ -47,7 +47,7 @@ static void expression_fail(expression *e, const char *problem)
         e->problem = problem;
 }
 
-/* Takes an operator when it is next. */
+/* Takes the operator `symbol` when it is next in the text; else takes nothing and returns false. */
 static bool symbol_take(expression *e, const char *symbol)
 {
     size_t length = strlen(symbol);

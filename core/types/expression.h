@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the text of GYRE_MESSAGE: words, and the lengths of arrays. */
+/* Reads words and array lengths from the text that GYRE_MESSAGE leaves of a struct. layout.c reads whole types. */
 #ifndef GYRE_CORE_TYPES_EXPRESSION_H
 #define GYRE_CORE_TYPES_EXPRESSION_H
 
@@ -12,7 +12,7 @@ typedef struct gyre_span {
 } gyre_span;
 
 void gyre_span_skip_spaces(gyre_span *span);
-/** Takes the identifier at the front, after spaces; an empty span when there is none. */
+/** Takes the identifier at the front of the span, after spaces; returns an empty span when there is none. */
 gyre_span gyre_span_word(gyre_span *span);
 /** True when `span` is exactly `text`. */
 bool gyre_span_is(gyre_span span, const char *text);

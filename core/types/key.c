@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of messages. Only fields without padding can be one: equal values must have equal bytes. Keeps
- * nothing, takes no lock; messages are whatever an application handed over, so a part is checked before it is
- * read.
+ * Finds and hashes the keys of messages (key.h). Only a field without padding can be a key, because equal values must have
+ * equal bytes. A message may hold anything, so a part (a field with items in the tail) is checked before its items are
+ * read. No state, no lock.
  */
 #include "core/types/key.h"
 
@@ -16,7 +16,7 @@
 #include "core/base/text.h"
 #include "core/types/compare.h"
 
-enum { NAMES_MAX = 64 }; /* of which the nearest to a typo is looked for */
+enum { NAMES_MAX = 64 }; /* so many field names are compared with a typo */
 
 static gyre_status no_field(const gyre_layout *layout, const char *name, const char *path)
 {
@@ -42,7 +42,7 @@ static bool is_record(const gyre_field *field)
            field->count == 1;
 }
 
-/* `base`: where the record that holds the field begins. */
+/* Makes `field` the key. `base`: the offset of the struct that holds the field, in the message. */
 static gyre_status adopt_field(const gyre_field *field, uint64_t base, struct gyre_message_key *key)
 {
     char text[64];

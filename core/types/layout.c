@@ -23,7 +23,7 @@ typedef struct gyre_layout_node {
     struct gyre_layout_node *next;
     const gyre_type *source;
     gyre_layout *layout;
-    uint32_t expanded_count; /* fields, those of nested types included */
+    uint32_t expanded_count; /* fields, including the fields of nested types */
     bool done;
 } layout_node;
 
@@ -78,7 +78,7 @@ static gyre_status dimension_parse(const gyre_field_place *place, gyre_span text
     return GYRE_OK;
 }
 
-/* The "[25][2]" behind a field's name. */
+/* Reads the dimensions behind a field's name: "[25][2]". */
 static gyre_status dimensions_parse(const gyre_field_place *place, gyre_span rest, gyre_field *field)
 {
     field->count = 1;
@@ -98,7 +98,7 @@ static gyre_status dimensions_parse(const gyre_field_place *place, gyre_span res
     }
 }
 
-/* The layout of a type inside the one that `place` names. */
+/* Builds the layout of `type`, which is a field's type inside the type that `place` names. */
 static gyre_status inner_build(gyre_layout_builder *builder, const gyre_field_place *place,
                                const gyre_type *type, unsigned depth, gyre_layout **out)
 {
@@ -106,7 +106,7 @@ static gyre_status inner_build(gyre_layout_builder *builder, const gyre_field_pl
     return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "in message type '%s'", place->type_name);
 }
 
-/* "f32 a[25]" into name, dimensions and, through the builder, its type. */
+/* Reads a field such as "f32 a[25]": its name, its dimensions and, through the builder, its type. */
 static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_place *place,
                                const gyre_type *type, unsigned depth, gyre_field *field)
 {
@@ -135,7 +135,8 @@ static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_pl
     return field->name ? GYRE_OK : gyre_types_out_of_memory();
 }
 
-/* The tail is no field that its author wrote. */
+/* Sets the error for a tail that is too large. The sentence does not name the tail's field, because the author of the type
+ * did not write that field. */
 static gyre_status tail_too_large(const gyre_field_place *place, uint64_t size_max, const gyre_layout *layout,
                                   const gyre_field *field)
 {
@@ -146,7 +147,7 @@ static gyre_status tail_too_large(const gyre_field_place *place, uint64_t size_m
                           place->type_name, layout->size, field->count * field->type->size, size_max);
 }
 
-/* Puts a parsed field behind those before it. */
+/* Gives a parsed field its offset, behind the fields before it. */
 static gyre_status place_field(const gyre_field_place *place, uint64_t size_max, gyre_layout *layout,
                                gyre_field *field)
 {
@@ -198,7 +199,7 @@ static uint32_t expanded_of(const gyre_layout_builder *builder, const gyre_layou
     return 1;
 }
 
-/* "f32 span[]", the last of a part's fields. */
+/* Reads the element of a part (a field with items in the message's tail): "f32 span[]", the last field of its text. */
 static gyre_status element_build(gyre_layout_builder *builder, const gyre_field_place *place,
                                  const gyre_type *type, unsigned depth, gyre_layout *layout)
 {
@@ -209,7 +210,7 @@ static gyre_status element_build(gyre_layout_builder *builder, const gyre_field_
     return status == GYRE_OK ? gyre_element_take(place, element, layout) : status;
 }
 
-/* "order choice[]": one of the types that a message may be. */
+/* Reads "order choice[]": one of the types that a message of a protocol may be. */
 static gyre_status choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
                                 const gyre_type *type, unsigned depth, gyre_layout *layout)
 {
@@ -324,7 +325,7 @@ static gyre_status node_create(gyre_layout_builder *builder, const gyre_type *ty
     return GYRE_OK;
 }
 
-/* A type that was met before: its layout, or that it contains itself. */
+/* Looks up a type that was met before. *out: its layout; stays as it is when the type is new. INVALID when the type contains itself. */
 static gyre_status find_built(const gyre_layout_builder *builder, const gyre_type *type, gyre_layout **out)
 {
     for (const layout_node *node = builder->nodes; node; node = node->next) {

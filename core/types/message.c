@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages with tails, as bytes: checking what came from anywhere, and building. The functions of gyre.h for
- * them stand here too. Nothing is believed: offsets and counts may hold anything. No state; any thread.
+ * Checks and builds messages with tails, as bytes (message.h); the functions of gyre.h for such messages stand here too.
+ * Nothing in a message is believed, because its offsets and counts may hold anything. No state; any thread.
  */
 #include "core/types/message.h"
 #include "core/types/types.h"
@@ -23,13 +23,13 @@ enum { WHERE_SIZE = 200 };
 typedef struct checker {
     const unsigned char *message;
     uint64_t least, used;
-    uint64_t left; /* bytes of the tail that no part was seen in */
+    uint64_t left; /* bytes of the tail that no part has claimed yet */
     char where[WHERE_SIZE];
 } checker;
 
 static bool check_value(checker *check, const gyre_layout *layout, uint64_t at);
 
-/* Puts a step of the path in front of what is there: the walk returns through it. */
+/* Puts one step in front of the path of the wrong field. The walk calls it on its way back, so the steps come last first. */
 __attribute__((format(printf, 2, 3))) static bool came_from(checker *check, const char *format, ...)
 {
     char step[WHERE_SIZE], whole[2 * WHERE_SIZE];
@@ -173,12 +173,12 @@ bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t c
     return true;
 }
 
-/* Bytes in use of the least message with a tail. */
+/* The fewest bytes that a message with a tail can use. */
 enum { BEGUN = 8 };
 
 static gyre_status wrong_place(size_t used)
 {
-    if (used < BEGUN) /* of zeros, perhaps: its first item would lie over this word */
+    if (used < BEGUN) /* perhaps all zeros: the first item would lie over the word `used` itself */
         return gyre_error_set(GYRE_INVALID,
                               "the message was not begun: gyre_begin(&message) before gyre_put");
     return gyre_error_set(GYRE_INVALID, "the part does not lie in the message: gyre_put needs a field of the "
@@ -188,7 +188,7 @@ static gyre_status wrong_place(size_t used)
 gyre_status gyre_part_check(const void *message, size_t size, const gyre_part *part)
 {
     const size_t used = *(const gyre_u32 *)message, end = used < size ? used : size;
-    const uintptr_t at = (uintptr_t)part - (uintptr_t)message; /* huge before the message */
+    const uintptr_t at = (uintptr_t)part - (uintptr_t)message; /* huge for a part before the message */
     const bool within = at >= sizeof(gyre_u32) && at < end && end - at >= sizeof *part;
     return used >= BEGUN && within ? GYRE_OK : wrong_place(used);
 }
@@ -228,12 +228,12 @@ gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const 
 }
 
 /*
- * Stands in a far part that names the caller's memory, where one of a buffer has its offset. A message that
- * came from elsewhere, or was damaged, does not know it: its addresses are not followed.
+ * The mark of a far part that names the caller's memory; it stands where a far part in a buffer has its offset. A message
+ * that came from elsewhere or was damaged does not have this mark, so its addresses are not followed.
  */
 static uint64_t mark_of(const gyre_far *far)
 {
-    static uint64_t secret; /* atomic: of this process; two threads may choose, and one wins */
+    static uint64_t secret; /* atomic; this process's: two threads may choose at once, and one wins */
     uint64_t mark = __atomic_load_n(&secret, __ATOMIC_ACQUIRE), none = 0;
     if (mark == 0) {
         uint64_t chosen = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texts of types that are more than a list of fields: parts, tails, messages that may be one of several,
- * packets. Used by layout.c, into whose arena everything goes. Must not trust a text or a size.
+ * Reads the texts of types that are more than a list of fields: parts and tails, messages of one of several types, packets
+ * (parts.h). layout.c calls these functions and owns the arena that everything goes into. Must not trust a text or a size.
  */
 #include "core/types/parts.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- parts and tails ---- */
 
-/* The word behind a part's element type, and what it makes of it. */
+/* Reads the word behind a part's element type ("span", "optional" ...), and tells the shape of the part. */
 static bool shape_of(gyre_span word, gyre_shape *shape)
 {
     static const struct {
@@ -67,7 +67,7 @@ gyre_status gyre_tail_take(gyre_layout *layout)
     for (uint32_t i = 1; i + 1 < count; i++)
         if (!strcmp(layout->fields[i].type->name, GYRE_TAIL_USED) ||
             !strcmp(layout->fields[i].type->name, GYRE_TAIL_BYTES))
-            first_is = !last_is; /* not where they belong: refused below */
+            first_is = !last_is; /* a tail's fields in wrong places: refused below */
     if (first_is != last_is || (last_is && (layout->fields[0].count != 1 || last->dimension_count != 1)))
         return gyre_error_set(
             GYRE_INVALID, "message type '%s': '%s' and '%s' are not for fields; GYRE_MESSAGE_TAIL adds them",
@@ -95,7 +95,7 @@ bool gyre_text_is_choice(gyre_span text, gyre_shape *shape)
     return true;
 }
 
-/* "order gyre_wire[1259]": what it takes on the wire at most. */
+/* Reads the room of a packet (encoded bytes of a message), "order gyre_wire[1259]": its most bytes on the wire. */
 static gyre_status read_room(const gyre_field_place *place, gyre_span text, gyre_layout *layout)
 {
     int64_t room = 0;
@@ -110,7 +110,7 @@ static gyre_status read_room(const gyre_field_place *place, gyre_span text, gyre
     return GYRE_OK;
 }
 
-/* The fields before the first choice: the used bytes, and, unless it is a packet, which one it is. */
+/* Checks the fields before the first choice: the bytes in use, and, unless the type is a packet, the number of the choice. */
 static bool begins_right(const gyre_layout *layout)
 {
     const gyre_field *fields = layout->fields;
@@ -121,7 +121,7 @@ static bool begins_right(const gyre_layout *layout)
            (!strcmp(fields[1].name, "gyre_choice") && fields[1].type->scalar == GYRE_SCALAR_U32);
 }
 
-/* Fields of the struct before its first choice. */
+/* How many fields of the struct stand before its first choice. */
 static uint32_t fields_in_front(const gyre_layout *layout)
 {
     return layout->shape == GYRE_SHAPE_CHOICE ? 2 : 1;
@@ -162,7 +162,8 @@ static gyre_status refuse_size(const gyre_layout *layout, uint64_t size, uint64_
                           layout->name, size, most);
 }
 
-/* By the names that its author gave: the packet's own is nobody's. */
+/* Refuses a packet that is too large. The sentence names the author's message type, because the packet's own type has no
+ * name that the author knows. */
 static gyre_status refuse_packet(const gyre_layout *layout, uint64_t most)
 {
     return gyre_error_set(GYRE_INVALID,
@@ -179,7 +180,7 @@ gyre_status gyre_choices_end(uint64_t size_max, const gyre_type *source, gyre_la
         size = layout->choices[i]->size > size ? (layout->choices[i]->size + 7) / 8 * 8 : size;
     layout->size = front + size;
     layout->alignment = 8;
-    if (layout->shape == GYRE_SHAPE_PACKET) { /* as many bytes as its wire form takes, which only it knows */
+    if (layout->shape == GYRE_SHAPE_PACKET) { /* its text says how many bytes the wire form takes */
         layout->size = source->size;
         layout->alignment = 4;
         if (layout->choice_count > 0 && layout->size > size_max)

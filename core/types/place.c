@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences about a field of a message type. No state. */
+/* Writes the error sentences about a field of a message type (place.h). No state. */
 #include "core/types/place.h"
 
 #include <inttypes.h>

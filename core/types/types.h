@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layouts of message types: from the text that GYRE_MESSAGE reflects to fields, offsets, sizes and a hash.
+ * Makes layouts of message types: from the text that GYRE_MESSAGE leaves of a struct to fields, offsets, sizes and a hash.
+ * Layouts are compared in compare.h, and messages are checked against them in message.h.
  *
  * A layout is made once from a gyre_type, checked against the size and alignment that the compiler saw, and
  * never changes. It owns everything that it points to, also a deep copy of the gyre_type, so it outlives the
@@ -18,9 +19,9 @@
 #include "gyre/status.h"
 
 enum {
-    GYRE_DIMENSIONS_MAX = 8,            /* of one field */
-    GYRE_TYPE_DEPTH_MAX = 16,           /* of messages inside messages */
-    GYRE_TYPE_FIELDS_MAX = 64 * 1024,   /* of one type, those of nested types included */
+    GYRE_DIMENSIONS_MAX = 8,            /* dimensions of one field */
+    GYRE_TYPE_DEPTH_MAX = 16,           /* levels of messages inside messages */
+    GYRE_TYPE_FIELDS_MAX = 64 * 1024,   /* fields of one type, including the fields of nested types */
     GYRE_MESSAGE_MAX = GYRE_PAYLOAD_MAX /* bytes of a request or reply */
 };
 #define GYRE_STATE_MAX (UINT64_C(1) << 32) /* bytes of actor state or of a buffer's element */
@@ -55,7 +56,7 @@ typedef struct gyre_layout gyre_layout;
 
 typedef struct gyre_field {
     const char *name;
-    const gyre_layout *type; /* of one element */
+    const gyre_layout *type; /* the layout of one element */
     uint64_t offset;         /* bytes from the start of the message */
     uint64_t count;          /* elements in all dimensions together; 1 for a field that is no array */
     uint32_t dimension_count;
@@ -68,18 +69,18 @@ struct gyre_layout {
     uint64_t size, alignment;
     uint64_t hash; /* of `text`: equal for types whose fields have equal names, types and offsets */
     uint32_t field_count;
-    const gyre_field *fields; /* in order of declaration; those of users only: see `tail` */
+    const gyre_field *fields; /* in order of declaration, without the fields that make a tail */
     gyre_shape shape;
     const gyre_layout *element;  /* of a span or optional (u8 of a text); else NULL */
     const gyre_layout **choices; /* of a choice, in the order of their numbers, which start at 1 */
-    uint32_t choice_count;       /* 1 of a packet; else 0 */
-    uint64_t room;               /* of a packet: bytes on the wire, at most */
-    bool has_parts;              /* is a part, or has fields that are or have parts */
+    uint32_t choice_count;       /* 1 for a packet; 0 for a type without choices */
+    uint64_t room;               /* for a packet: the most bytes on the wire */
+    bool has_parts;              /* the type is a part, or has fields that are or have parts */
     uint64_t tail;            /* bytes of the largest tail; 0: none, and every message is `size` bytes long */
     uint64_t least;           /* bytes of a message with nothing in its tail; else `size` */
     const char *text;         /* canonical: "{f32 a[25]@0;{f32 x@0;}4/4 p@100;}104/4", size/alignment */
     const gyre_type *type;    /* a deep copy of what the layout was made from */
-    struct gyre_arena *arena; /* what holds all of it; NULL in nested layouts */
+    struct gyre_arena *arena; /* holds the layout and all that it points to; NULL in nested layouts */
 };
 
 /**
@@ -89,13 +90,14 @@ struct gyre_layout {
  */
 gyre_status gyre_layout_create(const gyre_type *type, uint64_t size_max, gyre_layout **out);
 
-/** As gyre_layout_create, for a message or state: also INVALID when it has parts and no tail for them. */
+/** As gyre_layout_create, for a message or a state: also INVALID when the type has parts (fields with items in a tail) and
+ * no tail. */
 gyre_status gyre_layout_create_message(const gyre_type *type, uint64_t size_max, gyre_layout **out);
 
-/** Accepts NULL. */
+/** Frees a layout and all that it points to. Accepts NULL. */
 void gyre_layout_destroy(gyre_layout *layout);
 
-/** The number of the choice that is a type of that name, or 0. */
+/** The number of the choice whose type has that name; 0 when there is none. */
 uint32_t gyre_layout_choice(const gyre_layout *layout, const char *name);
 
 /** The field of that name, or NULL. */
