@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attendant: a thread of a queue whose messages may expire, or wait by their priority. It sleeps until
- * something is due, or the ring has room.
+ * Runs the attendant: a thread of a queue whose messages may expire, or wait by their priority. The attendant sleeps until
+ * a duty (the timed work of a stage) is due, or the ring has room.
  *
- * Lock: the producer's while it works, none while it sleeps. `wake_ns` is written and read under that lock, so that a
- * thread with an earlier duty knows whether to ring.
+ * Lock: the attendant holds the producer lock while it works, and none while it sleeps. Every thread writes and reads
+ * `wake_ns` under the producer lock, so a thread with an earlier duty knows whether it has to ring the attendant's bell.
  */
 #include "core/stages/attendant.h"
 
@@ -22,7 +22,7 @@
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
 
-/* While messages wait in front of the ring: between two looks when nothing tells of room. */
+/* While messages wait in front of the ring, the attendant looks for room after this time at the latest. */
 #define LOOK_NS UINT64_C(5000000)
 
 struct gyre_queue_attendant {
@@ -56,7 +56,7 @@ static struct gyre_due attendant_work(struct gyre_queue_attendant *attendant)
     return due;
 }
 
-/* The window may have room again. */
+/* True when request `answered` is answered, so that the ring may have room again, or when the thread has to leave. */
 static int window_moved(const gyre_queue *queue, uint64_t answered)
 {
     if (__atomic_load_n(&attendant_of(queue)->leave, __ATOMIC_ACQUIRE))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
+/*
+ * Waits until a request has reached a level of acknowledgement (gyre_acknowledgement). Takes no lock: a waiting thread looks
+ * at atomics only.
+ */
 #include "core/base/error.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
@@ -8,7 +11,8 @@
 #include "core/queue/wait.h"
 #include "core/stages/log.h"
 
-/* A server that relays the queue's requests writes the word. Pairs with relay_ring.c's release. */
+/* 1 when *word has passed `argument`, -1 when the queue is closed. For a relayed queue the server writes the word. Pairs with
+ * the release in relay_ring.c. */
 static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
 {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) > argument)
@@ -59,7 +63,7 @@ static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowled
     return GYRE_OK;
 }
 
-/* A server that relays rings its client's bell as a device does. */
+/* The bell that announces `level`. A server that relays requests rings its client's bell as a device does. */
 static enum gyre_wait_bell bell_of(const gyre_queue *queue, gyre_acknowledgement level)
 {
     bool told = gyre_foreign_of(queue)->tells_covered || gyre_foreign_of(queue)->tells_durable;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time to live: a request that no handler took up by its deadline is taken back.
+ * Takes back each request that no handler took up by its deadline.
  *
- * Taking back needs nothing of the device: the request's length becomes one that no message has
- * (GYRE_LENGTH_TAKEN_BACK). This side knows which requests it took back, and rewrites their failures as expired. If a
- * handler was quicker, it has handled the message, and the completion is its own.
+ * Taking back needs no help of the device. The host overwrites the request's length with GYRE_LENGTH_TAKEN_BACK, a length
+ * that no message has, so the device fails the request. The host remembers which requests it took back, and rewrites their
+ * failures as expired. If a handler was quicker, the handler's own completion stands.
  *
- * Lock: the producer's; so no slot is given to another message while it is looked at.
+ * Lock: the producer lock, so no sender gives a slot to another message while this file looks at the slot.
  */
 #include "core/stages/expiry.h"
 
@@ -24,10 +24,10 @@
 
 struct gyre_queue_expiry {
     uint64_t ttl_ns;
-    uint64_t used_end;   /* requests below it may lie in slots of earlier requests with deadlines */
-    uint64_t *deadlines; /* one a slot; 0: none */
-    uint32_t *lengths;   /* one a slot: the former length of a request that was taken back */
-    uint8_t *taken_back; /* one a slot; atomic */
+    uint64_t used_end; /* a request below this index may lie in a slot whose earlier request had a deadline */
+    uint64_t *deadlines; /* for each slot: the deadline of its request; 0: none */
+    uint32_t *lengths;   /* for each slot: the length of its request before the request was taken back */
+    uint8_t *taken_back; /* for each slot: 1 when its request was taken back; atomic */
 };
 
 static struct gyre_queue_expiry *expiry_of(const gyre_queue *queue)
@@ -68,7 +68,7 @@ static void deadline_note(gyre_queue *queue, struct gyre_queue_expiry *expiry, u
     gyre_attendant_expect(queue, deadline_ns);
 }
 
-/* The headers are written: a deadline stands in each. */
+/* Notes the deadlines of requests. The headers stage has written their headers, each with a deadline (0: none). */
 static void expiry_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
     struct gyre_queue_expiry *expiry = expiry_of(queue);

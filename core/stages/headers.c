@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headers of messages: written beside the slots before a request is published, read when its completion is
- * taken. Nothing here runs for queues that have none.
+ * Writes a header beside the slot of each request before the request is published, and reads it when the request's
+ * completion is taken. Nothing here runs for a queue whose messages have no headers.
  *
- * Locks: the caller's. Headers of unsent requests are the producers', of the others nobody writes until the
- * slot is given back.
+ * Locks: the caller's. Only producers write the header of a request that is not sent yet. No thread writes the header of a
+ * sent request until its slot is given back.
  */
 #include "core/stages/headers.h"
 
@@ -35,7 +35,7 @@ void gyre_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t
         header->deadline_ns = gyre_expiry_deadline(queue, now_ns);
 }
 
-/* Moves of constant size: a call for each message would cost more than its header. */
+/* Copies a header with moves of constant size, because a call of memcpy for each message costs more than the header itself. */
 static void header_store(unsigned char *to, const gyre_header *header, uint32_t size)
 {
     switch (size) {
@@ -54,8 +54,9 @@ static void header_store(unsigned char *to, const gyre_header *header, uint32_t 
 }
 
 /*
- * Fills in headers that no sender gave, where messages have no deadline; `size` is a constant. Each goes into its place
- * word by word: a header built elsewhere and then copied would wait for its own last store.
+ * Fills in the headers of requests whose sender gave none, in a queue whose messages have no deadline. `size` is a constant.
+ * Each header is written into its place word by word: the copy of a header that was built elsewhere would wait for the last
+ * store into it.
  */
 __attribute__((always_inline)) static inline void fill_plain(const gyre_queue *queue, uint64_t first,
                                                              uint64_t end, uint32_t size, uint64_t now_ns)
@@ -89,7 +90,7 @@ static void fill_all_plain(const gyre_queue *queue, uint64_t first, uint64_t end
     }
 }
 
-/* The types of requests of a protocol, which their numbers tell, where the sender named none itself. */
+/* Writes the type of each request of a protocol, which the request's number tells, unless the sender named a type itself. */
 static void name_types(const gyre_queue *queue, const struct gyre_sending *sending)
 {
     const struct gyre_queue_choices *choices = gyre_choices_of(queue);
@@ -104,8 +105,9 @@ static void name_types(const gyre_queue *queue, const struct gyre_sending *sendi
     }
 }
 
-/* The header of a request in a reservation was put at its place by gyre_reserve_header. Where messages wait in front of the ring
- * their headers were complete when they were sent. */
+/* Writes the headers of requests as their senders gave them, with missing fields filled in. gyre_reserve_header has put the
+ * header of a reserved request into its place already. A message that waited in front of the ring (levels.c) has had a
+ * complete header since it was sent. */
 static void fill_given(gyre_queue *queue, const struct gyre_sending *sending, uint64_t now_ns)
 {
     const struct gyre_ring *ring = gyre_ring_of(queue);

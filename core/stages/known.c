@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * De-duplication: the ids of the last so many messages that were sent with an id of their own. A table of
- * chains over a ring of ids, so that the oldest leaves when a new one comes.
+ * De-duplication: keeps the ids of the last `window` messages whose sender gave an id, and finds an id among them. The ids
+ * stand in a ring, so the oldest id leaves when a new id comes; a hash table of chains finds an id in the ring.
  *
- * Lock: the producer's.
+ * Lock: the producer lock.
  */
 #include "core/stages/known.h"
 
@@ -18,9 +18,9 @@
 #define NOBODY UINT32_MAX
 
 struct gyre_queue_known {
-    uint64_t *ids;    /* a ring */
-    uint32_t *nexts;  /* one for each id: the next in its chain */
-    uint32_t *chains; /* the first id of each chain */
+    uint64_t *ids;    /* the ring of ids */
+    uint32_t *nexts;  /* for each place in `ids`: the next place in the same chain */
+    uint32_t *chains; /* for each chain: its first place in `ids` */
     uint64_t count;   /* ids noted so far */
     uint32_t window, chain_mask;
 };

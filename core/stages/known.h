@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* De-duplication: messages whose id was sent before are not sent again. */
+/* De-duplication: the stage that keeps a message from being sent again when its id was sent before. */
 #ifndef GYRE_CORE_STAGES_KNOWN_H
 #define GYRE_CORE_STAGES_KNOWN_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dead letters: copies of requests that no handler will handle any more, with the reason. They are kept until a thread
- * takes them. The sender is told as well, by the failed completion; a letter is for the people or programs that look
- * after the queue.
+ * Keeps dead letters: copies of requests that no handler will handle any more, each with the reason. A letter stays until a
+ * thread takes it. The sender of the request learns of the failure from the failed completion; the letter is for the people
+ * or programs that look after the queue.
  *
- * Lock: letters->lock, innermost. Memory is taken per letter: they are rare.
+ * Lock: letters->lock, innermost. Each letter is allocated by itself, because letters are rare.
  */
 #include "core/stages/letters.h"
 
@@ -35,7 +35,7 @@ struct gyre_queue_letters {
     pthread_cond_t arrived; /* on the clock of deadlines */
     struct letter *first, **end;
     uint64_t count, limit;
-    uint64_t total, lost; /* all letters so far; those given up for want of room or memory */
+    uint64_t total, lost; /* all letters so far; letters that were dropped for want of room or memory */
     bool closed;
 };
 
@@ -44,7 +44,7 @@ static struct gyre_queue_letters *letters_of(const gyre_queue *queue)
     return gyre_stage_state(queue, GYRE_STAGE_LETTERS);
 }
 
-/* The oldest letter leaves the list; the lock is held and there is one. */
+/* Removes the oldest letter from the list, which has at least one. Under the lock. */
 static struct letter *letters_pop(struct gyre_queue_letters *letters)
 {
     struct letter *first = letters->first;
@@ -66,7 +66,7 @@ static void letters_destroy(gyre_queue *queue, void *state)
     free(letters);
 }
 
-/* Ends the waits for letters: none will come. */
+/* Ends the wait of every thread that waits for a letter, because no letter comes any more. */
 static void letters_close(gyre_queue *queue)
 {
     struct gyre_queue_letters *letters = letters_of(queue);
@@ -83,8 +83,8 @@ static bool is_dead(int32_t code)
     return code == GYRE_FAILURE_CRASH || code == GYRE_FAILURE_EXPIRED || code == GYRE_FAILURE_SEAL;
 }
 
-/* The length of a request that a worker answered before it died is overwritten by that fact. Then the type's size is as
- * good a guess, except in a queue whose requests are found by their length. */
+/* The length of a dead request. The slot does not hold it any more when a mark has overwritten it (taken back, or answered by
+ * a worker that died later). Then the size of the type is the best guess; in a ring of bytes no length can be guessed: 0. */
 static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request)
 {
     /* relaxed: the attendant may have taken the request back long ago (expiry.c) */
@@ -159,7 +159,7 @@ static void letters_count(const gyre_queue *queue, gyre_queue_stats *stats)
     pthread_mutex_unlock(&letters->lock);
 }
 
-/* Under the lock: until there is one. */
+/* Under the lock: waits until the list has a letter. */
 static gyre_status letters_await(struct gyre_queue_letters *letters, uint64_t deadline_ns)
 {
     const struct timespec until = gyre_clock_timespec(deadline_ns);
@@ -179,7 +179,7 @@ static gyre_status letters_await(struct gyre_queue_letters *letters, uint64_t de
     return gyre_error_add_overdue(GYRE_TIMEOUT, deadline_ns);
 }
 
-/* Under the lock: the first letter, or why not; it then stays. */
+/* Under the lock: takes the first letter. After a failure the letter stays in the list. */
 static gyre_status letters_take(struct gyre_queue_letters *letters, gyre_dead_letter *letter, void *request,
                                 size_t size, uint64_t deadline_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dead letters: the stage that keeps requests that nobody will handle any more. */
+/* Dead letters: the stage that keeps a copy of each request that no handler will handle any more. */
 #ifndef GYRE_CORE_STAGES_LETTERS_H
 #define GYRE_CORE_STAGES_LETTERS_H
 

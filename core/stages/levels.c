@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Priorities: messages wait in front of the ring, in a list for each level, and only a window of messages is in the
- * ring, where their order is fixed. The first message of the highest level goes into the ring next. A message rises a
- * level for every `age` that it waited, so a message that waited long is served before all later ones in the end,
- * whatever their level (tests/models/levels.pml).
+ * Serves messages by their priority. Messages wait in front of the ring, in a list for each level. Only a window (the first
+ * few) of them is in the ring, where their order is fixed. The first message of the highest level goes into the ring next.
+ * A message rises by one level for every `age_ns` that it waited, so a message that waited long enough is served before all
+ * later messages, whatever their level (tests/models/levels.pml).
  *
- * Senders, receivers and the attendant move messages, whichever comes first.
+ * A sender, a receiver or the attendant (attendant.c) moves messages into the ring, whichever thread comes first.
  *
- * A message that waits when its kernel ends is unhandled from then on. Its completion may find no room in the ring
- * before another device is there; then the message goes to that device as a request that was taken back, and the device
- * refuses it.
+ * A message that still waits when its kernel ends is over: no handler will handle it. The ring may have no room for the
+ * message's completion until the kernel has another device. Then the message goes to that device as a request that was
+ * taken back (expiry.c), and the device refuses it.
  *
- * Lock: the producer's. A thread whose message is in a slot reads the slot's ticket, and whether the message was over,
- * without the lock: the sequence that published the message was stored after them.
+ * Each message has a ticket, its number in the order of sends. Lock: the producer lock. A thread whose message is in a slot
+ * reads the slot's `tickets` and `over` without the lock, because they were stored before the sequence that published the
+ * message.
  */
 #include "core/stages/levels.h"
 
@@ -41,7 +42,7 @@ struct waiting {
     gyre_header header;
     uint32_t length, next;
     enum gyre_mark mark;
-    bool over; /* no handler will handle it */
+    bool over; /* no handler will handle the message */
     _Alignas(ALIGNMENT) unsigned char request[];
 };
 
@@ -52,8 +53,8 @@ struct level {
 struct gyre_queue_levels {
     unsigned char *places; /* places for `capacity` waiting messages */
     size_t stride;
-    uint64_t *tickets; /* one for each slot of the ring */
-    uint8_t *over;     /* one a slot: 1: its message was over before it came there */
+    uint64_t *tickets; /* for each slot of the ring: the ticket of its message */
+    uint8_t *over;     /* for each slot: 1 when its message was over before it came into the ring */
     struct level levels[GYRE_LEVELS_MAX];
     uint32_t count; /* levels in use */
     uint32_t spare; /* the first free place */
@@ -62,8 +63,8 @@ struct gyre_queue_levels {
     uint64_t waiting;  /* waiting messages */
     uint64_t finished; /* waiting messages that are over */
     uint64_t next_ticket;
-    uint64_t answered; /* requests of the ring below it are answered */
-    bool deserted;     /* there is no device: messages that go into the ring are completed here */
+    uint64_t answered; /* requests of the ring below this index are answered */
+    bool deserted;     /* no device is there: this file completes the messages that go into the ring */
 };
 
 static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t place)
@@ -94,14 +95,14 @@ static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, ui
     __atomic_store_n(&levels->finished, finished, __ATOMIC_RELEASE);
 }
 
-/* All messages that wait, level by level. Begins with NOWHERE. */
+/* A walk over all messages that wait, level by level. It begins as NOWHERE. */
 struct walk {
     uint32_t levels; /* levels that the walk has left or is in */
-    uint32_t place;  /* the next message's; NOBODY: the next message is the next level's first */
+    uint32_t place;  /* place of the next message; NOBODY: the next message is the first of the next level */
 };
 #define NOWHERE ((struct walk){0, NOBODY})
 
-/* NULL: that was all. */
+/* The next message of the walk; NULL after the last one. */
 static struct waiting *next_waiting(const struct gyre_queue_levels *levels, struct walk *walk)
 {
     while (walk->place == NOBODY && walk->levels < levels->count)
@@ -185,7 +186,7 @@ static uint32_t level_choose(const struct gyre_queue_levels *levels, uint64_t no
     return best;
 }
 
-/* Requests in the ring from the first unanswered one on, some of which may have been answered out of turn. */
+/* The number of requests in the ring from the first unanswered one on. Some of them may be answered already, out of turn. */
 static uint64_t under_way(gyre_queue *queue)
 {
     struct gyre_queue_levels *levels = levels_of(queue);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a queue: see log.h. No locks of its own; a request that is sent again takes the producer's.
+ * Keeps the requests of a queue that may have to be handled again, as log.h says. No locks of its own;
+ * gyre_queue_put_logged takes the producer lock.
  *
  * A sender first copies the old contents of the slots, then moves `saved`, then writes the slots. A reader copies from
  * a slot and looks at `saved` again: if `saved` has moved past the index, the reader's copy may be torn, and the
@@ -27,8 +28,8 @@
 /* An entry of the log. */
 struct entry {
     uint32_t length;
-    uint16_t handled; /* a handler ran for it */
-    uint16_t query;   /* and changed nothing; the entry holds nothing more of it */
+    uint16_t handled; /* 1: a handler ran for the request */
+    uint16_t query;   /* 1: a query, whose handler changes nothing; the entry has no payload then */
     /* then the header of the queue's messages, then the payload */
 };
 
@@ -66,8 +67,8 @@ uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
 
 /* ---- the producer ---- */
 
-/* A request that a device was told to pass over,
- * or that was taken back, says no length of its own any more. */
+/* The length of the request in a slot. A mark (taken back, or to be skipped by the device) overwrites the length in the slot.
+ * Then a request with a tail says its length in its first word, and another request has the size of its type. */
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
@@ -111,7 +112,7 @@ static void save_before(gyre_queue *queue, uint64_t end)
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
 }
 
-/* The fence pairs with the journal's, between "I sleep" and its last look. */
+/* Rings the journal's bell if the journal's thread sleeps. The fence pairs with the journal's fence in sleep_for. */
 static void wake_journal(const struct gyre_queue_log *log)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -120,9 +121,9 @@ static void wake_journal(const struct gyre_queue_log *log)
 }
 
 /*
- * Wakes the threads that take checkpoints or write the journal, which may sleep. `ask_at` may be the previous
- * checkpoint's, and `asked` is then set too early: gyre_queue_log_asks takes it back. Of this function and that one,
- * the one whose exchange comes second sees the other's stores.
+ * Wakes the thread that takes checkpoints and the thread that writes the journal. `ask_at` may still be the value of the
+ * previous checkpoint, so that `asked` is set too early; gyre_queue_log_asks clears it again. Both functions exchange
+ * `asked`, and the function whose exchange comes second sees the stores of the other one.
  */
 static void log_tell(struct gyre_queue_log *log, uint64_t end)
 {
@@ -173,7 +174,7 @@ void gyre_queue_log_tell_journal(gyre_queue *queue)
         wake_journal(log);
 }
 
-/* Why requests from this index on are held up. */
+/* The reason, for an error sentence, why the log holds up requests from `index` on. */
 static const char *log_held(const gyre_queue *queue, uint64_t index)
 {
     if (gyre_queue_log_has_room(queue, index))
@@ -242,7 +243,7 @@ void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after)
     struct gyre_queue_log *log = gyre_log_of(queue);
     uint8_t *marks = log->base.done;
     if (!log->looked)
-        return; /* it was opened meanwhile: nothing of it is in the checkpoint */
+        return; /* the queue was opened after the look: the checkpoint covers none of its requests */
     log->looked = false;
     log->base.done = log->coming.done;
     log->coming.done = marks;
@@ -305,7 +306,7 @@ static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logg
     return entry->handled != 0;
 }
 
-/* False: the slot is another request's by now, and this one is in the log. */
+/* Copies request `index` from its slot. False when a sender gave the slot to another request meanwhile: then the log has it. */
 static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request,
                       bool *handled)
 {
@@ -348,7 +349,7 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
         if (!log_replays(queue, at))
             continue;
         bool handled = gyre_queue_log_read(queue, at, request);
-        request->header.deadline_ns = 0; /* it was kept then */
+        request->header.deadline_ns = 0; /* the first run kept the deadline */
         *index = at;
         if (handled)
             return true;
@@ -372,7 +373,7 @@ bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request)
 {
     const struct gyre_outgoing one = {request->payload, request->length, 1, &request->header};
-    gyre_producer_take(queue); /* the attendant of a queue with deadlines is there already */
+    gyre_producer_take(queue); /* the attendant of a queue with deadlines may run already */
     const bool put = gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
     gyre_producer_give(queue);
     return put;

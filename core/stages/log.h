@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a queue, so that its requests can be handled again from a checkpoint on: a request whose slot is about to
- * be used anew is copied into the log, unless the checkpoint covers it. Requests that are still in their slots are read
- * there, so nothing is ever copied if checkpoints come more often than the queue goes round.
+ * The log of a queue, from which its requests can be handled again after the last checkpoint. A sender that is about to use
+ * a slot anew first copies the slot's old request into the log, unless the checkpoint covers that request. A request that
+ * is still in its slot is read there. So nothing is copied when checkpoints come more often than the queue goes round.
  *
  * The log is bounded: when the next request would not fit, senders wait for a checkpoint.
  *
- * Threads: the producer's functions under the producer's lock (or by the one thread that sends); positions
- * and commits by one thread at a time, which the runtime sees to; reading in any thread, while no commit
- * happens. A reader may run beside a sender.
+ * Threads: functions of the section "the producer" are called under the producer lock, or by the only thread that sends,
+ * unless they say "any thread". Functions of "checkpoints" are called by one thread at a time; the runtime sees to that.
+ * Any thread may read while no checkpoint is committed, also beside a sender.
  */
 #ifndef GYRE_CORE_STAGES_LOG_H
 #define GYRE_CORE_STAGES_LOG_H
@@ -24,26 +24,26 @@ struct gyre_queue_position {
 
 struct gyre_queue_log {
     unsigned char *entries;
-    uint64_t count;  /* entries; request `index` has entry index % count */
-    uint32_t stride; /* bytes of an entry */
-    uint64_t saved;  /* atomic: requests below it are no longer in their slots, and were copied if needed */
-    uint64_t limit;  /* atomic: requests from this index on have to wait */
-    uint64_t announced;              /* atomic: the end of the requests that are being sent */
-    uint64_t ask_at;                 /* atomic: a request from here on is worth a call of `ask` */
-    uint64_t journal_limit;          /* atomic: as `limit`, because of a journal; UINT64_MAX: there is none */
+    uint64_t count;     /* entries; request `index` has entry index % count */
+    uint32_t stride;    /* bytes of an entry */
+    uint64_t saved;     /* atomic: requests below this index left their slots, and were copied if needed */
+    uint64_t limit;     /* atomic: requests from this index on have to wait */
+    uint64_t announced; /* atomic: the end of the requests that are being sent */
+    uint64_t ask_at;    /* atomic: a request from this index on is worth a call of `ask` */
+    uint64_t journal_limit;          /* atomic: like `limit`, set by the journal; UINT64_MAX: no journal */
     uint64_t durable;                /* atomic: requests below are in the journal, as its settings promise */
-    bool keeps;                      /* there are checkpoints; else only a journal */
-    uint32_t *journal_bell;          /* NULL: no journal; a futex word */
+    bool keeps;                      /* the kernel has checkpoints; false: the queue has only a journal */
+    uint32_t *journal_bell;          /* futex word that wakes the journal's thread; NULL: no journal */
     uint32_t journal_sleeps;         /* atomic: the journal sleeps, so the bell has to be rung */
     struct gyre_queue_position base; /* of the last checkpoint; its `first` is atomic */
     struct gyre_queue_position coming; /* of the checkpoint that is being taken */
-    bool looked;                       /* `coming` was noted for it */
-    uint32_t asked;                    /* atomic: `ask` was called, and need not be again */
-    void (*ask)(void *context);        /* must not block */
+    bool looked;                       /* gyre_queue_log_look has written `coming` */
+    uint32_t asked;                    /* atomic: `ask` was called and need not be called again */
+    void (*ask)(void *context);        /* asks for a checkpoint; must not block */
     void *ask_context;
 };
 
-/** NULL: the queue has no log. */
+/** The log of a queue; NULL when the queue has none. */
 static inline struct gyre_queue_log *gyre_log_of(const gyre_queue *queue)
 {
     return gyre_stage_state(queue, GYRE_STAGE_LOG);
@@ -51,85 +51,85 @@ static inline struct gyre_queue_log *gyre_log_of(const gyre_queue *queue)
 
 /** Gives the queue a log of at most `bytes` (0: nothing is kept). INVALID when not even one request fits. */
 gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes);
-/** Accepts a queue without. */
+/** Frees the queue's log. Accepts a queue without a log. */
 void gyre_queue_log_destroy(gyre_queue *queue);
 
 /* ---- the producer ---- */
 
-/** How many of the `wanted` slots from `index` on may be written now; their old requests were kept. */
+/** Copies the old requests of the slots from `index` on. Returns how many of the `wanted` slots may be written now. */
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
-/** Whether a request may take this index as far as the log is concerned. Any thread. */
+/** True when the log lets a request take this index. Any thread. */
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
-/** How many of `wanted` requests from this index on may be sent as far as the log is concerned. Any thread. */
+/** How many of the `wanted` requests from this index on the log lets a sender send. Any thread. */
 uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted);
 
-/** Whether it is the journal that holds up the next request. Any thread. */
+/** True when the journal holds up the next request. Any thread. */
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
 /**
- * Replies were taken, or a sender is about to wait: wakes the journal if it holds senders up and has to note that
- * replies were taken. Any thread.
+ * Call after replies were taken, and before a sender waits. Wakes the journal's thread if the journal holds senders up until
+ * it has noted taken replies. Any thread.
  */
 void gyre_queue_log_tell_journal(gyre_queue *queue);
 
 /* ---- checkpoints: between two messages ---- */
 
-/** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
+/** Notes which requests are handled. No handler runs during the call. */
 void gyre_queue_log_look(gyre_queue *queue);
-/** From now on the last checkpoint covers the requests that gyre_queue_log_look noted. The next checkpoint is asked for
+/** From now on the last checkpoint covers the requests that gyre_queue_log_look noted. The log asks for the next checkpoint
  * `ask_after` requests later. */
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
-/** Sets the last checkpoint to the requests that a journal says it covers. No device. */
+/** Sets the last checkpoint to the requests that a journal says it covers. No device runs. */
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);
-/** Everything that was sent is settled: a kernel begins with its initial state. No device. */
+/** Counts every sent request as covered, for a kernel that begins with its initial state. No device runs. */
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);
-/** Whether a checkpoint is worth taking soon. After a "no", `ask` is called as soon as one is. */
+/** True when a checkpoint is worth taking soon. After false, the log calls `ask` as soon as a checkpoint is worth taking. */
 bool gyre_queue_log_asks(gyre_queue *queue);
-/** How many requests were handled since the last checkpoint, as far as they are one after the other. */
+/** How many requests were answered since the last checkpoint, counted up to the first unanswered request. */
 uint64_t gyre_queue_log_behind(const gyre_queue *queue);
 
 /* ---- replay ---- */
 
 /** A request as it was sent. */
 struct gyre_logged_request {
-    void *payload; /* room for the largest */
+    void *payload; /* the caller's memory, with room for the largest request */
     uint32_t length;
     gyre_header header; /* the request's header without its deadline, if messages have headers */
-    bool query;         /* a query, of which only its index is kept; length is 0 */
+    bool query;         /* the request is a query: its payload is not kept, and `length` is 0 */
 };
 
 /**
- * Copies a request that the checkpoint does not cover, from the log or its slot. Whether a handler ran for
- * it that may have changed something, if it is completed.
+ * Copies a request that the checkpoint does not cover, from the log or from its slot. For a completed request: returns
+ * whether a handler ran that may have changed the state. For an unanswered request the result means nothing.
  */
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request);
 
 /**
- * The next request at or behind *index, below `end`, that was handled after the checkpoint and answered.
- * False when there is none; else *index is its index.
+ * Finds the next request from *index on, below `end`, that was handled and answered after the checkpoint. True: *index is
+ * its index, and *request its copy. False: no such request is left, and *index is `end`.
  */
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
 
-/** Whether a worker overwrote the slot of a request below `end` that would have to be handled again. */
+/** True when a worker overwrote the slot of a request below `end` that has to be handled again. */
 bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end);
 
-/** Sends a request as it was sent. False when there is no room. Takes the producer's lock; the caller rings. */
+/** Sends a logged request again. False without room. Takes the producer lock; the caller rings the device's bell. */
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request);
 
-/** Enters a request of an earlier life, below the first one of the queue. */
+/** Writes a request of an earlier run of the program into the log, at an index below the first index of the queue. */
 void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
                         bool handled);
-/** Bytes that so many requests take in a log. */
+/** The bytes that `count` requests take in a log. */
 uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count);
 
 /* ---- journals ---- */
 
-/** Requests below `limit` may be sent as far as a journal is concerned. */
+/** Lets senders send requests below `limit`, as far as the journal is concerned. Wakes waiting senders. */
 void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit);
-/** Requests below `index` are durable. */
+/** Says that the journal holds the requests below `index`, as durably as its settings promise. Wakes waiting threads. */
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index);
-/** Of a request that is in its slot. */
+/** The length of request `index`, which is still in its slot. */
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index);
 
 #endif

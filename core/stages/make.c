@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds the stages that a queue's options ask for. A log and spans are added later, when the kernel knows its state and
- * its memory (log.h, spans.h).
+ * Makes a queue and adds the stages that its options ask for. The kernel adds the log and the spans later, when it knows its
+ * state and its memory (log.h, spans.h).
  */
 #include "core/stages/make.h"
 
@@ -17,8 +17,8 @@
 #include "core/stages/seals.h"
 #include "core/stages/timing.h"
 
-/* Adds stages that need a thread; the queue then has one thread more. Messages have deadlines if the queue's headers
- * hold one, be it from the configuration or from a sender. */
+/* Adds the stages that need the attendant's thread (expiry, levels), and the attendant. A queue has expiry when its headers
+ * hold a deadline, whether the configuration or a sender sets it. */
 static gyre_status stages_add_timely(gyre_queue *queue, const struct gyre_queue_options *options)
 {
     const bool deadlines = options->header_size > offsetof(gyre_header, deadline_ns);
@@ -37,7 +37,7 @@ static gyre_status stages_add_timely(gyre_queue *queue, const struct gyre_queue_
     return status;
 }
 
-/* The stages of a client. */
+/* Adds the stages that work in the program that sends and receives. */
 static gyre_status stages_add(gyre_queue *queue, const struct gyre_queue_options *options)
 {
     gyre_status status = GYRE_OK;

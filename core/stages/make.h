@@ -5,12 +5,12 @@
 
 #include "core/queue/life.h"
 
-/** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
+/** Makes a queue with its stages. INVALID for a capacity that is no power of two or sizes out of range; EXHAUSTED. */
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);
 
 /**
- * The client's side of a region that another program's gyre_queue_create made from the same options (`lent` there, not
- * here). The descriptor is dup'ed. INVALID when the region does not fit the options.
+ * Makes the client's side of a queue whose region another program made: that program called gyre_queue_create with the same
+ * options and `lent` true; here `lent` is false. Duplicates the descriptor. INVALID when the region does not fit the options.
  */
 gyre_status gyre_queue_create_at(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
 

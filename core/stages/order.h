@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages there are, in the order in which they work at a station: headers are written before seals, for example. */
+/* Lists all stages (options of a queue) in the order in which they work on a message: headers before seals, for example. */
 #ifndef GYRE_CORE_STAGES_ORDER_H
 #define GYRE_CORE_STAGES_ORDER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rooms of a memory in whole units. A search looks at each free unit once at most: thousands of units take a few
- * microseconds, no more than an upload costs anyway. No locks of its own; never looks at the memory.
+ * Hands out rooms (rows of units) of a memory that lies elsewhere, and never touches that memory. A search looks at each
+ * free unit once at most: thousands of units take a few microseconds, no more than an upload costs anyway. Takes no lock.
  */
 #include "core/stages/rooms.h"
 
@@ -26,7 +26,7 @@ void gyre_rooms_finish(struct gyre_rooms *rooms)
     rooms->taken = NULL;
 }
 
-/* The first of `wanted` free units in a row within [from, end); `end` when there are none. */
+/* The first unit of a row of `wanted` free units within [from, end); `end` when no such row exists. */
 static uint32_t rooms_search(const struct gyre_rooms *rooms, uint32_t from, uint32_t end, uint32_t wanted)
 {
     uint32_t first = from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seals: a CRC-32C of each request with its header, which the device checks before it calls the handler, and a CRC-32C
- * of each reply, which is checked here before a client sees the reply.
+ * Seals messages with a CRC-32C. The seal of a request covers the request and its header; the device checks it before it
+ * calls the handler. The device seals each reply, and this file checks that seal before a client sees the reply.
  *
  * Locks: the caller's. A seal is written before the sequence that publishes its message.
  */
@@ -25,7 +25,7 @@ static gyre_u32 *request_seal(const gyre_queue *queue, uint64_t index)
     return gyre_ring_of(queue)->seals + (index & gyre_ring_of(queue)->mask);
 }
 
-/* Those of replies are the device's, in lines of their own. */
+/* The place of a reply's seal. The device writes these seals, so they lie in cache lines of their own. */
 static gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
 {
     return gyre_ring_of(queue)->seals + GYRE_SEALS_ROUND(gyre_ring_of(queue)->capacity) +

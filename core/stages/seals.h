@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seals: the stage that gives messages a checksum, and looks at that of replies. */
+/* Seals: the stage that gives each request a checksum, and checks the checksum of each reply. */
 #ifndef GYRE_CORE_STAGES_SEALS_H
 #define GYRE_CORE_STAGES_SEALS_H
 
@@ -8,10 +8,10 @@
 /** Adds the stage, which has no state of its own. */
 void gyre_seals_create(gyre_queue *queue);
 
-/** Seals requests [first, end), `stride` bytes apart, that are about to be published; their headers are written. */
+/** Seals requests [first, end), `stride` bytes apart, before they are published. Their headers are written already. */
 void gyre_seals_write(const gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
                       size_t stride);
-/** No device: the reply that the host put into the slot of `index` gets its seal. */
+/** Seals the reply that the host itself put into the slot of `index`. No device runs. */
 void gyre_seals_reply(const gyre_queue *queue, uint64_t index);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans that travel in memory of the device, which the queue has for that purpose. A request's spans beyond the
- * threshold are moved there when it is sent, and their names stand in the request instead. Their room is free again
- * when the completion was taken. Devices see ordinary far parts (parts.h).
+ * Moves large spans (arrays in a request) into memory of the device that the queue has for them. A span of more bytes than
+ * the threshold moves there when its request is sent, and its name stands in the request instead. Its room (rooms.h) is free
+ * again when the completion was taken. The device sees an ordinary far part: a part of a message that lies in a buffer
+ * (parts.h).
  *
- * The rooms of a request in the ring are noted beside its slot, not read from it, because a device may overwrite the
- * slot. Locks: spans->lock, innermost, for the rooms. The note of an index belongs to the producer side until the
- * request is published, then to the consumer side.
+ * The rooms of a request are noted in `held`, beside its slot, because a device may overwrite the slot. Locks: spans->lock,
+ * innermost, for the rooms. The producer side writes the note of a request until the request is published, the consumer side
+ * afterwards.
  */
 #include "core/stages/spans.h"
 
@@ -29,9 +30,9 @@ struct gyre_queue_spans {
     struct gyre_span_store store;
     pthread_mutex_t lock;
     struct gyre_rooms rooms;
-    uint64_t moved, given_back; /* rooms, ever; the latter atomic */
-    uint32_t *held;             /* one a slot: its request's first room, as a unit plus 1; 0: it has none */
-    uint32_t *next;             /* at a room's first unit: the same request's next room, likewise */
+    uint64_t moved, given_back; /* rooms taken and given back so far; given_back is atomic */
+    uint32_t *held;             /* for each slot: first unit of its request's first room, plus 1; 0: none */
+    uint32_t *next;             /* for a room's first unit: the same request's next room, as in `held` */
 };
 
 static struct gyre_queue_spans *spans_of(const gyre_queue *queue)
@@ -96,7 +97,7 @@ static bool is_ours(void *context, const gyre_far *far)
     return far->handle.id == moving->spans->store.handle;
 }
 
-/* A copy of a message that was sent before, perhaps: its rooms are not its own. */
+/* Refuses a caller's span that names the queue's span memory: the room belongs to the request that it was copied from. */
 static void refuse_ours(void *context, gyre_far *far)
 {
     struct moving *moving = context;
@@ -115,7 +116,7 @@ static void give_back_ours(void *context, gyre_far *far)
         give_room(moving->spans, far->handle.offset);
 }
 
-/* Items beyond the threshold find room, or stay where they are. */
+/* Moves a span of more bytes than the threshold, if a room is free. False: the span stays in the message. */
 static bool span_carry(void *context, const void *items, uint64_t size, gyre_far *far)
 {
     struct moving *moving = context;
@@ -144,7 +145,7 @@ static gyre_status no_room(struct moving *moving, uint64_t size)
                           label, (unsigned long long)size);
 }
 
-/* Items that cannot stay in the message, as they never were in it. */
+/* Waits for a room, for a span that cannot stay in the message because its items lie in the caller's memory. */
 static gyre_status await_room(struct moving *moving, uint64_t size, gyre_far *far)
 {
     struct gyre_queue_spans *spans = moving->spans;
@@ -185,7 +186,8 @@ static void take_large(void *context, gyre_far *far)
         give_room(moving->spans, there.handle.offset);
 }
 
-/* The message proper of one of a protocol's; NULL: there is none. *front: bytes before it. */
+/* The layout of the value in a message, and *front, the bytes before the value: in a protocol a number names the value's type.
+ * NULL: no type has that number. */
 static const gyre_layout *proper_layout(const gyre_layout *layout, const unsigned char *message,
                                         uint32_t *front)
 {
@@ -198,7 +200,7 @@ static const gyre_layout *proper_layout(const gyre_layout *layout, const unsigne
     return number && number <= layout->choice_count ? layout->choices[number - 1] : NULL;
 }
 
-/* Builds the message anew, without its large spans; leaves it as it is when that fails. */
+/* Builds the message anew without its large spans, which move. After a failure the message stays as it is. */
 static void carry_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
     const struct gyre_carrier carrier = {.context = moving, .carry = span_carry};

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The times at which messages were sent, handled and received, for queues of kernels that were compiled to tell them.
+ * Measures when messages were sent, handled and received, for kernels that were compiled to stamp messages.
  *
- * A device has a clock of its own, and its distance from this side's is never measured apart: each message
- * bounds it, because its handler began after the send and ended before the receipt. The bounds of the last
- * moments are narrowest where messages travel fast, and are made anew often enough that drift stays below
- * them.
+ * A device has a clock of its own. No message is spent to measure its distance from the host's clock: each timed message
+ * bounds that distance, because the handler began after the send and ended before the receipt. Fast messages give the
+ * narrowest bounds. The bounds are made anew every WINDOW_NS, so that the clocks drift by less than the bounds are wide.
  *
- * Lock: timing->lock, innermost, for everything here; it is taken only where messages are timed.
+ * Lock: timing->lock, innermost, for everything here. It is taken only where messages are timed.
  */
 #include "core/stages/timing.h"
 
@@ -24,8 +23,8 @@
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
 
-#define WINDOW_NS     UINT64_C(20000000) /* after that bounds are made anew: clocks drift by some 10 ppm */
-#define STAMP_WAIT_NS UINT64_C(100000)   /* a stamp may arrive after its completion, by well under that */
+#define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
+#define STAMP_WAIT_NS UINT64_C(100000)   /* longest wait for a stamp, which may arrive after its completion */
 
 /* How far the device's clock is ahead: not less than `low`, not more than `high`. */
 struct bounds {
@@ -33,7 +32,7 @@ struct bounds {
 };
 
 struct entry {
-    uint64_t number; /* index + 1 of the entry's request */
+    uint64_t number; /* index of the entry's request, plus 1 */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
     bool received, stamped;
 };
@@ -41,8 +40,8 @@ struct entry {
 struct gyre_queue_timing {
     pthread_mutex_t lock;
     const gyre_stamp *stamps;
-    struct entry *entries; /* one a slot */
-    bool silent;           /* a handler ran and left no stamp: receivers wait for none any more */
+    struct entry *entries; /* for each slot: the times of its request */
+    bool silent;           /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed, waited_ns, handled_ns, returned_ns;
@@ -133,7 +132,7 @@ static bool read_stamp(const gyre_stamp *stamp, uint64_t number, struct entry *e
     return true;
 }
 
-/* A failure may have been settled before the handler, and has no stamp then. */
+/* True when a handler ran for the request. A failed request may have failed before its handler ran, and then has no stamp. */
 static bool has_run(const gyre_queue *queue, uint64_t index)
 {
     const uint32_t outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info;

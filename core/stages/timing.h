@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stage that times messages, of kernels that were compiled to tell when they handle them. */
+/* The stage that measures when messages are sent, handled and received, for kernels that were compiled to stamp messages. */
 #ifndef GYRE_CORE_STAGES_TIMING_H
 #define GYRE_CORE_STAGES_TIMING_H
 
