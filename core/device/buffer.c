@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device buffers: made, and listed. Lock: runtime->lock for the list. */
+/* Makes device buffers and lists them. Freeing a buffer: core/kernel/buffer_free.c. Lock: runtime->lock for the list. */
 #include "core/device/buffer.h"
 
 #include <stdlib.h>
@@ -62,7 +62,8 @@ void gyre_buffer_destroy(gyre_buffer *buffer)
     free(buffer);
 }
 
-/* No other thread uses the runtime now. Buffers that a handler may still touch, because it never returned, stay. */
+/* Frees all buffers, except those that a handler may still touch because it never returned. No other thread uses the runtime.
+ * */
 void gyre_buffers_close(gyre_runtime *runtime)
 {
     while (runtime->buffers) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them.
- * Lock: runtime->lock for the list, not while a backend is probed or a device opened, which may take seconds. A device that
- * is being opened is listed as such, and only threads that want the same device wait, on `settled`.
+ * Opens a runtime's devices. The registry chooses a device, the first user opens it, and all kernels and buffers on the device
+ * share it.
+ * Lock: runtime->lock for the list, not while a backend is probed or a device is opened, because that may take seconds. A
+ * device that is being opened is listed with `opening` set. Only threads that want the same device wait, on `settled`.
  */
 #include "core/device/devices.h"
 
@@ -17,13 +18,13 @@
 #include "core/dispatch/dispatch.h"
 #include "core/plan/build_options.h"
 
-/* A plugin's lines obey the configured level like the runtime's own. */
+/* Logs a line of a backend plugin, unless the configured level hides it. */
 static void log_of_plugin(void *context, int level, const char *text)
 {
     gyre_runtime_log(context, (gyre_log_level)level, "%s", text);
 }
 
-/* The CPU backend starts everywhere. Where `auto` had to pass it over, its plugin is missing or broken. */
+/* Warns when `auto` had to pass over the CPU backend: that backend starts everywhere, so its plugin is missing or broken. */
 static void warn_of_cpu(const gyre_runtime *runtime, const struct gyre_candidate *chosen)
 {
     for (size_t i = 0; i < gyre_registry_count(runtime->registry); i++) {
@@ -37,7 +38,7 @@ static void warn_of_cpu(const gyre_runtime *runtime, const struct gyre_candidate
 
 /* ---- opening ---- */
 
-/* Under the lock. */
+/* The listed device of that backend and ordinal, or NULL. Under the lock. */
 static struct gyre_open_device *find_device(const gyre_runtime *runtime,
                                             const struct gyre_candidate *candidate, uint32_t ordinal)
 {
@@ -63,7 +64,7 @@ static struct gyre_open_device *claim_device(gyre_runtime *runtime, const struct
     return device;
 }
 
-/* Under the lock. */
+/* Takes a device off the list. Under the lock. */
 static void unlist_device(gyre_runtime *runtime, const struct gyre_open_device *device)
 {
     struct gyre_open_device **link = &runtime->devices;
@@ -93,7 +94,8 @@ static gyre_status open_device(struct gyre_open_device *device)
     return status;
 }
 
-/* The device, after a wait for a thread that opens it. *claimed: it is not open, and the caller has to open it. */
+/* Finds a device, and waits while another thread opens it. *claimed true: no thread has opened the device, so the caller must.
+ * */
 static struct gyre_open_device *find_or_claim(gyre_runtime *runtime, const struct gyre_candidate *candidate,
                                               uint32_t ordinal, bool *claimed)
 {

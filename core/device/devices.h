@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices of a runtime, which are opened on first use. */
+/* Finds the devices of a runtime, and opens each on first use. */
 #ifndef GYRE_CORE_DEVICE_DEVICES_H
 #define GYRE_CORE_DEVICE_DEVICES_H
 
@@ -9,15 +9,16 @@
 #include "gyre/gyre.h"
 
 /**
- * The device of a backend (NULL: the configured one; "auto": the best) with that ordinal, opened on first use. *out is
- * borrowed until the runtime is closed.
+ * Finds device number `ordinal` of a backend (NULL: the configured backend; "auto": the best one), and opens it on first use.
+ * *out is borrowed until the runtime is closed.
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
-/** The device for the kernel that is configured as NAME. `backend` NULL: from the kernel's section, whose place is told when it is wrong. */
+/** Finds the device for the kernel that [kernel.NAME] configures. `backend` NULL: the section's setting; an error tells its
+ * place. */
 gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const char *backend, uint32_t ordinal,
                                struct gyre_dispatch **out);
-/** True when the last gyre_runtime_device failed, which tells that a launch failed because of its device. */
+/** True when the last gyre_runtime_device failed. After a failed launch, that means that the launch failed for its device. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of a runtime for its own objects: the log, the guests, and the check of the process.
+ * Logs lines of a runtime, lists the runtime's guests, and checks that the calling process owns the runtime.
  * Lock: runtime->lock for the guests.
  */
 #include "core/device/runtime.h"

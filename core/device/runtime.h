@@ -3,8 +3,8 @@
  * The object behind gyre_runtime, which all objects of one gyre_open share.
  *
  * Locks, outermost first: kernel->lock (the state of a kernel, its command and its queue table),
- * runtime->lock (the lists and the devices). Neither is taken on the path of a message, and kernel->lock is
- * never held while a handler, a launch or another thread is waited for, so that a wait keeps no stop out.
+ * runtime->lock (the lists and the devices). A thread that sends or receives a message takes neither. A thread never holds
+ * kernel->lock while it waits for a handler, a launch or another thread, so that a stop never waits behind that wait.
  */
 #ifndef GYRE_CORE_DEVICE_RUNTIME_H
 #define GYRE_CORE_DEVICE_RUNTIME_H
@@ -22,7 +22,7 @@ struct gyre_supervisor;
 struct gyre_watchdog;
 struct gyre_watcher;
 
-/** An object that works with a runtime's kernels, and has to end before they do. */
+/** An object, for example a server of core/attach, that works with a runtime's kernels and has to end before the kernels do. */
 struct gyre_runtime_guest {
     struct gyre_runtime_guest *next;
     void (*end)(
@@ -33,12 +33,12 @@ enum { GYRE_SECTIONS_TOLD = 128 };
 
 struct gyre_runtime {
     const struct gyre_watcher
-        *watcher; /* revives devices and kernels that die (watcher.h); the next two are its own */
+        *watcher; /* revives devices and kernels that die (watcher.h); it owns the next two members */
     struct gyre_watchdog *watchdog;
     struct gyre_supervisor *supervisor;
     struct gyre_runtime_guest *guests; /* under the lock */
     gyre_runtime *next;                /* in the list of all runtimes of the process */
-    bool foreign; /* this process was forked by the runtime's process, and may not use the runtime */
+    bool foreign; /* a fork of the runtime's process made this process, which may not use the runtime */
     struct gyre_config *config;
     struct gyre_registry *registry;
     int log_level; /* atomic */
@@ -51,7 +51,7 @@ struct gyre_runtime {
     struct gyre_kernel *kernels;   /* in order of launch */
     struct gyre_known_type *types; /* type_registry.c */
     const char
-        *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of sections that were warned about, or are in use */
+        *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of sections that had a warning, or are in use */
     bool device_failed;            /* the last device that a caller asked for could not be opened */
     struct gyre_buffer *buffers;
 };
@@ -61,7 +61,7 @@ void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const c
     __attribute__((format(printf, 3, 4)));
 
 void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
-/** False when the guest is not listed any more: the thread that took it off the list ends it. */
+/** Takes a guest off the list. False when another thread took it off before: that thread ends the guest. */
 bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
 
 /** INVALID, with the call's name, in a process that the runtime's process forked. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watcher of a runtime, which watches its kernels and revives those that die. Devices and kernels call this table, and
- * know nothing else of the watcher.
+ * The table of a runtime's watcher, which watches kernels and revives kernels whose device died. Devices and kernels call this
+ * table, and know nothing else of the watcher. The watcher itself is core/recovery/care.c.
  */
 #ifndef GYRE_CORE_DEVICE_WATCHER_H
 #define GYRE_CORE_DEVICE_WATCHER_H
@@ -11,13 +11,13 @@
 #include "gyre/gyre.h"
 
 struct gyre_watcher {
-    /** The kernel is about to be listed, which is where it is found when its worker process dies: makes kernel->care. */
+    /** Makes kernel->care. Call before the kernel is listed, because recovery finds the kernel in the list. */
     gyre_status (*begin)(gyre_kernel *kernel);
-    /** The kernel was listed, and has no device side yet. */
+    /** Begins to watch the kernel. Call when the kernel is listed, and before it has a device side. */
     gyre_status (*listed)(gyre_kernel *kernel);
     /**
-     * The worker process of a device, a struct gyre_open_device, died: has another one started, and the kernels of the
-     * device run in it. False when the device is to be given up. In the thread of the worker's keeper.
+     * Call after the worker process of `device` (a struct gyre_open_device) died, in the thread of the worker's keeper. Has
+     * another worker process started, and the device's kernels launched in it. False when the device is to be given up.
      */
     bool (*lost)(void *device);
 };

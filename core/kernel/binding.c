@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binding a kernel: its state, and buffers to the names that it declares. Lock: runtime->lock for the number of kernels that
- * use a buffer.
+ * Makes a kernel's state, and binds buffers to the names that the kernel declares. Lock: runtime->lock for buffer->bound, the
+ * number of kernels that use a buffer.
  */
 #include "core/kernel/binding.h"
 

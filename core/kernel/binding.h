@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel is bound to: buffers, and its state. */
+/* Gives a kernel its memory: makes its state, and binds buffers to the names that the kernel declares. */
 #ifndef GYRE_CORE_KERNEL_BINDING_H
 #define GYRE_CORE_KERNEL_BINDING_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying from one device buffer to another: within the device if the backend can, else through the host. With a worker
- * process always through the host: uploads are repeated in the next worker, and copies by its device would not be.
+ * Copies from one device buffer to another: within the device if the backend can, else through the host. On a device in a
+ * worker process every copy goes through the host: after a worker's death the next worker gets the uploads again, and would
+ * not get the copies of the dead worker's device.
  *
- * No locks. Bounds are checked here, once for all backends.
+ * Takes no lock. Checks bounds here, once for all backends.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Freeing a device buffer that no kernel uses. Lock: runtime->lock for the list and the number of kernels that use it. */
+/* Frees a device buffer that no kernel uses. Lock: runtime->lock for the list of buffers, `bound` and `going` of a buffer. */
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/kernel/binding.h"
@@ -15,7 +15,7 @@ static uint32_t begin_free(gyre_buffer *buffer)
     return bound;
 }
 
-/* Takes the mark back. */
+/* Undoes begin_free, because the buffer cannot be freed after all. */
 static void keep_buffer(gyre_buffer *buffer)
 {
     pthread_mutex_lock(&buffer->runtime->lock);
@@ -23,7 +23,7 @@ static void keep_buffer(gyre_buffer *buffer)
     pthread_mutex_unlock(&buffer->runtime->lock);
 }
 
-/* Takes the buffer off the list, and out of the bindings of kernels that ended: these cannot be launched again. */
+/* Takes the buffer off the list, and out of the bindings of kernels that ended. Those kernels cannot be launched again. */
 static void unlist_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels with several types of requests. A request of one type becomes a message of the kernel's protocol, and the
- * protocol's reply becomes the reply of that type. No locks: a type that was compared is noted once, atomically.
+ * Sends and receives messages of kernels with several types of requests. Such a kernel has a protocol: one message type that
+ * holds a value of any of its types. A request of one type is wrapped into a message of the protocol, and a reply is
+ * unwrapped likewise. Takes no lock: a type that was found equal is noted by one atomic store.
  */
 #include "core/kernel/choices.h"
 
@@ -17,16 +18,16 @@
 
 enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
 
-/* One side of a protocol, and for each of its types the caller's type that was found equal. */
+/* The requests or the replies of a protocol. `known` has for each of their types the caller's type that was found equal. */
 struct side {
     gyre_layout *layout;
     const gyre_type **known; /* atomic */
 };
 
 struct gyre_kernel_types {
-    char name[GYRE_NAME_MAX]; /* of the kernel */
+    char name[GYRE_NAME_MAX]; /* the kernel's name */
     struct side request, reply;
-    uint32_t *names;  /* of the kernel's request types, as headers name them */
+    uint32_t *names;  /* the kernel's request types, as headers name them */
     uint32_t named;   /* number of `names` */
     uint8_t *queries; /* for each type: its handler is read-only; NULL: no handler is */
 };
@@ -65,7 +66,7 @@ gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request,
     return status == GYRE_OK ? make_names(types) : status;
 }
 
-/* `queries` is like "ask;look;". A name that is no type of this kernel belongs to another kernel of the file. */
+/* `queries` has the form "ask;look;". A name that is no type of this kernel belongs to another kernel of the same file. */
 gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries)
 {
     const gyre_layout *layout = types->request.layout;
@@ -85,7 +86,7 @@ gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *
     return GYRE_OK;
 }
 
-/* The caller's type if its messages are converted, else the kernel's. */
+/* The type of one side of a queue: the caller's type if the queue converts messages, else the kernel's type. */
 static const gyre_type *type_of_side(const struct gyre_queue_growth *growth, const struct side *kernels)
 {
     return growth->callers && growth->callers->shape == GYRE_SHAPE_CHOICE ? growth->callers->type
@@ -223,7 +224,7 @@ static void write_message(unsigned char *out, uint32_t number, const void *reque
     memcpy(out + GYRE_CHOICE_FRONT, request, used);
 }
 
-/* The same into new memory. The caller frees *out with free(), unless it is `stack`. */
+/* Writes the message of the protocol for a request into `stack` or new memory. The caller frees *out unless it is `stack`. */
 static gyre_status wrap_request(const gyre_queue *queue, const gyre_type *type, const void *request,
                                 size_t size, unsigned char *stack, unsigned char **out, uint32_t *used)
 {
@@ -256,7 +257,7 @@ static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, c
                                 call);
 }
 
-/* `header` may be NULL. */
+/* Sends one request of type `type`. `header` may be NULL. */
 static gyre_status send_one(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                             const gyre_header *header, uint64_t *index, uint64_t deadline_ns)
 {
@@ -317,7 +318,7 @@ static gyre_status check_batch(const struct batch *batch)
     return status;
 }
 
-/* Messages of the first `count` requests, which the caller frees with free(). NULL without memory. */
+/* Makes messages of the first `count` requests. The caller frees the memory with free(). NULL without memory. */
 static unsigned char *wrap_batch(const struct batch *batch, size_t count)
 {
     unsigned char *messages = calloc(count, batch->stride);
@@ -421,7 +422,7 @@ static gyre_status unwrap_reply(const gyre_queue *queue, const void *message, co
     return GYRE_OK;
 }
 
-/* The caller's memory for the reply. */
+/* The memory that a caller gives for the reply of a call. */
 struct answer {
     const gyre_type *type; /* NULL: no reply is expected */
     void *reply;
@@ -431,7 +432,7 @@ struct answer {
     gyre_message_info *info;     /* NULL: not asked for */
 };
 
-/* Calls with a `message` of the protocol. */
+/* Sends `message`, a message of the protocol, waits for its reply, and unwraps the reply into *answer. */
 static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message, uint32_t used,
                                 const struct answer *answer, uint64_t deadline_ns)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of a kernel, and of its queues' messages. */
+/* The types of a kernel with several types of requests, and the types that its queues' callers use. Why: choices.c. */
 #ifndef GYRE_CORE_KERNEL_CHOICES_H
 #define GYRE_CORE_KERNEL_CHOICES_H
 
 #include "core/kernel/kernel.h"
 
-/** The types of a kernel, from its name and its records. The caller owns *out, even after a failure. */
+/** Makes the types of kernel `name` from the types of its messages. The caller owns *out, even after a failure. */
 gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
                                      struct gyre_kernel_types **out);
 /**
- * The types of a queue whose caller has a protocol that one side extended: its messages are converted, so it sends and
- * receives its own types, while headers and queries are the kernel's. *out NULL: they are the kernel's own. The caller owns
- * *out, even after a failure.
+ * Makes the types of a queue whose caller has another version of the kernel's protocol (a version with more types on one
+ * side). The queue converts its messages, so the caller sends and receives the caller's types. Headers and queries stay the
+ * kernel's. *out is NULL when the caller's types are the kernel's own. The caller owns *out, even after a failure.
  */
 gyre_status gyre_kernel_types_create_grown(const struct gyre_kernel_types *kernels,
                                            const struct gyre_queue_growth *request,
                                            const struct gyre_queue_growth *reply,
                                            struct gyre_kernel_types **out);
-/** Accepts NULL. */
+/** Frees types of a kernel or a queue. Accepts NULL. */
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types);
-/** Notes which types have read-only handlers; `queries` as in gyre_kernel_record. EXHAUSTED. */
+/** Notes which types are queries (types whose handler is read-only); `queries` as in gyre_kernel_record. EXHAUSTED. */
 gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries);
-/** Gives a queue of the kernel the number of each type of its protocol, and which types are queries. */
+/** Tells a queue of the kernel the number of each type of the protocol, and which types are queries. */
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue);
 /** The layout of the kernel's requests on the device; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);

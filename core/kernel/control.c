@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control region of a kernel: commands to the device, and waiting until every block obeyed.
+ * Writes commands for the device into a kernel's control region, and waits until every block of the device obeyed.
  *
- * A worker process can overwrite the whole region. So the program decides by values outside of it (kernel->order,
- * kernel->queues, each queue's table_first), and writes the constants of the region anew for each device. Values that only
- * the device knows, which commands its blocks obeyed and what they counted, are compared or added up, and never used as an
- * address or an index.
+ * A worker process can overwrite the whole region. So the program decides by values outside the region (kernel->order,
+ * kernel->queues, each queue's table_first), and writes the region's constants anew for each device. Only the device knows
+ * which commands its blocks obeyed, and what the blocks counted. The program compares these values or adds them up, and never
+ * uses them as an address or an index.
  *
- * Under kernel->lock, except the wait itself, which reads atomics only; `inside` keeps the kernel from being freed.
+ * Under kernel->lock, except the wait itself, which reads atomics only. turn.inside keeps the kernel from being freed during a
+ * wait.
  */
 #include "core/kernel/control.h"
 
@@ -19,11 +20,11 @@
 #include "core/kernel/queue_table.h"
 #include "core/queue/label.h"
 
-/* Sleep between two looks at a device that rings no bell. */
+/* Length of the sleep between two looks at a device that rings no bell. */
 #define POLL_NS 20000
 /*
- * The device owns the bell: the host may wake threads that sleep at it, and must not change it, so a wake can be missed. Only
- * a wait that another thread overtakes can take this long.
+ * Longest sleep at the device's bell. The device owns the bell: the host may wake threads that sleep at it, and must not change
+ * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
 
@@ -47,7 +48,7 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-/* With atomics, because other threads may read the numbers, or wait in a call on a queue, meanwhile. */
+/* Writes with atomics, because other threads may read the counts, or wait in a call on a queue, meanwhile. */
 void gyre_control_reset(gyre_kernel *kernel)
 {
     gyre_control_device *device = &kernel->control->device;
@@ -87,7 +88,7 @@ uint64_t gyre_control_verb(const gyre_kernel *kernel)
     return __atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED);
 }
 
-/* The last command, as in the region unless a worker process wrote there. Under the lock. */
+/* The last command, in the form of the region. Taken from kernel->order, because a worker can overwrite the region. */
 static uint64_t last_command(const gyre_kernel *kernel)
 {
     return kernel->order.epoch << 8 | gyre_control_verb(kernel);

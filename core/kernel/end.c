@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking the device side of a kernel down. One thread at a time does (`ending`); others that want it down wait for that
- * one and share its result. Lock: kernel->lock, given up while the device is waited for.
+ * Takes the device side of a kernel down. One thread at a time does so (turn.ending). Other threads that want the device side
+ * down wait for that thread and share its result. Lock: kernel->lock, given up while a thread waits for the device.
  */
 #include "core/kernel/end.h"
 
@@ -40,8 +40,8 @@ static void drain_queues(gyre_kernel *kernel)
     }
 }
 
-/* Waits until the device has left, and releases its side. After a failure other than LOST its side stays, since the device may
- * still run. */
+/* Waits until the device has left, and releases the resident (the launched kernel on the device). After a failure other than
+ * LOST the resident stays, because the device may still run. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
     uint64_t limit =
@@ -94,7 +94,7 @@ static void end_device(gyre_kernel *kernel)
     kernel->end.unhandled = left;
 }
 
-/* Waits for another thread that ends the kernel, whose drain this thread's deadline may cut short. */
+/* Waits for another thread that ends the kernel. If this thread's deadline is earlier, that thread stops draining earlier. */
 static void join_end(gyre_kernel *kernel, uint64_t drain_deadline_ns)
 {
     kernel->turn.inside++;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forked children. A child has copies of all objects, no threads, and shares the rings and the control regions with its
- * parent. A child that used them would mix up its parent's messages. So every runtime is marked as foreign in the child:
- * its calls return an error, and closing it does nothing.
+ * Marks every runtime as foreign in a forked child: calls on the runtime return an error there, and closing it does nothing.
+ * A child has copies of all objects and no threads, and shares the rings and the control regions with its parent. A child
+ * that used them would mix up its parent's messages.
  *
- * Lock: list_lock for the list of runtimes, held across fork, which any thread may call. The child reads the runtimes' lists
- * without their locks, which no thread can hold for it; members of a list are complete before they are linked.
+ * Lock: list_lock for the list of runtimes. The thread that forks holds it across fork, because any thread may fork. The child
+ * reads the lists of each runtime without runtime->lock, because no thread of the child can give that lock back. An object is
+ * complete before it is linked into a list.
  */
 #include "core/kernel/forked.h"
 

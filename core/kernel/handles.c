@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that messages name. Every kernel of a device has a table in its control region, where the device finds a buffer
- * by the id in a message.
+ * Gives device buffers names (ids) that messages can hold. Every kernel has a table in its control region, where its device
+ * finds a buffer by the id in a message.
  *
- * Locks: runtime->lock for names and tables. It is given up while kernels come to a message boundary; `visitors` keeps them
- * from being freed meanwhile. An id is never used twice, so a stale id finds no buffer. An entry is given to another buffer
- * only after every handler that may read it has returned.
+ * An id is never used twice, so a stale id finds no buffer. Another buffer gets an entry of the tables only after every handler
+ * that may read the entry has returned. Locks: runtime->lock for names and tables. A thread gives it up while it waits until
+ * kernels come to a message boundary (no handler runs); kernel->visitors keeps those kernels from being freed meanwhile.
  */
 #include "core/kernel/handles.h"
 
@@ -23,7 +23,7 @@
 static uint64_t serial;
 static pthread_once_t serial_once = PTHREAD_ONCE_INIT;
 
-/* Ids differ between processes, so that another process's handle in a message finds no buffer here. */
+/* Chooses the first id. Ids differ between processes, so that another process's handle in a message finds no buffer here. */
 static void seed_serial(void)
 {
     serial = ((gyre_clock_ns() * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)getpid() << 20)) >> 12;
@@ -93,7 +93,8 @@ static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatc
     return slot;
 }
 
-/* Asks for the address under the lock: after a restart of the worker only buffers with names get their new address. */
+/* Names a buffer. Asks for the buffer's address under the lock: after a restart of the worker process, gyre_handles_relocate
+ * gives new addresses only to buffers that have a name. */
 static gyre_status name_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
@@ -147,7 +148,8 @@ void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *di
 
 /* ---- taking a name back ---- */
 
-/* Takes the buffer's name out of the tables of its device's kernels, which are returned, visited. NULL without memory. */
+/* Takes the buffer's name out of the tables of all kernels on its device. Returns these kernels, visited (visit.h), so that
+ * none is freed meanwhile. NULL without memory. */
 static gyre_kernel **forget_name(gyre_buffer *buffer, size_t *count)
 {
     pthread_mutex_lock(&buffer->runtime->lock);

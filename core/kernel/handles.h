@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device buffers that messages name. */
+/* Names of device buffers in messages, and the tables in which a device finds a buffer by its name. How: handles.c. */
 #ifndef GYRE_CORE_KERNEL_HANDLES_H
 #define GYRE_CORE_KERNEL_HANDLES_H
 
 #include "core/device/buffer.h"
 #include "core/kernel/kernel.h"
 
-/** Writes a kernel's table of named buffers anew: before the kernel is listed, and after addresses changed. */
+/** Writes a kernel's table of named buffers anew. Call when the kernel is listed, and after addresses of buffers changed. */
 void gyre_handles_refresh(gyre_kernel *kernel);
 /** Takes a buffer's name back, and waits until no handler uses it. TIMEOUT when a handler may still use it. */
 gyre_status gyre_handles_withdraw(gyre_buffer *buffer);

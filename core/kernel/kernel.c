@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object of a kernel: making it, and its state. No locks. */
+/* Makes the object of a kernel, and reads and writes its lifecycle state (gyre_kernel_state). Takes no lock. */
 #include "core/kernel/kernel.h"
 
 #include <stdlib.h>

@@ -32,7 +32,7 @@ struct gyre_kernel_order {
     uint64_t verb;  /* atomic */
 };
 
-/** Which thread works on the device side, and which threads wait (turn.c). Under the lock. */
+/** Whether a thread works on the device side of the kernel, and how many threads wait (turn.c). Under the lock. */
 struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
     bool saving;           /* a thread paused the kernel for a checkpoint, or to read its state */
@@ -40,42 +40,42 @@ struct gyre_kernel_turn {
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
 };
 
-/** The last read of the state while the kernel ran (state_read.c). Under the lock. */
+/** The last read of the handler's state while the kernel ran (state_read.c). Under the lock. */
 struct gyre_kernel_look {
-    uint64_t stood_ns; /* how long the kernel stood for it */
-    uint64_t over_ns;  /* when the kernel was told to go on */
+    uint64_t stood_ns; /* how long the kernel stood for the read */
+    uint64_t over_ns;  /* when the reader told the kernel to go on */
 };
 
 /** The end of the kernel (end.c). Under the lock. */
 struct gyre_kernel_end {
     bool leaving;               /* the kernel is being freed, and must not be launched again */
     uint64_t drain_deadline_ns; /* while ending: the earliest deadline that a caller asked for */
-    gyre_status status;         /* of the last end */
+    gyre_status status;         /* result of the last end */
     uint64_t unhandled;         /* requests that the last end left unanswered */
 };
 
 /** The kernel's queues (kernel_queue.c). Under the lock. */
 struct gyre_kernel_queues {
-    gyre_queue *first;   /* by `next` */
-    gyre_queue *closing; /* out of the list; a block may use their entries until it obeyed a command */
-    gyre_queue *left;    /* closed while a handler might still write into them; freed with the kernel */
+    gyre_queue *first;   /* the list of open queues, linked by `next` */
+    gyre_queue *closing; /* queues being closed; a block may use their table entry until it obeyed */
+    gyre_queue *left;    /* queues that a handler might still write into; freed with the kernel */
     gyre_queue *main;    /* the default queue; atomic */
     uint64_t serial;
-    uint32_t entries; /* of the queue table that were ever in use */
+    uint32_t entries; /* entries of the queue table that were ever in use */
 };
 
-/** Shards, each a name for several queues of the kernel (core/links). Under the lock. */
+/** The kernel's shards: each is one name for several queues of the kernel (core/links). Under the lock. */
 struct gyre_kernel_shards {
-    struct gyre_shards *first; /* by `next` */
+    struct gyre_shards *first; /* linked by `next` */
     /** Frees the shards after the device has left, and before the queues are freed. NULL: none were opened. */
     void (*free)(gyre_kernel *kernel);
 };
 
-/** Counts since the last start, besides those of the blocks that run now. Under the lock. */
+/** Counts since the last start, without the counts of the blocks that run now. Under the lock. */
 struct gyre_kernel_tally {
-    uint64_t handled, failed; /* requests, in worker processes that died */
+    uint64_t handled, failed; /* requests that worker processes handled or failed before they died */
     uint32_t restarts;        /* worker processes that died with the kernel in them */
-    uint32_t condemned;       /* requests that were failed because of such deaths */
+    uint32_t condemned;       /* requests that were failed because they killed workers */
     uint32_t stalls;          /* how often a handler exceeded its budget */
 };
 
@@ -109,7 +109,7 @@ struct gyre_kernel {
     /* The runtime's list of kernels (list.c, visit.c). Under runtime->lock. */
     struct gyre_kernel *next;
     bool announced;  /* the launch succeeded: applications see the kernel */
-    bool only_built; /* only its declarations are of interest: it logs nothing, and is never started */
+    bool only_built; /* a caller wants only the declarations: the kernel logs nothing and never starts */
     bool migrates;   /* it converts the state of a journal (migrate.c), and has no keeper */
     uint32_t
         visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */
@@ -159,18 +159,18 @@ static inline bool gyre_kernel_is_taken(const gyre_kernel *kernel)
     return kernel->turn.starting || kernel->turn.ending || kernel->turn.saving;
 }
 
-/** A kernel with nothing but its locks; NULL without memory. */
+/** Makes a kernel that has nothing but its locks; NULL without memory. */
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
 
-/** A setting of the section of this kernel. */
+/** The value of a setting in the kernel's section, [kernel.NAME]. */
 static inline int64_t gyre_kernel_setting(const gyre_kernel *kernel, const char *key)
 {
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
 }
 
-/** A setting of [queue.SECTION], for a queue of this kernel. */
+/** The value of a setting in [queue.SECTION], for a queue of this kernel. */
 static inline int64_t gyre_kernel_queue_setting(const gyre_kernel *kernel, const char *section,
                                                 const char *key)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queues of a kernel: from configuration and descriptor to a queue that the device serves.
+ * Makes a queue of a kernel from its configuration and descriptor, shows it to the device, and closes it.
  *
- * Locks: kernel->lock while the table changes, not while a queue is made or freed. A new command announces a change. A queue
- * that was taken out of the table is freed only after every block obeyed that command.
+ * Locks: kernel->lock while the queue table changes, not while a queue is made or freed. A new command to the device announces
+ * a change of the table. A queue that left the table is freed only after every block obeyed that command.
  */
 #include "core/kernel/kernel_queue.h"
 
@@ -87,9 +87,9 @@ static void mark_entries(const gyre_queue *list, bool *taken)
 }
 
 /*
- * An entry of the table that no queue has, listed or hidden from the device; GYRE_QUEUES_MAX: none. A queue that is being
- * closed keeps its entry: a block that reads the table for an earlier command may have read one word of the entry, and would
- * combine it with a word of the next queue (tests/models/table.pml).
+ * Finds a free entry of the queue table; GYRE_QUEUES_MAX: none is free. Every queue of the kernel has an entry, also a queue
+ * that is hidden from the device. A queue that is being closed keeps its entry: a block that reads the table for an earlier
+ * command may have read one word of the entry, and would combine it with a word of another queue (tests/models/table.pml).
  */
 static uint32_t free_entry(const gyre_kernel *kernel)
 {
@@ -153,7 +153,7 @@ static void destroy_typed(gyre_queue *queue)
     gyre_kernel_types_destroy(own);
 }
 
-/* `lent`: the plan of a queue for another program, which has to know it; NULL for a queue of this program. */
+/* Makes a queue. `lent`: receives the options, for the other program that uses the queue; NULL: this program uses it. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
 {
@@ -240,7 +240,8 @@ static gyre_status enter_queue(gyre_kernel *kernel, gyre_queue *queue)
     gyre_view_for(queue)->next = kernel->queues.first;
     kernel->queues.first = queue;
     gyre_view_for(queue)->table_entry = entry;
-    /* now, because a new worker may have it at another address since it was made, and a journal may have put requests into it */
+    /* now, because a new worker may have it at another address since it was made, and a journal may have put requests into it
+     * */
     gyre_kernel_write_entry(kernel, queue);
     return GYRE_OK;
 }
@@ -323,7 +324,7 @@ static void push_to(gyre_queue **list, gyre_queue *queue)
     *list = queue;
 }
 
-/* Takes the queue off the list. Its entry of the table stays taken until every block obeyed. */
+/* Takes the queue off the list. No other queue gets its table entry until every block obeyed. */
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     remove_from(&kernel->queues.first, queue);
@@ -355,8 +356,8 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 }
 
 /*
- * Before the queue of a kernel with checkpoints leaves the list: takes it from the device, and waits until a checkpoint covers
- * the requests that were handled.
+ * Hides the queue of a kernel with checkpoints from the device, and waits until a checkpoint covers the queue's handled
+ * requests. Call before the queue leaves the list.
  */
 static void settle_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
@@ -396,7 +397,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* The call returns no status, so the error is logged as well. */
+/* Sets and logs the error of a gyre_queue_close that is refused, because that call returns no status. */
 static void refuse_to_close_ring(const gyre_queue *queue)
 {
     gyre_error_set(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queues of a kernel. "The lock" is kernel->lock. */
+/* Makes, lists, closes and frees the queues of a kernel. "The lock" is kernel->lock. */
 #ifndef GYRE_CORE_KERNEL_KERNEL_QUEUE_H
 #define GYRE_CORE_KERNEL_KERNEL_QUEUE_H
 
@@ -8,17 +8,18 @@
 
 /** Makes a queue, puts it into the queue table, and tells a running device. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
-/** The same for a queue that is configured by [queue.SECTION], whatever the queue's own name. */
+/** Does what gyre_kernel_add_queue does, with the settings of [queue.SECTION], whatever the queue's own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
 /**
- * The same for a queue whose client is another program (core/queue/lent.h). options->trusted says whether that program is
- * trusted; afterwards *options says how the queue was made. UNAVAILABLE when the device would handle messages where an
- * untrusted program can still write them. Not for a section where gyre_kernel_relays is true.
+ * Does what gyre_kernel_add_ring does, for a queue whose client is another program (core/queue/lent.h). options->trusted says
+ * whether that program is trusted; afterwards *options says how the queue was made. UNAVAILABLE when the device would read a
+ * message in memory that an untrusted program can still write. Not for a section where gyre_kernel_relays is true.
  */
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   struct gyre_queue_options *options, gyre_queue **out);
-/** Plans such a queue (`lent`: for another program) without making it. After a failure *options holds no memory. */
+/** Decides the options of a queue (`lent`: its client is another program), and makes no queue. After a failure *options holds
+ * no memory. */
 gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   bool lent, struct gyre_queue_options *options);
 /** Takes a queue off its kernel and frees it. Takes the lock. */

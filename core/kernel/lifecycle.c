@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activate, deactivate, terminate, relaunch. Each call changes the state under kernel->lock, and waits for the device without
- * it, so a later call can overtake an earlier one: a terminate without draining cuts another thread's drain short, and ends
- * the wait of a deactivate that a handler holds up.
+ * The calls that activate, deactivate, terminate and relaunch a kernel. Each call changes the state under kernel->lock, and
+ * waits for the device without the lock, so a later call can overtake an earlier call. For example, a terminate without
+ * draining cuts another thread's drain short, and ends the wait of a deactivate that a handler holds up.
  *
  * One thread at a time takes the device side up (`starting`) or down (`ending`). Other threads that want it down wait for that
  * thread, and share its result.

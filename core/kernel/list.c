@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of a runtime's kernels. Lock: runtime->lock. */
+/* Puts kernels on their runtime's list, and takes them off. Lock: runtime->lock. */
 #include "core/kernel/list.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of a runtime's kernels. */
+/* Puts kernels on their runtime's list, and takes them off. Reading the list: visit.h. */
 #ifndef GYRE_CORE_KERNEL_LIST_H
 #define GYRE_CORE_KERNEL_LIST_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue table of a kernel's control region: which queues its device sees, and from which request on.
+ * Writes the queue table in a kernel's control region, which tells the device the queues to serve and their first requests.
  *
- * Lock: the caller has kernel->lock. The next command announces a change. The program never decides by a value from the
- * table, because a worker process may have overwritten it.
+ * Lock: the caller has kernel->lock. The next command to the device announces a change. The program never decides by a value
+ * from the table, because a worker process may have overwritten it.
  */
 #include "core/kernel/queue_table.h"
 
@@ -25,8 +25,8 @@ static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 }
 
 /*
- * A block may read the table for an earlier command meanwhile. So the address is written last: a block that sees it sees the
- * rest of the entry (tests/models/table.pml).
+ * Writes one entry of the table. A block may read the table for an earlier command meanwhile. So the address is written last:
+ * a block that sees the address sees the rest of the entry as well (tests/models/table.pml).
  */
 static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, uint64_t address)
 {
@@ -47,7 +47,8 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     __atomic_store_n(&control->command.queue_count, kernel->queues.entries, __ATOMIC_RELEASE);
 }
 
-/* Marks requests for the next device to skip. With checkpoints, one block repeats its requests in order instead. */
+/* Marks answered requests, so that the next device skips them. A kernel with checkpoints and one block handles requests again
+ * in their order, so there only settled requests are marked. */
 static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 {
     if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which queues of a kernel its device sees, from the next command on. Under kernel->lock. */
+/*
+ * The queue table of a kernel: tells the device which queues to serve, and from which request on. A change takes effect with
+ * the next command to the device. Call under kernel->lock.
+ */
 #ifndef GYRE_CORE_KERNEL_QUEUE_TABLE_H
 #define GYRE_CORE_KERNEL_QUEUE_TABLE_H
 
@@ -9,12 +12,12 @@
 void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue);
 /** Clears every entry of the table, including those that a worker process overwrote. */
 void gyre_kernel_clear_table(gyre_kernel *kernel);
-/** Shows the device one queue alone, which is not in the list. */
+/** Shows the device only `queue`, which is not in the kernel's list. */
 void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /**
  * Writes every entry of the table for a device that starts anew: the address at which the device sees the queue, and the
- * first index that it has to handle. With `resume` that is the first unanswered request, else the index that its entry has.
- * Queues whose gate is 0 are left out. Only while no device runs.
+ * first index that it has to handle. With `resume` that index is the first unanswered request; without, it stays as it is in
+ * the entry. Leaves out queues whose gate (the end of the requests that the device may handle) is 0. Only while no device runs.
  */
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
 /** Shows the device a queue that was left out, from its first unanswered request on. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing a kernel with everything that its launch made.
+ * Releases a kernel with everything that its launch made.
  *
- * Locks: kernel->lock while the device side ends; log.lock, so that no line of a handler that never returns reaches the
+ * Locks: kernel->lock while the device side ends. log.lock keeps a handler that never returns from logging a line to the
  * application after the release.
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 
-/* Keeps the memory of a kernel whose handler runs for ever, or may: its thread cannot be ended. */
+/* Keeps the memory of a kernel whose handler may run for ever, because the handler's thread cannot be ended. */
 static void leave_behind(gyre_kernel *kernel, gyre_status why)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
@@ -43,8 +43,8 @@ static gyre_status end_for_good(gyre_kernel *kernel)
 }
 
 /*
- * Frees a kernel after any part of its launch. If the device side does not leave, memory that a handler may still touch stays,
- * and the log says so.
+ * Frees a kernel, also a kernel whose launch failed half-way. If the device side does not leave, memory that a handler may
+ * still touch stays allocated, and the log says so.
  */
 static void free_kernel(gyre_kernel *kernel)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sections whose names look mistyped: [kernel.buckt], when a kernel `bucket` is launched that has no section. Any name is
- * allowed, so only a similar name is warned about, and never that of a section in use. Lock: runtime->lock for the names
- * that were warned about.
+ * Warns about a section whose name looks mistyped: [kernel.buckt], when a kernel `bucket` is launched that has no section of
+ * its own. A section may have any name, so the warning needs a similar name, and never names a section in use. Lock:
+ * runtime->lock for `told`, the sections that were warned about.
  */
 #include "core/kernel/sections.h"
 
@@ -41,7 +41,8 @@ static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const s
             gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, name));
 }
 
-/* Notes a section, to warn once although programs launch the same kernel many times. Sections in use are noted as well. */
+/* Notes a section, and returns whether it was noted before, so that a section is warned about once although programs launch the
+ * same kernel many times. Sections in use are noted as well. */
 static bool was_told(gyre_runtime *runtime, const char *section)
 {
     bool told = false;
@@ -68,7 +69,7 @@ static void tell_section(gyre_runtime *runtime, enum gyre_section_kind kind, con
                          place ? ": " : "", word, section, word, word, name);
 }
 
-/* True when the name has a section, which is no mistake then. */
+/* True when the kernel, queue or shards of that name have a section of their own, so that no section is mistyped. */
 static bool has_own(gyre_runtime *runtime, enum gyre_section_kind kind, const char *const *names,
                     size_t count, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections of the configuration whose names look mistyped. */
+/* Warns about sections of the configuration whose names look mistyped. */
 #ifndef GYRE_CORE_KERNEL_SECTIONS_H
 #define GYRE_CORE_KERNEL_SECTIONS_H
 

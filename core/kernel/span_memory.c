@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device memory for a queue's large spans (span_handles): an ordinary buffer with a name, so that kernels find it in their
- * tables, even in another worker process. No locks of its own.
+ * Allocates and fills device memory for a queue's large spans (setting span_handles). The memory is an ordinary buffer with a
+ * name, so kernels find it in their tables, also in the next worker process. No locks of its own.
  */
 #include "core/kernel/span_memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans in device buffers: naming them in a request, reading those that a handler names in a reply, and writing new addresses
- * into waiting requests after a worker process was replaced. No locks of its own.
+ * Works with spans (arrays) that lie in device buffers. Names such a span in a request, reads a span that a handler names in a
+ * reply, and writes new addresses into waiting requests after a worker process was replaced. No locks of its own.
  */
 #include "core/kernel/spans.h"
 
@@ -60,7 +60,7 @@ static gyre_status no_such_items(uint32_t there, uint64_t first, size_t count, c
                           (unsigned long long)first, there, why);
 }
 
-/* The buffer of that name on the queue's device, if the span lies within it. */
+/* The buffer that `far` names on the queue's device, or NULL when the span does not lie within it. */
 static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
 {
     gyre_runtime *runtime = gyre_view_of(queue)->kernel->runtime;
@@ -75,7 +75,7 @@ static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
     return holds ? buffer : NULL;
 }
 
-/* Reads a span that a message names. All of its values are checked. */
+/* Reads a span that a message names. Checks every value, because a handler may have written anything. */
 static gyre_status fetch_far(const gyre_queue *queue, const gyre_far *far, size_t item_size, uint64_t first,
                              void *items, size_t count)
 {
@@ -121,7 +121,7 @@ gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t si
 
 /* ---- where buffers are now ---- */
 
-/* Writes the address from the kernel's table. A name without an entry fails its message on the device. */
+/* Writes the address of a span from the kernel's table. The device fails a message with a name that the table lacks. */
 static void settle_far(void *context, gyre_far *far)
 {
     const gyre_kernel *kernel = context;

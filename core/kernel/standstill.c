@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See standstill.h. */
+/* Pauses a kernel while its state is copied. The contract: standstill.h. */
 #include "core/kernel/standstill.h"
 
 #include "core/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pausing a kernel at a message boundary while its state is copied, for checkpoints and for reads of the state. The thread
- * that pauses the kernel has set `turn.saving`. All under kernel->lock.
+ * Pauses a kernel at a message boundary (no handler runs) while its state is copied, for checkpoints and for reads of the
+ * state. The thread that pauses the kernel has set turn.saving. Call all functions under kernel->lock.
  */
 #ifndef GYRE_CORE_KERNEL_STANDSTILL_H
 #define GYRE_CORE_KERNEL_STANDSTILL_H
@@ -9,16 +9,17 @@
 #include "core/device/runtime.h"
 
 /**
- * AGAIN while the kernel is being revived: requests behind a gate are handed out one by one, which a pause would disturb.
+ * AGAIN while the kernel is being revived: recovery hands requests out one by one (core/recovery/careful.c), and a pause would
+ * disturb that.
  */
 gyre_status gyre_standstill_check(const gyre_kernel *kernel);
 /**
- * Pauses a running kernel, and waits, with the lock given up, until no block is inside a handler. AGAIN: another thread
- * changed the kernel, or it was revived, meanwhile; TIMEOUT: a handler does not return; LOST. gyre_standstill_end has to
- * follow, whatever the result.
+ * Pauses a running kernel, and waits until no block is inside a handler. Gives the lock up meanwhile. AGAIN: another thread
+ * changed or revived the kernel meanwhile; TIMEOUT: a handler does not return; LOST: the device died. Call
+ * gyre_standstill_end afterwards, whatever the result.
  */
 gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns);
-/** Lets the kernel go on if it ran before, unless it has another generation than at the pause. */
+/** Lets the kernel go on if it ran before the pause. No effect when kernel->generation is not `generation`, its value then. */
 void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting the device side of a kernel, at its launch and at a relaunch.
+ * Starts the device side of a kernel, at its launch and at a relaunch.
  *
- * Lock: kernel->lock, given up while the backend works; `starting` keeps other threads off meanwhile.
+ * Lock: kernel->lock, given up while the backend works. turn.starting keeps other threads off the device side meanwhile.
  */
 #include "core/kernel/start.h"
 
@@ -107,8 +107,8 @@ static gyre_status await_first_words(gyre_kernel *kernel)
 }
 
 /*
- * Under the lock, given up meanwhile. LOST when the worker process died, perhaps because of another kernel: recovery leaves a
- * kernel that is being started to the thread that starts it.
+ * Tries one start. Under the lock, given up meanwhile. LOST when the worker process died, perhaps because of another kernel;
+ * this thread tries again then, because recovery does not revive a kernel that is being started.
  */
 static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
 {

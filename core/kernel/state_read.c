@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a handler's state for the application. A running kernel stands at a message boundary while its state is copied, as
- * for a checkpoint.
+ * Reads a handler's state for the application. A running kernel stands at a message boundary (no handler runs) while its state
+ * is copied, as for a checkpoint.
  *
- * Under kernel->lock, given up while bytes are copied. A reader must not count as a thread that wants its turn: two readers
- * would make each other give up.
+ * Under kernel->lock, given up while bytes are copied. A reader must not count in turn.wanted: a reader gives up when a thread
+ * wants its turn, so two readers would make each other give up.
  */
 #include <time.h>
 
@@ -19,7 +19,7 @@
 #define RETRY_NS UINT64_C(200000)
 /* A read tries for this many times stop_timeout_ms; one try waits for stop_timeout_ms at most. */
 enum { TRIES_TIMEOUTS = 10 };
-/* bytes from which on a device that can copies the state within itself, so that the kernel goes on during the fetch */
+/* A state of this many bytes or more is copied on the device if the device can, so that the kernel goes on during the fetch. */
 #define COPIED_FROM (UINT64_C(1) << 20)
 
 /* A read that is under way. */
@@ -55,7 +55,7 @@ static gyre_status download_memory(const struct reading *reading, gyre_memory *m
     return gyre_dispatch_transfer(reading->kernel->dispatch, &download);
 }
 
-/* Without that room the state is read while the kernel stands. */
+/* Allocates memory on the device for a copy of the state. Without it the state is fetched while the kernel stands. */
 static void make_copy_room(struct reading *reading)
 {
     struct gyre_dispatch *dispatch = reading->kernel->dispatch;
@@ -112,8 +112,9 @@ static void nap_without_lock(gyre_kernel *kernel, uint64_t time_ns)
 }
 
 /*
- * Lets the kernel run between two reads for as long as it stood, counted from when it obeyed the command to run. Else programs
- * that only read would keep messages waiting for ever. AGAIN after a wait, since other threads may have come first.
+ * Lets the kernel run between two reads for as long as it stood for the last read, counted from when it obeyed the command to
+ * run. Otherwise programs that only read would keep messages waiting for ever. AGAIN after a wait, because other threads may
+ * have come first.
  */
 static gyre_status let_it_run(gyre_kernel *kernel, uint64_t deadline_ns)
 {
@@ -168,7 +169,7 @@ static void await_others(gyre_kernel *kernel)
     pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
 }
 
-/* AGAIN when the kernel was revived meanwhile, since the bytes may be of a half-restored state. */
+/* Reads the state once. AGAIN when the kernel was revived meanwhile, because the bytes may come from a half-restored state. */
 static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
 {
     gyre_kernel *kernel = reading->kernel;

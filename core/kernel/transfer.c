@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying bytes into a device buffer, and out of it. Checks bounds here, once for all backends.
+ * Copies bytes into a device buffer, and out of it. Checks bounds here, once for all backends.
  *
  * Locks: kernel->lock for a look at each kernel of the buffer's device, none during a transfer.
  */
@@ -21,7 +21,7 @@ static bool is_bound_to(const gyre_buffer *buffer, const gyre_kernel *kernel)
     return false;
 }
 
-/* Under the kernel's lock, given up meanwhile. */
+/* Waits until the kernel is not being revived any more. Returns its generation. Under the kernel's lock, given up meanwhile. */
 static uint64_t await_brought_back(gyre_kernel *kernel)
 {
     while (kernel->turn.starting)
@@ -30,8 +30,8 @@ static uint64_t await_brought_back(gyre_kernel *kernel)
 }
 
 /*
- * Waits until no kernel that has the buffer in its checkpoints is being revived. The result changes with each revival. Without
- * locks.
+ * Waits until no kernel that has the buffer in its checkpoints is being revived. Returns a number that changes with each
+ * revival. Call without locks.
  */
 static uint64_t generation_of(const gyre_buffer *buffer)
 {

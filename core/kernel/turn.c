@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting until this thread may take the device side of a kernel up or down, or until the device obeyed.
+ * Waits until this thread may take the device side of a kernel up or down, or until the device obeyed.
  * Lock: kernel->lock, given up meanwhile.
  */
 #include "core/kernel/turn.h"

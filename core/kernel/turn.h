@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a kernel: for other threads that work on it, and for its device. "The lock" is kernel->lock. */
+/* Waits for other threads that work on a kernel's device side, and for the device. "The lock" is kernel->lock. */
 #ifndef GYRE_CORE_KERNEL_TURN_H
 #define GYRE_CORE_KERNEL_TURN_H
 

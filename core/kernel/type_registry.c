@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The message types that a runtime knows: from its kernels, from files that were loaded, and from the program. A type stays
- * until the runtime is closed. Locks: runtime->lock for the list; a type in it is constant.
+ * Lists the message types that a runtime knows from its kernels, from loaded files, and from the program. A type stays listed
+ * until the runtime is closed. Lock: runtime->lock for the list; a listed type is constant.
  */
 #include "core/kernel/type_registry.h"
 
@@ -54,15 +54,15 @@ static gyre_status keep_layout(gyre_runtime *runtime, gyre_layout *layout)
     return GYRE_OK;
 }
 
-/* False for parts, scalars and types that Gyre declares, which are not listed. */
+/* True for a type that is listed. Parts, scalars and types that Gyre declares are not listed. */
 static bool is_message(const gyre_layout *layout)
 {
     return !layout->element && layout->scalar == GYRE_SCALAR_NO && strncmp(layout->name, "gyre_", 5) != 0 &&
            (layout->shape == GYRE_SHAPE_PLAIN || layout->shape == GYRE_SHAPE_CHOICE);
 }
 
-/* Adds a type and the types inside it, unless they are known; `context` is the runtime. Types inside come first, so that a list
- * reads from small to large. */
+/* Adds a type and the types inside it, unless they are known. `context` is the runtime. Inner types come first, so that the
+ * list reads from small to large. */
 static gyre_status keep_all(void *context, const gyre_type *type)
 {
     gyre_runtime *runtime = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types that a runtime knows. */
+/* The list of message types that a runtime knows. Where the types come from: type_registry.c. */
 #ifndef GYRE_CORE_KERNEL_TYPE_REGISTRY_H
 #define GYRE_CORE_KERNEL_TYPE_REGISTRY_H
 

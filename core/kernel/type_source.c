@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A header declares types and no kernel, so a kernel file is written around it, in a folder of its own under
- * TMPDIR: for each declaration a kernel with a buffer of that type, which is never launched. No locks.
+ * Reads the message types of a file by compiling it. A header declares types and no kernel, so this file writes a kernel file
+ * around the header, in a folder of its own under TMPDIR. That kernel file has a kernel for each declaration, with a buffer of
+ * the declared type; no such kernel is ever launched. Takes no lock.
  */
 #include "core/kernel/type_source.h"
 
@@ -28,8 +29,8 @@ enum { NAMES_MAX = 256 };
 
 /* ---- a kernel file around a header ---- */
 
-/* The name in "GYRE_MESSAGE(name, ...)", "GYRE_MESSAGE_TAIL(name, ...)" or "GYRE_PROTOCOL(name, ...)" at the
- * start of a line; 0 when there is none. */
+/* Finds NAME in "GYRE_MESSAGE(NAME, ...)", "GYRE_MESSAGE_TAIL(NAME, ...)" or "GYRE_PROTOCOL(NAME, ...)" at the start of a line.
+ * Returns the length of NAME; 0 when the line declares nothing. */
 static size_t declared_name(const char *line, const char **name, bool *protocol)
 {
     static const char *const words[] = {"GYRE_MESSAGE(", "GYRE_MESSAGE_TAIL(", "GYRE_PROTOCOL("};
@@ -45,7 +46,7 @@ static size_t declared_name(const char *line, const char **name, bool *protocol)
     return length;
 }
 
-/* Writes a kernel that has a buffer of that message, or that takes and gives messages of that protocol. */
+/* Writes a kernel with a buffer of message type `name`; for a protocol, a kernel with its requests and replies. */
 static void write_kernel(FILE *out, size_t number, const char *name, int length, bool protocol)
 {
     if (protocol)
@@ -96,7 +97,7 @@ static gyre_status read_text(const char *path, const char *header, char **text, 
     return status;
 }
 
-/* The caller frees *text with free(). */
+/* Reads a header, and finds its absolute path. The caller frees *text with free(). */
 static gyre_status read_header(const char *header, char absolute[PATH_MAX], char **text, size_t *length)
 {
     struct stat about;

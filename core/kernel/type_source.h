@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The message types that a file declares, by compiling it; nothing is launched. */
+/* Reads the message types that a file declares, by compiling the file. Launches nothing. */
 #ifndef GYRE_CORE_KERNEL_TYPE_SOURCE_H
 #define GYRE_CORE_KERNEL_TYPE_SOURCE_H
 
 #include "core/device/runtime.h"
 
-/** Takes one type; borrowed for the call. What it returns ends the reading unless it is OK. */
+/** A callback that takes one type, borrowed for the call. A status other than OK ends the reading, which returns it. */
 typedef gyre_status (*gyre_type_taker)(void *context, const gyre_type *type);
 
 /**

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Visitors of kernels. Locks: runtime->lock for the list, kernel->lock when one leaves. */
+/* Counts the visitors of kernels, which keep a kernel from being freed. Locks: runtime->lock for the list of kernels,
+ * kernel->lock when a visitor leaves. */
 #include "core/kernel/visit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watcher of a runtime: which function of the watchdog, the supervisor and recovery each call of its table is.
- * No locks.
+ * Fills the table of a runtime's watcher (core/device/watcher.h): each entry calls the watchdog, the supervisor or recovery.
+ * Takes no lock.
  */
 #include "core/recovery/care.h"
 

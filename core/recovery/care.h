@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the watcher (core/device/watcher.h) knows of a kernel. */
+/* The object in which the watcher of a runtime (core/device/watcher.h) keeps what it knows of one kernel. */
 #ifndef GYRE_CORE_RECOVERY_CARE_H
 #define GYRE_CORE_RECOVERY_CARE_H
 
@@ -7,27 +7,27 @@
 
 #include "core/kernel/kernel.h"
 
-/** A block's line at the last look. */
+/** A block's line in the control region, as the last look found it. */
 struct gyre_watched_block {
-    uint64_t working, handled; /* as in the line */
-    uint64_t since_ns;         /* when they were first seen */
+    uint64_t working, handled; /* the members of that name in the line */
+    uint64_t since_ns;         /* when a look first found these values */
 };
 
 /** Handlers that do not return (stall.c). Under kernel->lock. */
 struct gyre_kernel_watch {
     bool stalled;      /* a handler exceeds its budget */
-    uint64_t doomed;   /* kernel->starts if the next death of the worker ends the kernel; 0: it does not */
+    uint64_t doomed;   /* kernel->starts when the next death of the worker is to end the kernel, else 0 */
     uint64_t moved_ns; /* when a request was last answered */
     struct gyre_watched_block *blocks; /* care->blocks; NULL: the kernel is not watched */
 };
 
-/** Losses of the kernel (supervisor.c). Used by the supervisor's thread alone, unless a member says more. */
+/** Losses of the kernel (supervisor.c). Only the supervisor's thread uses a member, unless the member says more. */
 struct gyre_kernel_losses {
-    uint32_t relaunches; /* atomic; launches because of a loss */
+    uint32_t relaunches; /* atomic; how often the supervisor launched the kernel again after a loss */
     uint32_t count;      /* losses since `since_ns` */
     uint64_t since_ns;
-    bool given_up; /* atomic; lost too often: only the application launches it again */
-    char why[128]; /* the reason, if its worker process died; under kernel->lock */
+    bool given_up; /* atomic; lost too often: only the application launches the kernel again */
+    char why[128]; /* the reason, if the kernel's worker process died; under kernel->lock */
 };
 
 /**
@@ -39,7 +39,7 @@ struct gyre_kernel_revival {
     bool runs;         /* the keeper's thread revives the kernel, and set turn.starting; under the lock */
     uint64_t verb;     /* the last command before the death */
     uint32_t refusals; /* new workers in a row that did not launch the kernel */
-    uint64_t answered; /* requests of the kernel that were answered at the last death */
+    uint64_t answered; /* answered requests of the kernel, at the last death */
 };
 
 struct gyre_care {
@@ -53,7 +53,8 @@ struct gyre_care {
 gyre_status gyre_care_open(gyre_runtime *runtime);
 /** Ends the watcher's threads, before the kernels are released. Accepts a runtime without a watcher. */
 void gyre_care_stop(gyre_runtime *runtime);
-/** After the devices were closed: until then a worker's keeper may be reviving kernels. Accepts a runtime without a watcher. */
+/** Frees the watcher. Call after the devices are closed, because a worker's keeper may revive kernels until then. Accepts a
+ * runtime without a watcher. */
 void gyre_care_close(gyre_runtime *runtime);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handing out requests step by step, to find the request that kills workers. The first unanswered request of the suspected
- * queue goes alone; each further portion is twice as large, until a worker dies. A queue whose requests were all answered
- * stays open. A queue that was not tested yet is kept out of the kernel's table, and a kernel with such queues alone is not
- * launched.
+ * Hands out requests step by step, to find the request that kills workers. The first unanswered request of the suspected
+ * queue goes alone. Each further portion is twice as large, until a worker dies. A queue whose requests were all answered
+ * stays open. A queue that was not tested yet is kept out of the kernel's queue table. A kernel all of whose queues were not
+ * tested yet is not launched.
  *
- * Runs in the keeper's thread. Locks: kernel->lock for each step, not while the device works on it. A thread that stops or
- * pauses the kernel meanwhile is not kept waiting: that ends the test.
+ * Runs in the thread of the worker's keeper. Locks: kernel->lock for each step, not while the device works on the step. A
+ * thread that stops or pauses the kernel meanwhile does not wait: the test ends.
  */
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
@@ -22,7 +22,7 @@
 
 #define LOOK_NS UINT64_C(50000)
 
-/* A queue under test, which is kept from being freed. */
+/* A queue under test. The tester is inside the queue, so that the queue is not freed. */
 struct step {
     gyre_kernel *kernel;
     gyre_queue *queue;
@@ -30,7 +30,8 @@ struct step {
     uint64_t count; /* requests in the present portion */
 };
 
-/* Under the lock: the closed queue whose first request was there at the most deaths. NULL: no queue is closed. */
+/* Under the lock: finds the closed queue (gate 0) whose first request was present at the most deaths. NULL: no queue is
+ * closed. */
 static gyre_queue *most_suspected(gyre_kernel *kernel)
 {
     gyre_queue *found = NULL;
@@ -71,7 +72,7 @@ static bool choose_queue(const struct gyre_recovery *recovery, struct step *step
     return step->queue != NULL;
 }
 
-/* Under the lock: true while the queue is the kernel's, and the kernel runs. */
+/* Under the lock: true while the kernel has the queue, and runs. */
 static bool queue_is_served(const struct step *step)
 {
     const gyre_queue *queue = step->kernel->queues.first;
@@ -81,8 +82,8 @@ static bool queue_is_served(const struct step *step)
 }
 
 /*
- * Under the lock: sets the gate behind the next portion, at an unanswered request. The slot of a request that was answered
- * out of turn may hold a later message as soon as its completion is received.
+ * Under the lock: sets the gate (the end of the requests that the device may handle) behind the next portion. The gate stands
+ * at an unanswered request, because the slot of a request that was answered out of turn may soon hold a later message.
  */
 static void open_portion(const struct step *step)
 {
@@ -139,7 +140,7 @@ static gyre_status work_portions_off(struct gyre_dispatch *dispatch, struct step
     return GYRE_OK;
 }
 
-/* Opens the queues that were not tested, because a thread stopped or paused their kernel meanwhile. */
+/* Opens the queues that stayed untested because a thread stopped or paused their kernel meanwhile. */
 static gyre_status open_rest(const struct gyre_recovery *recovery)
 {
     gyre_status status = GYRE_OK;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handing out requests one by one, to find the one that kills workers. In the thread of the worker's keeper. */
+/* Hands out requests step by step, to find the request that kills workers. In the thread of the worker's keeper. How:
+ * careful.c. */
 #ifndef GYRE_CORE_RECOVERY_CAREFUL_H
 #define GYRE_CORE_RECOVERY_CAREFUL_H
 
 #include "core/recovery/recovery.h"
 
 /**
- * Hands out the unanswered requests in small portions, the suspected one first and alone, until all of them are answered.
- * Then resumes every kernel. LOST when the worker died again; the portion tells which requests are suspected.
+ * Hands out the unanswered requests in small portions until all are answered. The suspected request goes first and alone. Then
+ * resumes every kernel. LOST when the worker died again; then the requests of the last portion are suspected.
  */
 gyre_status gyre_recovery_step_by_step(const struct gyre_recovery *recovery);
 

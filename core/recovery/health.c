@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The health of a kernel and its blocks, from their lines and from the watchdog. Lock: kernel->lock. */
+/* Judges the health of a kernel and its blocks, from the blocks' lines in the control region and from the watchdog. Lock:
+ * kernel->lock. */
 #include "core/recovery/health.h"
 
 #include "core/base/error.h"
@@ -20,7 +21,7 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
     return GYRE_HEALTH_IDLE;
 }
 
-/* From the block's line; the kernel's health where the backend does not tell about blocks. Under the lock. */
+/* The health of a block, from its line. Where the backend does not tell about blocks: the kernel's health. Under the lock. */
 static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_control_block *line,
                                           const gyre_block_info *info)
 {

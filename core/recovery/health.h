@@ -5,7 +5,7 @@
 
 #include "core/kernel/kernel.h"
 
-/** Under kernel->lock. */
+/** The health of a kernel. Under kernel->lock. */
 gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recovery from the death of a worker process. The process is reaped, so only clients write into the rings. First the
- * request that killed the worker is looked for (suspects.c). Then another worker is started, and every kernel is launched
- * again, where it goes on at the first unanswered request of each queue (revival.c).
+ * Recovers from the death of a worker process. The process is reaped, so only clients write into the rings. First this file
+ * looks for the request that killed the worker (suspects.c). Then it starts another worker and launches every kernel there,
+ * where the kernel goes on at the first unanswered request of each queue (revival.c).
  *
- * All of it runs in the keeper's thread. Lock: kernel->lock, never during a wait. `turn.starting` is set from the death
- * until the kernel runs again, so that no other thread takes the device side up or down.
+ * Runs in the thread of the worker's keeper. Lock: kernel->lock, never during a wait. turn.starting is set from the death until
+ * the kernel runs again, so that no other thread takes the device side up or down.
  */
 #include "core/recovery/recovery.h"
 
@@ -35,7 +35,7 @@ enum { BACKOFF_DOUBLINGS_MAX = 10 };
 
 /* ---- taking kernels out of service ---- */
 
-/* A handler with a state can handle a message again only from a checkpoint on. */
+/* True for a kernel that cannot handle a request again: its handler keeps a state, and it has no checkpoints. */
 static bool cannot_repeat(const gyre_kernel *kernel)
 {
     return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints;
@@ -53,7 +53,7 @@ static void add_counts(gyre_kernel *kernel)
     }
 }
 
-/* Wakes receivers: the worker may have died between a reply and its ring of the bell. */
+/* Wakes receivers, because the worker may have died after it wrote a reply and before it rang the bell. */
 static void wake_waiting(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
@@ -61,8 +61,8 @@ static void wake_waiting(const gyre_kernel *kernel)
 }
 
 /*
- * Takes a kernel of the dead worker out of service. A kernel that is being launched is left to its launching thread, and a
- * kernel that was told to stop to the thread that ends or frees it: these threads see the death themselves.
+ * Takes a kernel of the dead worker out of service. Leaves a kernel alone that another thread launches, ends or frees: that
+ * thread sees the death itself.
  */
 static void suspend_kernel(gyre_kernel *kernel)
 {
@@ -127,7 +127,7 @@ static void suspend_all(const struct gyre_recovery *recovery)
     }
 }
 
-/* Waits before the next restart. False after too many restarts without an answer, or when the device is to end. */
+/* Waits before the next restart. False after too many restarts without an answered request, or when the device is to end. */
 static bool await_turn(const struct gyre_open_device *device)
 {
     const struct gyre_config *config = device->runtime->config;
@@ -184,7 +184,8 @@ static void leave_kernels(const struct gyre_recovery *recovery)
     free(recovery->kernels);
 }
 
-/* Tries again without memory: only this thread can tell threads that wait for completions. False: the device is to end. */
+/* Visits the kernels, and tries again while memory is lacking, because only this thread can wake threads that wait for
+ * completions. False when the device is to end. */
 static bool visit_kernels(struct gyre_recovery *recovery)
 {
     const struct gyre_open_device *device = recovery->device;
@@ -195,8 +196,8 @@ static bool visit_kernels(struct gyre_recovery *recovery)
 }
 
 /*
- * Visits the kernels for the next attempt, and leaves those of the last one. A kernel whose revival was under way and that is
- * not listed any more was released meanwhile: the thread that frees it waits for the end of the revival.
+ * Visits the kernels for the next attempt, and leaves the kernels of the last attempt. A kernel may have been released during
+ * its revival, so that it is not listed any more: the thread that frees it waits for the end of the revival.
  */
 static bool visit_kernels_again(struct gyre_recovery *recovery)
 {

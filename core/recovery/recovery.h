@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recovery from the death of a worker process. In the thread of the worker's keeper. */
+/* Recovers the kernels of a device from the death of its worker process, in the thread of the worker's keeper. How:
+ * recovery.c. */
 #ifndef GYRE_CORE_RECOVERY_RECOVERY_H
 #define GYRE_CORE_RECOVERY_RECOVERY_H
 
@@ -8,7 +9,7 @@
 #include "core/device/open_device.h"
 #include "core/recovery/care.h"
 
-/** A device whose worker died, and its kernels, which are visited. */
+/** A device whose worker process died, and its kernels. The kernels are visited, so none is freed. */
 struct gyre_recovery {
     struct gyre_open_device *device;
     gyre_kernel **kernels;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching a kernel in another worker process, where it goes on at its first unanswered requests; or giving it up.
+ * Launches a kernel in another worker process, where it goes on at its first unanswered requests, or gives the kernel up.
  *
- * Runs in the keeper's thread, which set `turn.starting`. Lock: kernel->lock, never during a wait.
+ * Runs in the thread of the worker's keeper, which set turn.starting. Lock: kernel->lock, never during a wait.
  */
 #include "core/recovery/revival.h"
 
@@ -93,9 +93,9 @@ static uint64_t restart_limit(const gyre_kernel *kernel)
 }
 
 /*
- * True when another worker may launch what this one did not. The kernel ran before, so an error of the device (no memory,
- * busy with other programs, no answer) is no property of the kernel. restart_limit such errors in a row end the kernel,
- * even if other kernels run meanwhile.
+ * True when another worker may launch the kernel although this worker could not. The kernel ran before, so an error of the
+ * device (no memory, busy with other programs, no answer) is not the kernel's fault. restart_limit such errors in a row end the
+ * kernel, even if other kernels run meanwhile.
  */
 static bool may_pass(gyre_kernel *kernel, gyre_status status)
 {

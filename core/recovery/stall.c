@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Detecting a handler that does not return.
+ * Detects a handler that does not return within its budget (the time that a handler may take).
  *
  * The first unanswered request of a queue stays the same while its handler runs. A kernel with one block stalls when no
- * request of any queue was answered for the time of the budget. With several blocks each queue is judged alone. If its first
- * unanswered request was claimed, the block that claimed it works on it, since every request before it is answered: the
- * queue stalls after one budget. Where blocks share requests in another way, the queue stalls after ten budgets, or after one
- * during which the backend saw a block at the same messages. The blocks' lines tell which block it is.
+ * request of any queue was answered for the time of the budget. With several blocks each queue is judged alone. If a block
+ * claimed the queue's first unanswered request, that block works on it, because every earlier request is answered: the queue
+ * stalls after one budget. Where blocks share requests in another way, the queue stalls after ten budgets. It stalls after one
+ * budget if the backend saw a block at the same messages during that time. The blocks' lines in the control region tell which
+ * block it is.
  *
  * A request whose reply may lack room in the ring waits for its receiver, not for its handler. Such a queue is judged only
  * while a block says that it works.
@@ -38,7 +39,8 @@ uint64_t gyre_watch_now(const gyre_runtime *runtime)
     return gyre_clock_ns() - __atomic_load_n(&runtime->watchdog->missed_ns, __ATOMIC_RELAXED);
 }
 
-/* True when replies lie back to back and some were not received, or when another program receives them. */
+/* True when a reply may wait for room in the ring: replies lie back to back and some were not received, or another program
+ * receives them. */
 static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
 {
     return gyre_ring_of(queue)->bytes && gyre_ring_of(queue)->bytes->replies &&
@@ -74,7 +76,7 @@ static bool is_seen_at_work(const gyre_kernel *kernel, uint64_t budget)
     return false;
 }
 
-/* True when the device has to work on the queue's first unanswered request; notes when that became the first. */
+/* True when the device has to work on the queue's first unanswered request. Notes when that request became the first. */
 static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t now, uint64_t budget,
                           bool *moved)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor: a thread of the runtime, started by the first kernel with `on_loss`, that launches lost
- * kernels again, alone or with others of their group.
+ * Runs the supervisor: a thread of the runtime that launches lost kernels again, alone or with other kernels of their group.
+ * The first kernel with `on_loss` starts the thread.
  *
- * It calls gyre_kernel_terminate and gyre_kernel_relaunch like an application, and gives way to the application: a kernel
- * that is not lost any more, or that the application terminated, is left alone.
+ * The supervisor calls gyre_kernel_terminate and gyre_kernel_relaunch like an application, and gives way to the application: it
+ * leaves a kernel alone that is not lost any more, or that the application terminated.
  *
  * Locks: supervisor.lock for the thread's own members. Kernels are visited, so none is freed meanwhile.
  */
@@ -29,7 +29,7 @@ enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST
 /* All kernels, in order of launch. */
 struct family {
     gyre_kernel **kernels;
-    gyre_kernel_state *states; /* of each kernel: the state to return to after a loss */
+    gyre_kernel_state *states; /* for each kernel: the state to return to after a loss */
     size_t count;
 };
 
@@ -78,7 +78,7 @@ static bool shares_fate(const struct family *family, size_t place, size_t other)
     return strcmp(group_of(lost), group_of(family->kernels[other])) == 0;
 }
 
-/* Ends a kernel. Returns the state that it has to return to; TERMINATED: none, since the application ended it. */
+/* Ends a kernel. Returns the state that the kernel has to return to; TERMINATED when the application has ended the kernel. */
 static gyre_kernel_state take_down(gyre_kernel *kernel)
 {
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
@@ -115,7 +115,7 @@ static void care_for(const struct family *family, size_t place)
             bring_up(family->kernels[i], states[i]);
 }
 
-/* False without memory. */
+/* Looks at all kernels, and launches lost kernels again. False without memory. */
 static bool look_at_all(gyre_runtime *runtime)
 {
     struct family family = {NULL, NULL, 0};
@@ -179,7 +179,7 @@ gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
 
 /* ---- the thread ---- */
 
-/* Under the lock: pauses before the next look, after one that lacked memory. */
+/* Under the lock: pauses before the next look, because the last look lacked memory. */
 static void try_again_later(struct gyre_supervisor *supervisor)
 {
     const struct timespec until = gyre_clock_timespec(gyre_clock_ns() + MEMORY_AGAIN_NS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor of a runtime, a thread that launches lost kernels again (on_loss). */
+/* The supervisor of a runtime: a thread that launches lost kernels again, as the setting on_loss says. */
 #ifndef GYRE_CORE_RECOVERY_SUPERVISOR_H
 #define GYRE_CORE_RECOVERY_SUPERVISOR_H
 
@@ -16,7 +16,7 @@ struct gyre_supervisor {
     bool runs, stop, noticed; /* noticed: a kernel was lost since the last look */
 };
 
-/** EXHAUSTED; *out is NULL then. */
+/** Makes a supervisor whose thread does not run yet. EXHAUSTED; *out is NULL then. */
 gyre_status gyre_supervisor_create(struct gyre_supervisor **out);
 /** Starts the thread if the kernel's section has on_loss, and the thread does not run yet. EXHAUSTED. */
 gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
@@ -27,9 +27,9 @@ void gyre_supervisor_notice(gyre_runtime *runtime);
  * application had a second to launch it again by itself. Else OK.
  */
 gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel);
-/** Ends its thread. Losses may still be noticed. Accepts NULL. */
+/** Ends the supervisor's thread. Other threads may still call gyre_supervisor_notice afterwards. Accepts NULL. */
 void gyre_supervisor_stop(struct gyre_supervisor *supervisor);
-/** It was stopped, and no worker process of the runtime is left. Accepts NULL. */
+/** Frees a supervisor after gyre_supervisor_stop, when no worker process of the runtime is left. Accepts NULL. */
 void gyre_supervisor_destroy(struct gyre_supervisor *supervisor);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the request that killed a worker process.
+ * Finds the request that killed a worker process.
  *
  * If the worker could see exactly one unanswered request, that request killed it. If it saw several, the first unanswered
  * request of each queue is suspected. When another worker dies with the same suspect, requests are handed out one by one
  * (careful.c). A request is failed after poison_limit deaths at which it was alone.
  *
- * Runs in the keeper's thread. Lock: kernel->lock.
+ * Runs in the thread of the worker's keeper. Lock: kernel->lock.
  */
 #include "core/recovery/suspects.h"
 
@@ -19,18 +19,18 @@
 #include "core/queue/resume.h"
 #include "core/ring/express.h"
 
-enum { DOUBTS_MAX = 4 /* times poison_limit: deaths after which a suspect is failed that was never alone */ };
+enum { DOUBTS_MAX = 4 /* times poison_limit deaths: a suspect that was never alone is failed */ };
 
 /* The requests that the worker could see when it died. */
 struct sight {
-    uint64_t answered; /* requests of all kernels, for a comparison with the last death */
-    uint64_t visible;  /* unanswered requests, counted to two */
-    uint32_t crashes;  /* most deaths of one suspect */
+    uint64_t answered; /* answered requests of all kernels, to compare with the last death */
+    uint64_t visible;  /* unanswered requests, counted up to two */
+    uint32_t crashes;  /* the most deaths at which one suspect was present */
     gyre_kernel *kernel;
     gyre_queue *queue; /* the queue of the request, when it was the only one */
 };
 
-/* Fails requests whose slots the dead worker overwrote, since no handler can take them any more. Under the lock. */
+/* Fails requests whose slots the dead worker overwrote, because no handler can read them any more. Under the lock. */
 static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
 {
     const uint64_t count = gyre_queue_fail_damaged(queue);
@@ -63,7 +63,7 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     sight->queue = queue;
 }
 
-/* Under the lock of its kernel. */
+/* Fails the queue's suspect, and logs why. Under the kernel's lock. */
 static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
@@ -90,7 +90,7 @@ static void accuse_only_request(gyre_kernel *kernel, gyre_queue *queue, const ch
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* Fails suspects that were there at too many deaths without ever being alone. */
+/* Fails suspects that were present at too many deaths without ever being alone. */
 static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
@@ -101,7 +101,8 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* An answered request proves that the worker launched the kernel, even if it died before it said so. Under the lock. */
+/* Forgets failed launches of a kernel that answered a request: the answer proves that the worker launched the kernel, even if
+ * the worker died before it reported the launch. Under the lock. */
 static void forget_refusals(gyre_kernel *kernel)
 {
     uint64_t answered = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog: a thread of the runtime, started by the first kernel that has to be watched. It looks for kernels whose
- * handler does not return (stall.c), logs them, and ends their worker processes where on_stall says so.
+ * Runs the watchdog: a thread of the runtime that looks for kernels whose handler does not return (stall.c), logs them, and
+ * ends their worker processes where on_stall says so. The first kernel that has to be watched starts the thread.
  *
- * Its clock stands while the program is stopped (SIGSTOP, a debugger, a frozen container or virtual machine): worker
+ * The watchdog's clock stands while the program is stopped (SIGSTOP, a debugger, a frozen container or virtual machine): worker
  * processes are mostly stopped as well, so no handler used its budget meanwhile.
  *
  * A kernel without a budget is watched with stall_told_ms, and a stall is only logged.
@@ -102,7 +102,8 @@ static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
 
 /* ---- the thread ---- */
 
-/* Two looks are `pause_ns` apart, up to twice that on a busy machine. Longer gaps are left out of the watchdog's time. */
+/* Leaves a long gap out of the watchdog's time. Two looks are `pause_ns` apart, up to twice that on a busy machine; during a
+ * longer gap the program was stopped. */
 static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t pause_ns)
 {
     const uint64_t now = gyre_clock_ns();
@@ -110,8 +111,8 @@ static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t 
         __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - pause_ns, __ATOMIC_RELAXED);
 }
 
-/* Visits into memory that is kept, so that a program that allocates nothing is not disturbed. Kernels without room there
- * have to wait for the next look. */
+/* Visits kernels into memory that the watchdog keeps, so that a program that allocates nothing is not disturbed. Kernels that
+ * find no room in that memory wait for the next look. */
 static size_t visit_all(gyre_runtime *runtime, const struct gyre_watchdog *watchdog)
 {
     const size_t count = gyre_kernels_visit_some(runtime, watchdog->kernels, watchdog->room);

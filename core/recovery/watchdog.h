@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watchdog of a runtime, a thread that looks for handlers that do not return (stall.h). */
+/* The watchdog of a runtime: a thread that looks for handlers that do not return. What counts as a stall: stall.h. */
 #ifndef GYRE_CORE_RECOVERY_WATCHDOG_H
 #define GYRE_CORE_RECOVERY_WATCHDOG_H
 
@@ -16,18 +16,18 @@ struct gyre_watchdog {
     pthread_t thread;
     bool runs, stop;
     bool look;                    /* a new kernel has to be looked at before the pause is over */
-    struct gyre_kernel **kernels; /* used by its thread alone, like `room` */
+    struct gyre_kernel **kernels; /* visited kernels; only the watchdog's thread uses it and `room` */
     size_t room;
     uint64_t missed_ns; /* atomic: how long the program was stopped, so that the watchdog did not look */
 };
 
-/** EXHAUSTED; *out is NULL then. */
+/** Makes a watchdog whose thread does not run yet. EXHAUSTED; *out is NULL then. */
 gyre_status gyre_watchdog_create(struct gyre_watchdog **out);
 /** Watches a kernel from now on, if its section asks for that; starts the thread if necessary. EXHAUSTED. */
 gyre_status gyre_watchdog_need(gyre_kernel *kernel);
-/** Ends its thread. What it knows stays there for a kernel that is being revived. Accepts NULL. */
+/** Ends the watchdog's thread. Its members stay, for a kernel that is still being revived. Accepts NULL. */
 void gyre_watchdog_stop(struct gyre_watchdog *watchdog);
-/** It was stopped, and no worker process of the runtime is left. Accepts NULL. */
+/** Frees a watchdog after gyre_watchdog_stop, when no worker process of the runtime is left. Accepts NULL. */
 void gyre_watchdog_destroy(struct gyre_watchdog *watchdog);
 
 #endif
