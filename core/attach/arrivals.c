@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections on their way in, and how many of them each user has. A server has places for so many connections; one
- * that asks for nothing holds a place for as long as the door waits for its packet. So when all places are taken, the
- * oldest connection that said nothing yet makes room: of the user who has the most of these, so that no user keeps
- * others out.
+ * Counts connections to a server, for each user, and makes room for new connections. A server has a fixed number of
+ * places for connections. A silent connection (no packet came from it yet) holds a place for as long as its session
+ * waits for the packet. So when all places are taken, a silent connection is hung up: the oldest one of the user with
+ * the most silent connections, so that no user keeps other users out.
  *
  * Lock: the caller has server->lock, unless a function says that it takes it.
  */
@@ -19,7 +19,7 @@ enum { CONNECTIONS_MORE = 32 };
 struct gyre_attach_user {
     struct gyre_attach_user *next;
     uint32_t user;
-    uint32_t sessions; /* that name this one: it is freed with the last of them */
+    uint32_t sessions; /* sessions of this user; the user is freed with the last session */
     uint32_t silent, attached;
 };
 
@@ -79,7 +79,10 @@ static void unlist(struct gyre_server *server, struct gyre_session *session)
     session->of->silent--;
 }
 
-/* The oldest silent connection of the user who has the most, with the newcomer's own counted in. */
+/*
+ * The oldest silent connection of the user with the most silent connections. The newcomer's connection counts for its
+ * user.
+ */
 static struct gyre_session *find_victim(const struct gyre_server *server,
                                         const struct gyre_attach_user *newcomer)
 {
@@ -93,7 +96,10 @@ static struct gyre_session *find_victim(const struct gyre_server *server,
     return session;
 }
 
-/* Its thread finds that nothing more comes, and goes; until then it has its place beside the newcomer's. */
+/*
+ * Hangs a silent connection up. Its thread sees the end of the socket and leaves; until then both connections are
+ * inside.
+ */
 static bool make_room(struct gyre_server *server, const struct gyre_attach_user *newcomer)
 {
     struct gyre_session *victim = find_victim(server, newcomer);
@@ -109,7 +115,7 @@ static bool make_room(struct gyre_server *server, const struct gyre_attach_user 
 
 /* ---- coming and going ---- */
 
-/* More than have queues, so that those who ask in vain are told why. */
+/* The server lets more connections in than may have queues, so that a client that gets no queue is told why. */
 static bool has_place(const struct gyre_server *server)
 {
     return server->inside - server->turned_out < server->clients_max + CONNECTIONS_MORE;
@@ -155,7 +161,10 @@ void gyre_arrivals_leave(struct gyre_session *session)
 
 /* ---- queues ---- */
 
-/* Of the places for queues, where other users than the server's may attach: one of these has no more. */
+/*
+ * The most queues that one user may have: three quarters of all for a foreign user of a server that is open to other
+ * users.
+ */
 static uint32_t share_of(const struct gyre_server *server, uint32_t user)
 {
     const bool alone = !server->open_to_others || user == server->user;

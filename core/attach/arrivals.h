@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may come in at a server's door, and who makes room: arrivals.c. Threads: any. */
+/*
+ * Counts the connections of a server, and decides which connection is let in, which one is hung up to make room, and
+ * which one may get a queue (arrivals.c). Threads: any.
+ */
 #ifndef GYRE_CORE_ATTACH_ARRIVALS_H
 #define GYRE_CORE_ATTACH_ARRIVALS_H
 
@@ -8,19 +11,28 @@
 enum gyre_arrival {
     GYRE_ARRIVAL_NO_ROOM,
     GYRE_ARRIVAL_IN,
-    GYRE_ARRIVAL_IN_PLACE /* of a connection that had said nothing, which was hung up */
+    GYRE_ARRIVAL_IN_PLACE /* let in; an older connection that had sent no packet yet was hung up for it */
 };
 
-/** Counts a connection in, whose user is known. Takes the lock. */
+/** Counts a new connection in. The caller has filled in session->user. Takes server->lock. */
 enum gyre_arrival gyre_arrivals_enter(struct gyre_server *server, struct gyre_session *session);
-/** It has said something, or will not: it makes room for nobody any more. Takes the lock. */
+/**
+ * Call when the client's first packet has arrived or the session ends: from now on the connection is not hung up to
+ * make room for another connection. Takes server->lock.
+ */
 void gyre_arrivals_heard(struct gyre_session *session);
-/** Counts it out. Under the lock; the session's socket is open still, or was never another's. */
+/**
+ * Counts the connection out. The caller holds server->lock. A caller that has closed the session's socket has called
+ * gyre_arrivals_heard before that, because another socket may have its number by now.
+ */
 void gyre_arrivals_leave(struct gyre_session *session);
 
-/** Counts it among those with a queue. EXHAUSTED: there are too many, or too many of its user. Takes the lock. */
+/**
+ * Counts the session among the sessions with a queue. EXHAUSTED when the server, or the session's user, has the most
+ * queues that are allowed. Takes server->lock.
+ */
 gyre_status gyre_arrivals_attach(struct gyre_session *session);
-/** The opposite; nothing for one that is not counted. Takes the lock. */
+/** Undoes gyre_arrivals_attach. Does nothing for a session that is not counted. Takes server->lock. */
 void gyre_arrivals_detach(struct gyre_session *session);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre_attach, which checks its arguments and makes a queue of one server (client.c), or a queue that outlasts its servers
- * (lasting.c); and gyre_queue_types.
+ * gyre_attach and gyre_queue_types. gyre_attach checks its arguments and leaves the rest to client.c (a queue at one
+ * server) or to lasting.c (a queue that outlasts its servers).
  *
- * No locks, no state.
+ * Has no state and takes no lock.
  */
 #include <string.h>
 

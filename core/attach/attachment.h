@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue of this program that a server has the other end of (client.c); or one that stands in front of such queues, one
- * server's after the other's (lasting.h), which has no socket of its own. All of them are in one list, so that a forked
- * child's copies are disowned.
+ * An attachment: what this program keeps of a queue whose kernel runs in a server (client.c makes it). A queue that
+ * outlasts its servers (lasting.h) has two: one in front, which has no socket, and one for its queue at the present
+ * server. All attachments are in one list, so that a forked child disowns its copies of the queues.
  */
 #ifndef GYRE_CORE_ATTACH_ATTACHMENT_H
 #define GYRE_CORE_ATTACH_ATTACHMENT_H
@@ -13,11 +13,11 @@
 
 struct gyre_kernel_types;
 
-/** Who was met, and how that went. */
+/** Which server a client reached, and whether that server refused the client. */
 struct gyre_met {
-    uint32_t server; /* the process that serves there; 0: nobody was reached */
-    bool refused;    /* the error's sentence is the server's own */
-    bool for_good;   /* and it will say so each time: of gyre_attach_refusal */
+    uint32_t server; /* the server's process; 0: no server was reached */
+    bool refused;    /* the server refused: the error's sentence is the server's own */
+    bool for_good;   /* the server will refuse every later attempt too (gyre_attach_refusal.for_good) */
 };
 
 struct gyre_attachment {
@@ -25,29 +25,34 @@ struct gyre_attachment {
     gyre_queue *queue;
     int socket;
     pthread_t listener;
-    bool foreign;             /* of a forked child's parent */
-    bool answered;            /* by a server, which may have made a queue for it */
-    uint64_t answered_before; /* what its client says then: of gyre_attach_request */
+    bool foreign;             /* this process is a forked child: the queue is its parent's */
+    bool answered;            /* a server answered, and may have made a queue for this client */
+    uint64_t answered_before; /* sent to the server as gyre_attach_request.answered */
     struct gyre_met met;
     void *control;
     size_t control_size;
     struct gyre_queue_options options; /* as the server told them */
-    const gyre_type *request, *reply;  /* the kernel's */
-    struct gyre_kept_block *types;
-    struct gyre_kernel_types *sides; /* the same, as gyre_send_as needs them */
+    const gyre_type *request, *reply;  /* the kernel's types */
+    struct gyre_kept_block *types;     /* the memory of `request` and `reply` */
+    struct gyre_kernel_types *sides;   /* the kernel's types in the form that gyre_send_as needs */
     struct gyre_parcel parcel;
 };
 
-/** Into the list, before it has a socket. */
+/** Puts the attachment into the list of this program's attachments. Call before the attachment has a socket. */
 void gyre_attachment_enlist(struct gyre_attachment *attachment);
-/** Out of it. Closes its socket, so that no child has that without closing it. */
+/**
+ * Takes the attachment out of the list and closes its socket, both under one lock, so that no forked child keeps the
+ * socket.
+ */
 void gyre_attachment_unlist(struct gyre_attachment *attachment);
-/** Its queue, which a forked child disowns from now on. */
+/** Sets the attachment's queue. From now on a forked child disowns this queue. */
 void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue);
 
 /**
- * One meeting; as gyre_attach, of a descriptor whose members are all there. *met is filled in in any case. `answered`: requests of this client below were answered, and told durable, by servers
- * before (0: none), and a server whose journal does not know them refuses it: INCOMPATIBLE. Owner of *out: the caller, by gyre_queue_close of its queue.
+ * Attaches to one server, as gyre_attach does. Expects a descriptor of full size. Fills *met in in any case.
+ * `answered`: earlier servers answered this client's requests below this index and told them durable (0: none). A
+ * server whose journal does not know these requests refuses the client: INCOMPATIBLE. The caller owns *out and
+ * releases it by gyre_queue_close of its queue.
  */
 gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
                                  struct gyre_met *met, struct gyre_attachment **out);

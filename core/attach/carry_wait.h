@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a thread that carries messages between two sides waits between two turns that did something: as a queue is
- * configured to (core/queue/strategy.h), and then it is to sleep. It has a patience for either side that it waits for: one
- * of them may share its processor while the other has one of its own.
+ * How a thread that carries messages between clients and a device (relay.c, lasting.c) waits when a turn found
+ * nothing to do: first it spins and yields as its queue is configured to (core/queue/strategy.h), then its caller
+ * puts it to sleep. It learns separately how clients and how the device are best waited for (two patiences), because
+ * one of these sides may share a processor with this thread while the other side has a processor of its own.
  */
 #ifndef GYRE_CORE_ATTACH_CARRY_WAIT_H
 #define GYRE_CORE_ATTACH_CARRY_WAIT_H
@@ -13,14 +14,14 @@
 
 struct gyre_carry_wait {
     gyre_patience of_clients, of_device;
-    gyre_patience *patience; /* of the wait under way; NULL: there is none */
+    gyre_patience *patience; /* the patience that the present wait uses; NULL: no wait is under way */
     uint64_t turns;
     int ran;
 };
 
-enum { GYRE_CARRY_LOOKS = 4 }; /* at a slot take as long as a turn that finds nothing */
+enum { GYRE_CARRY_LOOKS = 4 }; /* a turn that finds nothing takes as long as so many looks at a slot */
 
-/** A turn did something. */
+/** Ends the wait because a turn did something. */
 static inline void gyre_carry_wait_end(struct gyre_carry_wait *wait)
 {
     if (wait->patience)
@@ -28,7 +29,7 @@ static inline void gyre_carry_wait_end(struct gyre_carry_wait *wait)
     wait->patience = NULL;
 }
 
-/** It slept. */
+/** Ends the wait because the thread slept: the patience learns nothing from this wait. */
 static inline void gyre_carry_wait_forget(struct gyre_carry_wait *wait)
 {
     wait->patience = NULL;
@@ -43,8 +44,9 @@ static inline void gyre_carry_wait_begin(struct gyre_carry_wait *wait, bool of_d
 }
 
 /**
- * After a turn that did nothing: a moment later. False: it has looked often enough, and is to sleep. `of_device`: something is
- * under way, so the device is to go on next, and else a client.
+ * Waits a moment after a turn that did nothing. False: the thread has looked often enough, and its caller puts it to
+ * sleep. `of_device`: true while a request is under way, so that the thread waits for the device; else it waits for a
+ * client.
  */
 static inline bool gyre_carry_wait_a_moment(struct gyre_carry_wait *wait, bool of_device, uint32_t spin_turns)
 {

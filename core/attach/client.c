@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's side: a queue on memory that a server made. Everything that is sent or received goes through
- * the same code as inside one program; a thread listens to what the server has to say.
+ * The client's side of an attachment: attaches to a server and makes a queue on the memory that the server made.
+ * Requests and replies go through the same code as inside one program. A thread listens to the server's packets.
  *
- * Lock: list_lock for the list of this program's attachments, from before they have a socket on, and for these
- * sockets and queues; held across fork, so that a forked child's copies are disowned. The queue's control region
- * can only be read here; its doorbell is rung by the server.
+ * Lock: list_lock for the list of this program's attachments and for their sockets and queues. An attachment is in
+ * the list before it has a socket. The lock is held across fork, so that a forked child disowns its copies. This
+ * program can only read the queue's control region; the server rings the kernel's doorbell.
  */
 #include <errno.h>
 #include <poll.h>
@@ -102,7 +102,7 @@ void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue)
 
 /* ---- the listener ---- */
 
-/* Returns whether there is more to come. */
+/* Does what the server's packet says. Returns whether the server will send more packets. */
 static bool hear(gyre_queue *queue, const struct gyre_parcel *parcel)
 {
     gyre_queue_close_sends(queue);
@@ -132,7 +132,10 @@ static void *listen_to_server(void *argument)
 
 /* ---- the end ---- */
 
-/* Until the server has hung up, too: its place and the client's name are free then, for who attaches next. */
+/*
+ * Hangs up, and waits until the server has hung up too: then the client's place and name are free for the next
+ * client.
+ */
 static void take_leave(int socket)
 {
     struct pollfd server = {.fd = socket}; /* its end is told without being asked for */
@@ -144,7 +147,7 @@ static void take_leave(int socket)
     }
 }
 
-/* What there is of it, in any stage of it; nobody listens to the server. */
+/* Frees an attachment, also one that is made only in part. No thread listens to the server by now. */
 static void release(struct gyre_attachment *attachment)
 {
     if (attachment->answered)
@@ -185,7 +188,10 @@ static gyre_status map_control(struct gyre_attachment *attachment, int descripto
     return gyre_error_set(GYRE_EXHAUSTED, "cannot map the kernel's control region: %s", strerror(errno));
 }
 
-/* How the caller's messages become the kernel's, which the server has found possible. */
+/*
+ * Decides how the caller's messages are converted to the kernel's types. The server has found the conversion
+ * possible.
+ */
 static gyre_status choose_growth(struct gyre_attachment *attachment, const gyre_attach_desc *desc,
                                  struct gyre_queue_options *options)
 {
@@ -197,7 +203,10 @@ static gyre_status choose_growth(struct gyre_attachment *attachment, const gyre_
     return status;
 }
 
-/* Where the caller's protocol or the kernel's extends the other one, the caller sends and receives its own types. */
+/*
+ * Lets the caller send and receive its own types, where one of the two protocols (the caller's, the kernel's) extends
+ * the other.
+ */
 static gyre_status choose_sides(struct gyre_attachment *attachment, const char *kernel,
                                 const struct gyre_queue_options *options)
 {
@@ -247,7 +256,7 @@ static gyre_status adopt(struct gyre_attachment *attachment, const char *kernel,
     return GYRE_OK;
 }
 
-/* The server's answer: its reasons for a refusal, or the queue. */
+/* Reads the server's answer: a refusal becomes an error with the server's sentence, else the queue is made. */
 static gyre_status take_answer(struct gyre_attachment *attachment, const char *kernel,
                                const gyre_attach_desc *desc)
 {
@@ -300,7 +309,7 @@ static gyre_status open_socket(struct gyre_attachment *attachment)
     return status;
 }
 
-/* Who listens there. */
+/* The process at the other end of the socket. */
 static uint32_t process_of(int socket)
 {
     struct ucred who = {0};
@@ -308,7 +317,7 @@ static uint32_t process_of(int socket)
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? (uint32_t)who.pid : 0;
 }
 
-/* Once. *again: the server has no room at this moment. */
+/* Asks the server once. *again: the server has no room at this moment. */
 static gyre_status ask(struct gyre_attachment *attachment, const char *path, const char *name,
                        const gyre_attach_desc *desc, uint64_t deadline_ns, bool *again)
 {
@@ -330,7 +339,7 @@ static gyre_status ask(struct gyre_attachment *attachment, const char *path, con
     return status == GYRE_OK ? take_answer(attachment, name, desc) : tell_unanswered(path, status);
 }
 
-/* Until the next try, or the deadline. */
+/* Waits until the next try is due, or until the deadline. */
 static void wait_outside(struct gyre_attachment *attachment, int tries, uint64_t deadline_ns)
 {
     const uint64_t now = gyre_clock_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
@@ -344,8 +353,11 @@ static void wait_outside(struct gyre_attachment *attachment, int tries, uint64_t
     nanosleep(&pause, NULL);
 }
 
-/* A server that has no room, and one that hangs up, is asked again until the deadline: somebody may leave, and who says
- * nothing there is hung up. What it said last, or that it hung up, is what is told, not that it has gone since. */
+/*
+ * Asks a server that has no room, or that hangs up, again until the deadline: another client may leave, or a silent
+ * one be hung up. The error at the deadline is the server's last refusal, or that it hung up, also when the server
+ * has gone since.
+ */
 static gyre_status meet(struct gyre_attachment *attachment, const char *name, const gyre_attach_desc *desc)
 {
     char path[GYRE_PLACE_MAX], why[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues that outlast their servers: how one is made, and its thread, which carries messages while there is a server, and
- * waits for the next one while there is none. See lasting.h.
+ * Makes a queue that outlasts its servers (lasting.h), and runs its thread. The thread carries messages while a
+ * server is there (lasting_ring.c), and waits for the next server while none is (lasting_resume.c).
  */
 #include "core/attach/lasting.h"
 
@@ -41,7 +41,10 @@ static bool is_stopped(const struct gyre_lasting *lasting)
     return __atomic_load_n(&lasting->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* A server that ends in order tells how far its journal has come, and waits a second for that (relay.c). */
+/*
+ * Whether to wait for the last word of a server that ends in order: how far its journal has come (relay.c waits for
+ * that, too).
+ */
 static bool awaits_last_word(struct gyre_lasting *lasting)
 {
     if (!gyre_lasting_holds(lasting) || gyre_queue_lost(lasting->back->queue))
@@ -51,7 +54,10 @@ static bool awaits_last_word(struct gyre_lasting *lasting)
     return gyre_clock_ns() < lasting->last_word_ns;
 }
 
-/* Whether anything happened. *over: the server is gone, and is to be left. */
+/*
+ * Carries messages both ways once. Returns whether anything was carried. *over: the server is gone, and the caller
+ * detaches.
+ */
 static bool carry_some(struct gyre_lasting *lasting, bool *over)
 {
     bool worked = false;
@@ -80,7 +86,10 @@ static bool turn(struct gyre_lasting *lasting)
 
 /* ---- sleep ---- */
 
-/* Says or takes back that it sleeps, on either side; `by`: 1, or the 1 taken back: wraps. */
+/*
+ * Tells both sides that this thread sleeps (`by` 1), or sleeps no more (`by` UINT32_MAX, which subtracts 1 by
+ * wrapping).
+ */
 static void announce(const struct gyre_lasting *lasting, gyre_queue_region *theirs, uint32_t by)
 {
     __atomic_fetch_add(&lasting->control->device.parked, by, __ATOMIC_SEQ_CST);
@@ -88,7 +97,10 @@ static void announce(const struct gyre_lasting *lasting, gyre_queue_region *thei
         __atomic_fetch_add(&theirs->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
-/* Until either bell differs from what was seen, the time, or spuriously. `theirs` NULL: there is one bell alone. */
+/*
+ * Sleeps until a bell has another value than was seen, or until the time; may wake early. `theirs` NULL: only `ours`
+ * counts.
+ */
 static void sleep_on(const uint32_t *ours, uint32_t seen, const uint32_t *theirs, uint32_t seen_theirs,
                      uint64_t until)
 {
@@ -107,7 +119,10 @@ static void sleep_on(const uint32_t *ours, uint32_t seen, const uint32_t *theirs
     gyre_nap(until); /* the system cannot wait for two */
 }
 
-/* Sleeps at both bells, or naps where the device rings none, until a turn did something, or so long. */
+/*
+ * Sleeps until a turn did something, or until the deadline: at both bells, or in short naps where the device rings no
+ * bell.
+ */
 static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
 {
     const uint32_t *ours = &lasting->control->doorbell.bell;
@@ -134,7 +149,7 @@ static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
 
 /* ---- from server to server ---- */
 
-/* Whether this user may not come to where the next server is. */
+/* Whether this user has no right to connect to the server's socket. */
 static bool is_denied(const struct gyre_lasting *lasting)
 {
     char path[GYRE_PLACE_MAX];
@@ -142,7 +157,10 @@ static bool is_denied(const struct gyre_lasting *lasting)
            faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
-/* Whether another attempt may end otherwise. A server that ends has no kernel any more, and is not the next one. */
+/*
+ * Whether a later attempt may succeed. NOT_FOUND from the old server does not count: a server that ends has no kernel
+ * any more.
+ */
 static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, const struct gyre_met *met)
 {
     if (met->for_good)
@@ -165,7 +183,7 @@ static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, con
     }
 }
 
-/* What the server says to this client, for callers that run into their deadlines meanwhile. */
+/* Keeps the server's sentence of refusal for callers that run into their deadlines meanwhile. */
 static void keep_said(struct gyre_lasting *lasting, const struct gyre_met *met)
 {
     pthread_mutex_lock(&lasting->said.lock);
@@ -189,7 +207,7 @@ static void tell_said(const gyre_queue *queue, char *text, size_t size)
     pthread_mutex_unlock(&lasting->said.lock);
 }
 
-/* Nothing comes of waiting: whoever waits, now and later, is told why. */
+/* Gives up for good: every caller that waits, now or later, gets the error of the last attempt. */
 static void come_to_an_end(struct gyre_lasting *lasting, gyre_status status)
 {
     if (lasting->client[0])
@@ -222,7 +240,9 @@ static uint64_t doubled(uint64_t ns, uint64_t most)
     return 2 * ns < most ? 2 * ns : most;
 }
 
-/* One attempt, and a while until the next one. False: there will be none. */
+/*
+ * Tries once to attach to the next server, and sleeps a while after a failure. False: no further attempt makes sense.
+ */
 static bool look_for_server(struct gyre_lasting *lasting)
 {
     struct gyre_met met;
@@ -268,7 +288,7 @@ static void *carry(void *argument)
 
 /* ---- the end ---- */
 
-/* What there is of it, in any stage of it; its thread does not run. */
+/* Frees the queue, also one that is made only in part. Its thread does not run. */
 static void release(struct gyre_lasting *lasting)
 {
     if (lasting->back)
@@ -299,7 +319,7 @@ static void detach(gyre_queue *queue)
 
 /* ---- making ---- */
 
-/* A copy that lives as long as the queue does. */
+/* Copies a type, so that it lives as long as the queue. */
 static gyre_status keep_type(const gyre_type *type, struct gyre_kept_block **blocks, const gyre_type **out)
 {
     struct gyre_parcel parcel;
@@ -331,7 +351,7 @@ static gyre_status keep_desc(struct gyre_lasting *lasting, const char *name, con
     return status == GYRE_OK ? keep_type(desc->reply, &lasting->types, &lasting->desc.reply) : status;
 }
 
-/* One attempt to meet the first server. *again: another one may end otherwise. */
+/* Tries once to attach to the first server. *again: a later attempt may succeed. */
 static gyre_status knock(struct gyre_lasting *lasting, bool *again)
 {
     struct gyre_met met;
@@ -350,7 +370,7 @@ static gyre_status knock(struct gyre_lasting *lasting, bool *again)
     return status;
 }
 
-/* The first server, which may not be up yet. */
+/* Attaches to the first server, and waits for it where it is not up yet. */
 static gyre_status meet_first(struct gyre_lasting *lasting)
 {
     const struct timespec nap = {0, KNOCK_MS * 1000000L};
@@ -366,7 +386,10 @@ static gyre_status meet_first(struct gyre_lasting *lasting)
     }
 }
 
-/* The ring takes what the program sends, in its own types, where it told these; growth is the server's queue's matter. */
+/*
+ * Plans the ring: it holds messages in the program's own types, where the program told them. The server's queue
+ * converts them.
+ */
 static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options *options)
 {
     gyre_status status = GYRE_OK;
@@ -393,7 +416,10 @@ static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options 
     return status;
 }
 
-/* What an earlier client of this name left is at the server, and its messages are not here. */
+/*
+ * Notes the requests that an earlier client of this name left: they are at the server, and their messages are not in
+ * this ring.
+ */
 static void adopt_leavings(struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring;
@@ -404,7 +430,10 @@ static void adopt_leavings(struct gyre_lasting *lasting)
             .request = index + 1, .number = index, .stage = GYRE_LASTING_SENT, .earlier = true};
 }
 
-/* Its types are the kernel's as the first server told them; the attachment's own go with that server. */
+/*
+ * Takes the kernel's types over from the attachment at the first server, because that attachment goes with its
+ * server.
+ */
 static gyre_status take_types(struct gyre_lasting *lasting)
 {
     struct gyre_attachment *front = &lasting->front, *back = lasting->back;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue that outlasts its servers (gyre_attach_desc.reconnect). Its ring is memory of this program alone, whose
- * senders and receivers go through the code of any queue. A thread stands in for the device of that ring: it carries
- * requests into the queue of the server that there is, and completions back. A request stays in the ring until its
- * completion is there, so when the server is gone the thread waits for the next one, attaches again, and sends again what
- * is unanswered.
+ * A queue that outlasts its servers (gyre_attach_desc.reconnect): when its server is gone, it attaches to the next
+ * server and goes on there. The ring of this queue is memory of this program alone; the program sends and receives
+ * through it as through any queue. A thread acts as the ring's device: it carries requests into the queue at the
+ * present server, and completions back into the ring. A request stays in the ring until its completion is there. So
+ * when the server is gone, the thread waits for the next server, attaches again, and sends the unanswered requests
+ * again.
  *
- * A request has an index in the ring, and a number in the queue of the server of now, which are the same until a request
- * is dropped or a server without a memory comes. A client with a name finds by the numbers what the journal of the next
- * server knows: requests below its `first` are settled, those up to `end` are offered, and those from there on left no
- * trace. Where there is a journal a completion is held until the request is durable: so nothing that was answered can be
- * lost with a server, and be handled a second time; and the next server, which is told how far that is, refuses a client
- * whose answered requests its journal does not hold: that is an older one, or another.
+ * A request has an index in the ring and a number in the queue at the present server. Index and number are equal
+ * until a request is dropped, or a server comes that does not remember this client. A client with a name finds by the
+ * numbers what the journal of the next server knows: requests below `first` are settled (nothing comes for them any
+ * more), completions of requests from `first` to `end` are still to come, and requests from `end` on left no trace.
  *
- * Threads: all of this is the thread's alone, except the ring and `said`. Locks: said.lock for its text; the ring is a
- * queue, and its thread a device.
+ * Where the server has a journal, a completion is held in the ring until its request is durable. So an answered
+ * request cannot be lost with its server and be handled a second time. The next server is told how many requests were
+ * answered, and refuses the client when its journal does not know them all: then the journal is an older one, or
+ * another one.
+ *
+ * Threads: everything belongs to the queue's thread, except the ring and `said`. Lock: said.lock for the text in
+ * `said`. The ring needs no further lock: it is a queue, and the thread is its device.
  */
 #ifndef GYRE_CORE_ATTACH_LASTING_H
 #define GYRE_CORE_ATTACH_LASTING_H
@@ -23,89 +27,101 @@
 #include "core/base/thread.h"
 #include "core/queue/queue.h"
 
-/** What became of the request of a slot of the ring. */
+/** How far the request in a slot of the ring has come. */
 enum gyre_lasting_stage {
-    GYRE_LASTING_NEW,   /* no server has seen it */
-    GYRE_LASTING_SENT,  /* the server of now has it, or its journal */
-    GYRE_LASTING_HELD,  /* its completion is in the reply slot, and is told when the request is durable */
-    GYRE_LASTING_AGAIN, /* it is to be sent again */
-    GYRE_LASTING_DONE
+    GYRE_LASTING_NEW,  /* no server has seen the request */
+    GYRE_LASTING_SENT, /* the present server, or its journal, has the request */
+    GYRE_LASTING_HELD, /* the completion is in the reply slot; receivers see it when the request is durable */
+    GYRE_LASTING_AGAIN, /* the request must be sent again */
+    GYRE_LASTING_DONE   /* receivers can see the completion */
 };
 
 struct gyre_lasting_place {
-    uint64_t request; /* index + 1 of the request that this is of */
-    uint64_t number;  /* in the server's queue */
-    uint8_t stage;    /* of gyre_lasting_stage */
-    bool held;        /* its reply slot has a completion, which was not told */
-    bool unhandled;   /* its server ended, and says so */
-    bool earlier;     /* sent by an earlier client of this name: its message is not here */
+    uint64_t request; /* index + 1 of the request whose place this is */
+    uint64_t number;  /* the request's number in the server's queue */
+    uint8_t stage;    /* enum gyre_lasting_stage */
+    bool held;        /* the reply slot has a completion that receivers do not see yet */
+    bool unhandled;   /* the server said, as it ended, that it did not handle the request */
+    bool earlier;     /* an earlier client of this name sent the request: its message is not in this ring */
 };
 
-/** What was asked of the requests so far and is told once the server's word has come so far. */
+/**
+ * A promise about requests (that they are durable, or covered by a checkpoint) that the ring passes on: once the server
+ * promises it for its numbers below number_end, the ring promises it for the indices below index_end.
+ */
 struct gyre_lasting_promise {
     bool open;
     uint64_t index_end, number_end;
 };
 
-/** What the server of now says to a client that it refuses. Written by the thread, read by callers whose deadline passed. */
+/**
+ * The sentence with which the present server refuses this client. The thread writes it; callers read it at their
+ * deadlines.
+ */
 struct gyre_lasting_said {
     pthread_mutex_t lock;
     char text[400]; /* empty: there is no server, or it did not refuse */
 };
 
 struct gyre_lasting {
-    struct gyre_attachment front; /* first; the ring's, for gyre_queue_types and forks */
+    struct gyre_attachment front; /* must be first: the ring's attachment, for gyre_queue_types and forks */
     char name[GYRE_MEETING_NAME_MAX], path[GYRE_PLACE_MAX], client[GYRE_CLIENT_NAME_MAX];
-    gyre_attach_desc desc; /* what is asked of each server; its texts and types are here */
+    gyre_attach_desc desc; /* what is asked of each server; points to texts and types of this struct */
     struct gyre_kept_block *types;
     gyre_control_region *control;
 
-    struct gyre_attachment *back; /* at the server of now; NULL: there is none */
-    gyre_queue *ring;             /* what the program has */
-    uint32_t server;              /* the process that served last */
-    uint64_t lost_ns;             /* when that was gone */
-    uint64_t last_word_ns;        /* until when one that ends may still say what is durable; 0: none ends */
-    uint64_t nap_ns, patience_ns; /* between two attempts; of one */
+    struct gyre_attachment *back; /* the attachment at the present server; NULL: no server is there */
+    gyre_queue *ring;             /* the queue that the program has */
+    uint32_t server;              /* the process of the last server */
+    uint64_t lost_ns;             /* when the last server was gone */
+    uint64_t last_word_ns;        /* how long an ending server may still tell what is durable; 0: none ends */
+    uint64_t nap_ns, patience_ns; /* the time between two attempts to attach; the time limit of an attempt */
     struct gyre_lasting_said said;
 
     struct gyre_lasting_place *places;
-    uint64_t oldest;   /* all requests below are done */
-    uint64_t again;    /* of those below `next`, none below this one is to be sent again */
-    uint64_t next;     /* no request from here on was seen by a server, in this connection or before */
-    uint64_t answered; /* behind the request that was answered last: where the next one is looked for */
-    uint64_t durable;  /* numbers below are, as far as completions were told */
+    uint64_t oldest;   /* all requests below this index are done */
+    uint64_t again;    /* no request below this index must be sent again */
+    uint64_t next;     /* no server has seen the requests from this index on */
+    uint64_t answered; /* 1 + the request that was answered last: the search for the next one begins here */
+    uint64_t durable;  /* requests below this number are durable, and their completions were told */
     uint64_t
-        told_end; /* behind the highest number whose reply was told, durable: any next server has to know it */
+        told_end; /* 1 + the highest number of a durable request whose reply was told: a next server must know it */
     struct gyre_lasting_promise covered, kept;
-    bool rings;   /* something is there that a receiver may sleep for */
+    bool rings;   /* something new is in the ring, and receivers that sleep must be woken */
     bool held_up; /* a request found no room at the server */
 
-    unsigned char *replies; /* room for REPLIES of them */
-    unsigned char *batch;   /* and for requests */
-    gyre_header *batch_headers;
+    unsigned char *replies;     /* room for `reply_most` replies that are carried together */
+    unsigned char *batch;       /* room for `batch_most` requests that are carried together */
+    gyre_header *batch_headers; /* the headers of these requests */
     uint64_t reply_most, batch_most;
     pthread_t thread;
     uint32_t stop; /* atomic */
 };
 
-/** gyre_attach of a descriptor with `reconnect`. */
+/** Does what gyre_attach does for a descriptor with `reconnect`. */
 gyre_status gyre_lasting_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 
 /* ---- lasting_ring.c: messages ---- */
 
-/** Room to carry messages in. EXHAUSTED; what there is, is freed by gyre_lasting_free_room. */
+/**
+ * Allocates the room for messages that are carried together. EXHAUSTED. The caller calls gyre_lasting_free_room in
+ * any case.
+ */
 gyre_status gyre_lasting_make_room(struct gyre_lasting *lasting);
 void gyre_lasting_free_room(struct gyre_lasting *lasting);
 
-/** Requests to the server. Whether anything happened. */
+/** Carries requests from the ring to the server. Returns whether it carried or completed any. */
 bool gyre_lasting_take(struct gyre_lasting *lasting);
-/** Without a server: requests that need none are completed. Whether there were any. */
+/**
+ * While no server is there: completes requests that need none (dropped or taken back). Returns whether there were
+ * any.
+ */
 bool gyre_lasting_tidy(struct gyre_lasting *lasting);
-/** Completions from the server. *over: none will come any more. Whether anything happened. */
+/** Carries completions from the server to the ring. *over: no more will come. Returns whether any came. */
 bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over);
-/** What became durable, or was covered, is told. Whether anything is new. */
+/** Tells the program which requests are durable, or covered by a checkpoint, by now. Returns whether any are new. */
 bool gyre_lasting_promise(struct gyre_lasting *lasting);
-/** Wakes whoever waits at the ring, if there is anything. */
+/** Wakes the threads that sleep at the ring, if something new is in it (`rings`). */
 void gyre_lasting_ring_bell(struct gyre_lasting *lasting);
 /** Whether completions are held until their requests are durable. */
 bool gyre_lasting_holds(const struct gyre_lasting *lasting);
@@ -118,17 +134,21 @@ static inline struct gyre_lasting_place *gyre_lasting_place(const struct gyre_la
     return &lasting->places[index & gyre_ring_of(lasting->ring)->mask];
 }
 
-/** The completion that is in the reply slot is told. */
+/** Shows receivers the completion that is in the reply slot. */
 void gyre_lasting_tell(struct gyre_lasting *lasting, uint64_t index);
-/** Completes a request without a server. */
+/** Completes a request with this outcome, without a server. */
 void gyre_lasting_complete(struct gyre_lasting *lasting, uint64_t index, uint32_t outcome);
+/** Completes a request as failed, without a server. */
 void gyre_lasting_fail(struct gyre_lasting *lasting, uint64_t index, int32_t code, const char *text);
 
 /* ---- lasting_resume.c: from one server to the next ---- */
 
-/** The server is gone, and its last completions were given. */
+/** Detaches from the server that is gone. Call after its last completions were carried. */
 void gyre_lasting_leave(struct gyre_lasting *lasting);
-/** Another one is there (`back`): what it knows, and what is to be sent again. INCOMPATIBLE when its queue is another. */
+/**
+ * Goes on at a new server (`back`): finds out which requests this server knows, and marks the requests that must be
+ * sent again. INCOMPATIBLE when the server's queue is configured in another way.
+ */
 gyre_status gyre_lasting_resume(struct gyre_lasting *lasting);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From one server to the next: which requests it knows, and which are sent again. By the queue's thread. The numbers
- * tell it (docs/adr/serving.md, "Who a completion is owed to"): a journal's next life offers what it owes, and knows
- * nothing of what stood behind that.
+ * Takes a queue that outlasts its servers (lasting.h) from one server to the next: finds out which requests the new
+ * server knows, and which must be sent again. Only the queue's thread calls it. The requests' numbers decide
+ * (docs/adr/serving.md, "Who a completion is owed to"): a server with the journal still delivers the completions that
+ * it owes, and knows no later request.
  */
 #include "core/attach/lasting.h"
 
@@ -24,7 +25,7 @@ void gyre_lasting_leave(struct gyre_lasting *lasting)
     gyre_queue_set_away(lasting->ring, true);
 }
 
-/* Bytes go from ring to ring as they are. */
+/* Checks that the server's queue has the ring's format: the thread copies bytes between them without a change. */
 static gyre_status check_fit(const struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring, *back = lasting->back->queue;
@@ -41,7 +42,10 @@ static gyre_status check_fit(const struct gyre_lasting *lasting)
         lasting->name);
 }
 
-/* What a server with a memory of this client knows: requests from `first` on are offered, from `end` on unknown. */
+/*
+ * What a server that remembers this client knows of its numbers: completions of [first, end) are still to come,
+ * requests from `end` on are unknown to the server. 0, 0: the server does not remember the client.
+ */
 struct known {
     uint64_t first, end;
 };
@@ -57,7 +61,10 @@ static struct known ask(const struct gyre_lasting *lasting)
     return (struct known){left.first, left.first + left.offered};
 }
 
-/* It left no trace, or nobody knows: it is sent again, if its message is here. */
+/*
+ * Marks a request that the server does not know to be sent again. Without its message here it is completed as
+ * unhandled.
+ */
 static void begin_again(struct gyre_lasting *lasting, uint64_t index)
 {
     struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
@@ -67,7 +74,10 @@ static void begin_again(struct gyre_lasting *lasting, uint64_t index)
         *place = (struct gyre_lasting_place){.request = index + 1, .stage = GYRE_LASTING_AGAIN};
 }
 
-/* Its completion was in the ring of the server before: it is told, or the server said that it would not handle it. */
+/*
+ * Settles a request whose completion the earlier server gave: a held completion is told. A request that the server
+ * said it would not handle is sent again. Else the reply is lost, and the request fails.
+ */
 static void settle(struct gyre_lasting *lasting, uint64_t index)
 {
     const struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of a queue that outlasts its servers: from its ring to the server of now and back. By the queue's thread.
- * Towards senders and receivers of the ring it is a device: it reads a request when its sequence is there, and writes a
- * completion before its sequence.
+ * Carries the messages of a queue that outlasts its servers (lasting.h): requests from the ring to the present
+ * server, completions back. Only the queue's thread calls it. For the ring's senders and receivers the thread is a
+ * device: it reads a request once the sequence in its slot says that it is there, and writes a completion before the
+ * sequence.
  */
 #include "core/attach/lasting.h"
 
@@ -84,7 +85,10 @@ void gyre_lasting_fail(struct gyre_lasting *lasting, uint64_t index, int32_t cod
     gyre_lasting_tell(lasting, index);
 }
 
-/* One that expired here as well is told as the device of the ring would: the ring knows that it took it back. */
+/*
+ * Writes a failure. A request that expired in the ring, too, gets the failure that the ring's device would write: the
+ * ring took the request back, and knows it.
+ */
 static void write_failure(const gyre_queue *ring, uint64_t index, const gyre_completion *completion)
 {
     const uint32_t length =
@@ -95,7 +99,7 @@ static void write_failure(const gyre_queue *ring, uint64_t index, const gyre_com
                    expired ? GYRE_FAILURE_LENGTH : completion->failure_code, completion->failure_text);
 }
 
-/* As the ring has it: a packet stands behind its length. */
+/* Writes a reply in the ring's form: a packet stands behind its length. */
 static void write_reply(const gyre_queue *ring, uint64_t index, const gyre_completion *completion,
                         const void *reply)
 {
@@ -117,7 +121,7 @@ static void write_reply(const gyre_queue *ring, uint64_t index, const gyre_compl
     slot->info = (uint32_t)completion->outcome;
 }
 
-/* The request that has this number at the server; false: none has, or it was answered. */
+/* Finds the request with this number at the server. False: no request has it, or the request was answered. */
 static bool find_request(const struct gyre_lasting *lasting, uint64_t number, uint64_t *index)
 {
     const uint64_t count = lasting->next - lasting->oldest;
@@ -133,7 +137,11 @@ static bool find_request(const struct gyre_lasting *lasting, uint64_t number, ui
     return false;
 }
 
-/* The next server may handle it; or this one, which does not ask a query of its life before again. */
+/*
+ * Notes that the server did not handle a request. While the server ends, the next server may handle it. Else this
+ * server gets the request again: it is a query of the server's life before, which the server does not repeat by
+ * itself.
+ */
 static void leave_unhandled(struct gyre_lasting *lasting, uint64_t index, struct gyre_lasting_place *place)
 {
     place->unhandled = true;
@@ -143,7 +151,10 @@ static void leave_unhandled(struct gyre_lasting *lasting, uint64_t index, struct
     lasting->again = index < lasting->again ? index : lasting->again;
 }
 
-/* What was held of an earlier connection counts, where its server says that it gave the completion. */
+/*
+ * Takes a completion from the server. A completion held from an earlier connection stays where the server says
+ * DROPPED, which means that it has given the completion before.
+ */
 static void take_completion(struct gyre_lasting *lasting, const gyre_completion *completion,
                             const void *reply)
 {
@@ -202,8 +213,8 @@ static bool is_done(const struct gyre_lasting *lasting, uint64_t index)
 }
 
 /*
- * Completes a request that is for no server: one that is to be dropped, was taken back, or whose caller gave it up
- * before any server saw it. Whether it was one.
+ * Completes a request that no server has to see: the request was dropped or given up before any server saw it, or its
+ * sender took it back. Returns whether it completed the request.
  */
 static bool settle_alone(struct gyre_lasting *lasting, uint64_t index)
 {
@@ -222,7 +233,9 @@ static bool settle_alone(struct gyre_lasting *lasting, uint64_t index)
     return true;
 }
 
-/* What the ring filled in by itself the server's queue fills in as it knows it. */
+/*
+ * Copies a request's header, except the members that the ring filled in by itself: the server's queue fills these in.
+ */
 static void take_header(const gyre_queue *ring, uint64_t index, gyre_header *header)
 {
     memset(header, 0, sizeof *header);
@@ -245,7 +258,7 @@ static void note_sent(struct gyre_lasting *lasting, uint64_t index, uint64_t num
     *place = (struct gyre_lasting_place){.request = index + 1, .number = number, .stage = GYRE_LASTING_SENT};
 }
 
-/* A server that refuses a message, which the ring took, has another idea of it. */
+/* Completes a request that the ring took and the server's queue refuses. */
 static void refuse(struct gyre_lasting *lasting, uint64_t index, gyre_status status)
 {
     if (status == GYRE_TIMEOUT)
@@ -256,7 +269,7 @@ static void refuse(struct gyre_lasting *lasting, uint64_t index, gyre_status sta
         gyre_lasting_fail(lasting, index, GYRE_FAILURE_LENGTH, "the server takes no such message");
 }
 
-/* Whether the request is done with: sent, or completed. */
+/* Sends one request, or completes it. False: the server has no room for it, or is gone. */
 static bool pass_one(struct gyre_lasting *lasting, uint64_t index)
 {
     const gyre_queue *ring = lasting->ring;
@@ -283,7 +296,7 @@ static bool pass_one(struct gyre_lasting *lasting, uint64_t index)
     return true;
 }
 
-/* Copies new requests that go as they are; how many. */
+/* Copies new requests that can be sent together (all of one size, none of them dropped). Returns how many. */
 static uint64_t gather(struct gyre_lasting *lasting)
 {
     const gyre_queue *ring = lasting->ring;
@@ -303,7 +316,10 @@ static uint64_t gather(struct gyre_lasting *lasting)
     return count;
 }
 
-/* Many new requests at once; how many of the gathered ones. A header that is refused goes alone, and is told so. */
+/*
+ * Sends the gathered requests at once. Returns how many were sent. A request that is refused is sent alone by the
+ * caller, who then learns why.
+ */
 static uint64_t pass_batch(struct gyre_lasting *lasting, uint64_t gathered)
 {
     const gyre_queue *ring = lasting->ring;
@@ -319,7 +335,7 @@ static uint64_t pass_batch(struct gyre_lasting *lasting, uint64_t gathered)
     return sent;
 }
 
-/* The next one of those that are sent again. False: there is no room. */
+/* Sends the next request again where it must be. False: the server has no room, or is gone. */
 static bool take_again(struct gyre_lasting *lasting)
 {
     const struct gyre_lasting_place *place = gyre_lasting_place(lasting, lasting->again);
@@ -335,7 +351,7 @@ static bool take_one(struct gyre_lasting *lasting)
     return settle_alone(lasting, lasting->next) || pass_one(lasting, lasting->next);
 }
 
-/* False: there is none, or no room. */
+/* Sends or completes the next new request. False: there is none, or the server has no room. */
 static bool take_new(struct gyre_lasting *lasting)
 {
     const uint64_t gathered = lasting->batch_most > 1 ? gather(lasting) : 0;
@@ -377,7 +393,10 @@ bool gyre_lasting_tidy(struct gyre_lasting *lasting)
 
 /* ---- what is told besides ---- */
 
-/* One question at a time: the next one asks for all that was sent meanwhile. */
+/*
+ * Passes a promise on to the ring (`word`), once the server promises (`reached`) what is open. One promise is open at
+ * a time; the next one covers all requests that were sent meanwhile.
+ */
 static bool keep(struct gyre_lasting *lasting, struct gyre_lasting_promise *promise, uint64_t *word,
                  uint64_t reached)
 {
@@ -397,7 +416,7 @@ static bool keep(struct gyre_lasting *lasting, struct gyre_lasting_promise *prom
     return told;
 }
 
-/* Completions of requests below that number are told. */
+/* Shows receivers the held completions of requests below the number `durable`. */
 static bool tell_durable(struct gyre_lasting *lasting, uint64_t durable)
 {
     bool told = false;
@@ -433,7 +452,7 @@ bool gyre_lasting_promise(struct gyre_lasting *lasting)
     return told;
 }
 
-/* Pairs with a waiter's barrier between "I sleep" and its last look. */
+/* The fence pairs with the barrier of a waiter between its note that it sleeps and its last look. */
 void gyre_lasting_ring_bell(struct gyre_lasting *lasting)
 {
     gyre_queue_region *shared = gyre_ring_of(lasting->ring)->shared;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two packets of a meeting. No locks. Must not believe what came in: the parcel checks lengths and texts,
- * here numbers are checked against what they may be.
+ * Writes and reads the packets that a client and a server exchange (meeting.h). Takes no lock. Must not believe a
+ * packet from the other side: the parcel checks lengths and texts, this file checks that each number is one that may
+ * be.
  */
 #include "core/attach/meeting.h"
 
@@ -40,7 +41,7 @@ void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const
     put_optional_type(parcel, desc->reply);
 }
 
-/* What stands behind the wanted features is of a version that has them. */
+/* Refuses a client that wants features. The rest of its packet is not read: it has the form of a later version. */
 static gyre_status lack_feature(uint64_t wants)
 {
     return gyre_error_set(
@@ -88,7 +89,10 @@ void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach
     gyre_type_put(parcel, answer->reply);
 }
 
-/* What the configuration cannot say, or not of a queue that is lent, and a queue is made by without a second look. */
+/*
+ * Whether the options are such as the configuration allows for a lent queue: a queue is made from them without
+ * further checks.
+ */
 static bool make_sense(const struct gyre_queue_options *options)
 {
     enum { DEDUP_MAX = 1 << 20 };
@@ -101,12 +105,17 @@ static bool make_sense(const struct gyre_queue_options *options)
            (!options->express_replies || (options->express && options->reply_size <= GYRE_EXPRESS_MOST));
 }
 
-/* What the options say of one direction of messages; `room` of packets, where anything goes by it. */
+/*
+ * What the options say about the sizes of messages in one direction. `room`: of a packet, where messages are packets.
+ */
 struct said_sizes {
     uint32_t size, least, wire, room;
 };
 
-/* Messages are converted to what the type says, and put where the sizes say that there is room. */
+/*
+ * Checks that the sizes fit the type: messages are converted to the type, and written where the sizes say that there
+ * is room.
+ */
 static gyre_status check_sizes(const gyre_type *type, struct said_sizes said)
 {
     gyre_layout *layout = NULL;
@@ -125,7 +134,10 @@ static gyre_status check_sizes(const gyre_type *type, struct said_sizes said)
     return status;
 }
 
-/* The whole struct: whatever a queue can be made with, both sides have it. */
+/*
+ * Reads the whole struct of options. Both sides are of one version of Gyre (checked here), so they have the same
+ * struct.
+ */
 static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_options *options, uint64_t *has)
 {
     const char *version = gyre_parcel_get_text(parcel);

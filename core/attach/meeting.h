@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client and a server say to each other when they meet, and where. Packets as in
- * core/parcel/parcel.h.
+ * The packets that a client and a server exchange (meeting.c), and the Unix socket at which they meet (place.c).
+ * Packets have the form of core/parcel/parcel.h.
  *
- * The client asks once (ATTACH: a name, its wishes, its types). The server answers with everything that both
- * need to see the same queue in the same memory, and three descriptors: the queue's region; the kernel's
- * control region, to be read only; an eventfd that rings the kernel's doorbell. Then the client says nothing
- * more; its end of the connection closes when it leaves. The server says SHUT (send no more) and ENDED
- * (nothing will be answered any more; what is unanswered is unhandled).
+ * The client asks once (ATTACH: a kernel's name, the client's wishes, its types). The server answers with everything
+ * that both need to see the same queue in the same memory, and with three descriptors: the queue's region; the
+ * kernel's control region, for reading only; an eventfd that rings the kernel's doorbell. After that the client sends
+ * no packet; its end of the connection closes when it leaves. The server sends SHUT (the client may send no more
+ * requests) and ENDED (no more requests will be answered; requests without an answer were not handled).
  *
- * Or the program asks for a copy of what a kernel keeps (STATE: its name), is told its type and size, and then its bytes,
- * so many a packet, and the connection is closed.
+ * Instead of ATTACH a program may ask for a copy of a kernel's state (STATE: the kernel's name). The server answers
+ * with the type of the state, then with its bytes in packets of GYRE_STATE_PIECE, and closes the connection.
  */
 #ifndef GYRE_CORE_ATTACH_MEETING_H
 #define GYRE_CORE_ATTACH_MEETING_H
@@ -23,48 +23,51 @@
 enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
 
 /**
- * What a client may want of a server besides a queue, and a server has: bits, none so far. Both say theirs, so
- * that what comes later (topics, whose messages a server sends by itself) needs no other packet. A server refuses
- * a client that wants what it does not have; a client that hears of a bit that it does not know makes no use of it.
+ * The features of this version, a bit each: none so far. The client's packet has the features that it wants, the
+ * server's answer the features that it has, so that later features (for example topics) need no new packet. A server
+ * refuses a client that wants a feature that the server lacks. A client ignores features that it does not know.
  */
 #define GYRE_MEETING_FEATURES UINT64_C(0)
 
 /** What a client asks for. */
 struct gyre_attach_request {
     char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
-    char client[GYRE_CLIENT_NAME_MAX]; /* empty: it has no name */
-    uint64_t wants;                    /* features, of which the server has all */
-    uint64_t answered;    /* its requests below were answered, and told durable; 0: it says nothing */
-    gyre_queue_desc desc; /* `name` is NULL; types are kept by `types` */
+    char client[GYRE_CLIENT_NAME_MAX]; /* empty: the client has no name */
+    uint64_t wants;                    /* features that the server must have */
+    uint64_t answered;    /* the client's requests below this index were answered and told durable; 0: none */
+    gyre_queue_desc desc; /* `name` is NULL; `types` owns the memory of its types */
     struct gyre_kept_block *types;
 };
 
-/** `answered`: of gyre_attach_request. */
+/** Writes the packet ATTACH. `answered`: see gyre_attach_request. */
 void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc,
                              uint64_t answered);
 /**
- * INVALID for what makes no sense, UNIMPLEMENTED for features that this side does not have, EXHAUSTED. The caller
- * releases out->types in any case.
+ * Reads the packet ATTACH. INVALID for a packet that makes no sense, UNIMPLEMENTED for features that this server does
+ * not have, EXHAUSTED. The caller releases out->types in any case.
  */
 gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out);
 
-/** What a client is given. */
+/** The server's answer to a client that gets a queue. */
 struct gyre_attach_answer {
-    struct gyre_queue_options options; /* without what points somewhere: that is the client's to fill in */
-    uint64_t has;                      /* features */
+    struct gyre_queue_options options; /* without pointers: the client fills these in */
+    uint64_t has;                      /* the server's features */
     uint64_t control_size;
     const gyre_type *request, *reply;
     struct gyre_kept_block *types;
 };
 
 void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer);
-/** INTERNAL for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
+/**
+ * Reads an answer. INCOMPATIBLE when the server is of another version of Gyre, INTERNAL for a packet that makes no
+ * sense, EXHAUSTED. The caller releases out->types in any case.
+ */
 gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out);
 
-/** What a client is told in place of an answer; the packet's status is never OK. */
+/** The server's refusal, which a client gets in place of an answer. The packet's status is never OK. */
 struct gyre_attach_refusal {
     const char *why; /* valid as long as the packet is; never empty */
-    bool for_good;   /* no later attempt at this server ends otherwise: the kernel is lost, and stays so */
+    bool for_good;   /* this server will refuse every later attempt too: the kernel is lost for good */
 };
 
 void gyre_attach_refusal_put(struct gyre_parcel *parcel, gyre_status status,
@@ -75,13 +78,16 @@ struct gyre_attach_refusal gyre_attach_refusal_get(struct gyre_parcel *parcel);
 
 enum {
     GYRE_STATE_PIECE = 64 * 1024
-}; /* bytes of a state that one packet brings; the last one, what is left */
+}; /* bytes of a kernel's state that one packet brings; the last packet brings the rest */
 
 void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel);
-/** INVALID for what makes no sense. */
+/** Reads a request for a state. INVALID for a packet that makes no sense. */
 gyre_status gyre_state_request_get(struct gyre_parcel *parcel, char kernel[GYRE_MEETING_NAME_MAX]);
 void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type);
-/** INTERNAL for what makes no sense, EXHAUSTED. The caller releases *types in any case. */
+/**
+ * Reads the state's type. INTERNAL for a packet that makes no sense, EXHAUSTED. The caller releases *types in any
+ * case.
+ */
 gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **out,
                                   struct gyre_kept_block **types);
 
@@ -90,28 +96,30 @@ gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **
 enum { GYRE_PLACE_MAX = 108 }; /* bytes of a socket's path */
 
 /**
- * Fills in where a server is found: `given`, or, when that is NULL or empty, gyre.sock in XDG_RUNTIME_DIR,
- * else in /tmp/gyre-UID, which must be a folder of this user's alone. `make`: makes that folder. INVALID for
- * a path that is too long for a socket, UNAVAILABLE for a folder that somebody else could have made.
+ * Fills in the path of a server's socket: `given`, unless that is NULL or empty; else gyre.sock in XDG_RUNTIME_DIR;
+ * without that, gyre.sock in /tmp/gyre-UID, a folder that must belong to this user alone. `make`: makes this folder.
+ * INVALID for a path that is too long for a socket, UNAVAILABLE for a folder that another user could have made.
  */
 gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_MAX]);
 /**
- * Whether a server could listen there, as far as that can be seen without making anything; `given` as for
- * gyre_place_find. What a server would be refused with, else.
+ * Whether a server could listen at the place of `given` (see gyre_place_find), as far as can be seen without making
+ * anything. Returns OK, or the error that the server would get.
  */
 gyre_status gyre_place_could_serve(const char *given);
-/** A socket that is not connected. EXHAUSTED; -1 then. Owner of *out: the caller, close(). */
+/** Makes a socket that is not connected. EXHAUSTED: then *out is -1. Owner of *out: the caller, close(). */
 gyre_status gyre_place_socket(int *out);
-/** Connects it. UNAVAILABLE when nobody listens there, TIMEOUT when its server takes nobody in. */
+/** Connects the socket. UNAVAILABLE when no server listens at the path, TIMEOUT when the server lets no client in. */
 gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socket);
-/** Whether nobody listens on the socket any more, as far as that can be seen: its server died. */
+/** Whether the server of the socket at `path` died: no process listens there any more, as far as can be seen. */
 bool gyre_place_is_dead(const char *path);
-/** Removes such a socket; false, with errno, when it is there still. */
+/** Removes the socket of a server that died. False, with errno, when the socket is still there. */
 bool gyre_place_remove_dead(const char *path);
-/** Listens, in place of a dead server, with that file mode. INVALID when a living one is there, which one
- * that dies is for a moment: it is waited out. */
+/**
+ * Listens at `path` with that file mode, and replaces the socket of a dead server. INVALID when a living server
+ * listens there. Waits a moment first, because a server that is dying still seems to live.
+ */
 gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out);
-/** Closes that listener and removes its socket; one that somebody else put there meanwhile stays. */
+/** Closes the listener and removes its socket. A socket that another server put at `path` meanwhile stays. */
 void gyre_place_leave(const char *path, int listener);
 
 #endif

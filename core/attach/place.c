@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where servers and clients meet: a Unix socket in the file system, whose mode says who may come. Lock: a file
- * beside it, while a server takes or leaves its place there. Must not trust a folder below /tmp that is not this user's own.
+ * Finds, makes and removes the Unix socket at which servers and clients meet (meeting.h). The socket's file mode says
+ * which users may connect. Lock: a file beside the socket, held while a server puts its socket there or removes it.
+ * Must not trust a folder below /tmp that is not this user's own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ enum {
     DYING_NAP_NS = 5000000
 };
 
-#define LONGEST_NS UINT64_C(1000000000) /* of one wait */
+#define LONGEST_NS UINT64_C(1000000000) /* the longest single wait */
 
 static gyre_status check_folder(const char *folder)
 {
@@ -51,7 +52,7 @@ static gyre_status check_folder(const char *folder)
     return GYRE_OK;
 }
 
-/* The user's own, where the session has none. */
+/* Names this user's folder below /tmp, for a session that has no folder. */
 static void name_own_folder(char folder[GYRE_PLACE_MAX])
 {
     snprintf(folder, GYRE_PLACE_MAX, "/tmp/gyre-%u", (unsigned)geteuid());
@@ -63,7 +64,7 @@ static gyre_status cannot_make(const char *folder)
                           strerror(errno));
 }
 
-/* In the folder of the session, or, where there is none, in one of the user's own below /tmp. */
+/* Finds the socket's path in the session's folder (XDG_RUNTIME_DIR), else in this user's folder below /tmp. */
 static gyre_status find_own(bool make, char *path, size_t size)
 {
     const char *session = getenv("XDG_RUNTIME_DIR");
@@ -107,7 +108,7 @@ static gyre_status no_socket(const char *path)
     return gyre_error_set(GYRE_INVALID, "%s is no socket: name another path", path);
 }
 
-/* 0, or what keeps this user from putting something into that folder. */
+/* Returns 0, or the errno that keeps this user from putting a file into that folder. */
 static int lacks_access(const char *folder)
 {
     char itself[GYRE_PLACE_MAX + sizeof "/."];
@@ -115,7 +116,7 @@ static int lacks_access(const char *folder)
     return faccessat(AT_FDCWD, itself, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* The user's own folder is made by the first server. */
+/* Turns the error about a missing folder of this user into OK, because the first server makes the folder. */
 static gyre_status could_make_own(gyre_status status)
 {
     char folder[GYRE_PLACE_MAX];
@@ -165,7 +166,7 @@ static void limit_wait(int socket, uint64_t deadline_ns)
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
 }
 
-/* 0, or why not, an errno: ECONNREFUSED when nobody listens there, EAGAIN when a server took nobody in. */
+/* Connects. Returns 0 or an errno: ECONNREFUSED when no server listens there, EAGAIN when a server let no client in. */
 static int connect_until(int socket, const char *path, uint64_t deadline_ns)
 {
     const struct sockaddr_un address = address_of(path);
@@ -194,7 +195,10 @@ gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socke
                           strerror(error));
 }
 
-/* As connect_until, to find out; or what keeps this program from it. */
+/*
+ * Tries a connection and closes it. Returns what connect_until returns, or the errno that kept this program from
+ * trying.
+ */
 static int knock(const char *path)
 {
     int socket = -1;
@@ -214,16 +218,16 @@ bool gyre_place_is_dead(const char *path)
 }
 
 /*
- * Between seeing that a server is dead and listening in its place nobody else may do the same: one would remove the
- * socket of the other. The lock is a file beside the socket, which goes with its holder; of the folder itself others may
- * have a lock.
+ * A server holds this lock from its look at a dead server's socket until it listens in its place. Without it, two
+ * servers could do so at once, and one would remove the other's socket. The lock is on a file beside the socket, and
+ * ends with its holder. The folder itself cannot be locked for this, because other programs may lock it.
  */
 struct place_lock {
-    int file; /* -1: there can be none, or somebody holds it for long; then it is as without */
+    int file; /* -1: the lock cannot be had, or another process holds it too long; then the caller goes on without */
     char path[GYRE_PLACE_MAX + sizeof ".lock"];
 };
 
-/* A file that its last holder removed is nobody's lock. */
+/* Whether the lock's file is still at its path: a file that its last holder removed locks nothing. */
 static bool is_named(int file, const char *path)
 {
     struct stat held, named;
@@ -255,7 +259,7 @@ static void unlock_place(const struct place_lock *lock)
     close(lock->file);
 }
 
-/* A socket that nobody listens on any more was left by a server that died. */
+/* Removes the socket of a server that died. *served: a server listens there. */
 static gyre_status remove_dead(const char *path, bool *served)
 {
     struct stat about;
@@ -278,7 +282,10 @@ static gyre_status remove_dead(const char *path, bool *served)
     return GYRE_OK;
 }
 
-/* The mode is set before the socket has a name, so that it is never open to more than that. */
+/*
+ * Gives the socket its path and listens. Sets the mode first, so that the socket is never open to more users than
+ * that.
+ */
 static gyre_status name_socket(int listener, const char *path, uint32_t mode)
 {
     const struct sockaddr_un address = address_of(path);
@@ -293,7 +300,7 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
     return status;
 }
 
-/* Once. *served: not, because somebody else does. */
+/* Tries once to listen. *served: another server listens there. */
 static gyre_status try_listen(const char *path, uint32_t mode, int *out, bool *served)
 {
     const struct place_lock lock = lock_place(path);
@@ -312,8 +319,8 @@ static gyre_status try_listen(const char *path, uint32_t mode, int *out, bool *s
 }
 
 /*
- * A server that was killed just now has its socket until Linux has taken its memory down, and hangs up then. Whether
- * whoever serves there did so by then; one connection is enough to see it.
+ * Whether the server at `path` hangs up until then. A server that was killed just now keeps its socket until Linux
+ * has freed its memory, and hangs up then. One connection is enough to see this.
  */
 static bool hangs_up(const char *path, uint64_t until_ns)
 {

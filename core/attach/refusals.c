@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See refusals.h. Lock: server->lock, taken here. */
+/* Remembers which refusals the server's log has told (refusals.h). Lock: its functions take server->lock. */
 #include "core/attach/refusals.h"
 
 #include "core/attach/server.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relays: who has one, and its thread, which turns over all rings while there is anything to do, looks on for
- * a moment, and sleeps at the bell of the kernel's queue, which the device, the journal, whoever takes
- * checkpoints, and the sessions ring. Locks: relay.h.
+ * Makes and ends relays (relay.h), and runs a relay's thread. The thread takes turns over all rings while there is
+ * anything to do, looks on for a moment, and then sleeps at the bell of the kernel's queue. The device, the journal,
+ * checkpoints and the sessions ring this bell. Locks: relay.h.
  */
 #include "core/attach/relay.h"
 
@@ -31,10 +31,10 @@
 #include "gyre/waiting.h"
 
 enum {
-    WHOLE = 64 /* turns between two looks at every completion, where there is always something else to do */
+    WHOLE = 64 /* every so many turns the thread looks at all completions, even if it always has other work */
 };
 #define LAST_WORD_NS UINT64_C(1000000000) /* the end waits so long for the journal */
-#define LOOK_NS      UINT64_C(50000000)   /* asleep with something under way: a bell may be missed once */
+#define LOOK_NS      UINT64_C(50000000) /* the longest sleep with requests under way: a bell may be missed once */
 
 /* ---- a turn; under the lock ---- */
 
@@ -70,13 +70,16 @@ static bool is_stopped(const struct gyre_relay *relay)
     return __atomic_load_n(&relay->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* What was taken of it is not all told as durable, where there is a journal. */
+/* Whether the client was not told yet that all its taken requests are durable. False without a journal. */
 static bool owes_a_word(const struct gyre_relay_ring *ring)
 {
     return gyre_foreign_of(ring->queue)->tells_durable && ring->durable.told < ring->taken;
 }
 
-/* A client that does not hear it sends again what was answered; but a disk may be full. */
+/*
+ * Whether the end still waits for the journal: a client that is not told what is durable sends answered requests
+ * again. The wait is short, because a disk may be full.
+ */
 static bool waits_for_journal(struct gyre_relay *relay)
 {
     bool owes = false;
@@ -87,7 +90,10 @@ static bool waits_for_journal(struct gyre_relay *relay)
     return owes && gyre_clock_ns() < relay->last_word_ns;
 }
 
-/* No more is accepted: clients are told, at first that they may not send, and when all is completed, so. */
+/*
+ * Leads the clients to the end: closes their sends at first, and their rings when all taken requests are completed.
+ * True then.
+ */
 static bool comes_to_an_end(struct gyre_relay *relay)
 {
     bool abandoned = gyre_queue_abandoned(relay->target) || gyre_queue_lost(relay->target);
@@ -108,8 +114,9 @@ static bool comes_to_an_end(struct gyre_relay *relay)
 }
 
 /*
- * Nobody carries completions any more. Places of clients that are not there and have names stay as they are:
- * they are offered by the next relay of this queue, or of the server's next life. The others are stepped over.
+ * Gives slots up because this relay carries no more completions. Requests of clients with names stay in their slots:
+ * the next relay of this queue, or the server's next life, delivers their completions. The queue steps over the other
+ * slots.
  */
 static void give_up_places(struct gyre_relay *relay)
 {
@@ -132,13 +139,13 @@ static void end(struct gyre_relay *relay)
 
 /* ---- the thread ---- */
 
-/* No more is accepted; or the device died, in this process, and nothing is answered any more. */
+/* Whether the kernel's queue accepts no more requests, or its device died and answers none. */
 static bool is_over(const gyre_queue *target)
 {
     return gyre_queue_closed(target) || gyre_queue_lost(target);
 }
 
-/* *waits: something is under way, so the device is to go on next, and else a client. */
+/* Takes one turn. *waits: a request is under way, so the thread waits for the device; else it waits for a client. */
 static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 {
     pthread_mutex_lock(&relay->lock);
@@ -152,8 +159,8 @@ static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 }
 
 /*
- * Looks once more; *deadline: how long it may sleep; *rung: whether somebody rings at all. `held`: whoever makes
- * room in the queue was told to ring.
+ * Takes one turn before the thread sleeps. True: it must not sleep. *deadline: until when it may sleep; *rung:
+ * whether the bell will ring. `held`: the thread has announced that it waits for room in the kernel's queue.
  */
 static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, bool *rung)
 {
@@ -168,7 +175,10 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
     return worked;
 }
 
-/* Says or takes back that it sleeps, on either side; `by`: 1, or the 1 taken back: wraps. */
+/*
+ * Tells all sides that this thread sleeps (`by` 1), or sleeps no more (`by` UINT32_MAX, which subtracts 1 by
+ * wrapping). `held`: 1 if it also waits for room in the kernel's queue.
+ */
 static void announce(struct gyre_relay *relay, uint32_t held, uint32_t by)
 {
     gyre_queue_announce_waiters(relay->target, held * by);
@@ -176,8 +186,10 @@ static void announce(struct gyre_relay *relay, uint32_t held, uint32_t by)
     __atomic_fetch_add(&gyre_ring_of(relay->target)->shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
-/* Announces that it sleeps, looks once more, and a second time (waiting.h) before it sleeps for long. Room is
- * made by the program's own receivers, too. */
+/*
+ * Sleeps at the bell. First announces that it sleeps, looks once more, and a second time (waiting.h) before a long
+ * sleep. It also announces that it waits for room, because the program's own receivers make room, too.
+ */
 static void sleep_at_bell(struct gyre_relay *relay)
 {
     const uint32_t *bell = &gyre_ring_of(relay->target)->shared->device.bell, held = relay->held;
@@ -222,7 +234,10 @@ static void *carry(void *argument)
 
 /* ---- making ---- */
 
-/* What earlier clients sent, in this life of the server or before it: their completions wait for them. */
+/*
+ * Finds the requests of clients that are not there, sent in this life of the server or before it. Their completions
+ * wait.
+ */
 static void find_absent(struct gyre_relay *relay)
 {
     gyre_queue *target = relay->target;
@@ -413,7 +428,7 @@ static void unlink_ring(struct gyre_relay *relay, const struct gyre_relay_ring *
         *link = ring->next;
 }
 
-/* Its completions wait for the next client of its name, or for nobody. */
+/* Takes the ring away from its requests: their completions wait for the next client of this name, or are for nobody. */
 static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
 {
     uint64_t last = gyre_queue_next_index(relay->target), until = gyre_clock_ns() + relay->return_ns;

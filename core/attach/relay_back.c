@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completions of the kernel's queue on their way to the rings, and the places that they leave. Under relay->lock,
- * by the relay's thread. Must not give a place back before its client was told what it may rely on.
+ * Copies completions of the kernel's queue into the clients' rings, and gives the slots of the queue back (relay.h).
+ * Runs under relay->lock, in the relay's thread. Must not give a slot back before the client was told that its
+ * request is durable.
  */
 #include "core/attach/relay.h"
 #include "core/queue/mark.h"
@@ -18,8 +19,9 @@
 enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */
 
 /*
- * Whether the next life of the server need not know of a request. Its client is told first that it is
- * durable: what is neither offered to it nor told as durable left no trace, and it may send it again.
+ * Whether the next life of the server need not deliver a completion. Its client must have been told that the request
+ * is durable. Otherwise, if no server delivers the completion, the client takes the request for lost and may send it
+ * again.
  */
 static bool is_settled(const struct gyre_relay *relay, uint64_t index, const struct gyre_relay_place *place)
 {
@@ -29,13 +31,16 @@ static bool is_settled(const struct gyre_relay *relay, uint64_t index, const str
            __atomic_load_n(&gyre_log_of(relay->target)->durable, __ATOMIC_ACQUIRE) > index;
 }
 
-/* A completion whose client is not there: whether nobody is to wait for it any more. */
+/* Whether a completion whose client is not there waits no longer: its client has no name, or was away too long. */
 static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
 {
     return !(place->origin.client & GYRE_ORIGIN_NAMED) || now >= place->until_ns;
 }
 
-/* Under the queue's consumer lock, whose holder steps over the place in the end. */
+/*
+ * Gives a slot back. Under the queue's consumer lock: the holder of this lock steps over the slot when it gives the
+ * lock back.
+ */
 static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
 {
     relay->absent -= !place->ring;
@@ -44,7 +49,10 @@ static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_rela
     gyre_mark_set_locked(relay->target, index, GYRE_MARK_DONE);
 }
 
-/* Nobody waits for its completion any more, which is there. */
+/*
+ * Whether the request is done with: its completion is there, nobody waits for it, and its client knows what is
+ * durable.
+ */
 static bool is_over(const struct gyre_relay *relay, uint64_t index, uint64_t now)
 {
     const struct gyre_relay_place *place = gyre_relay_place(relay, index);
@@ -52,7 +60,7 @@ static bool is_over(const struct gyre_relay *relay, uint64_t index, uint64_t now
     return !wanted && gyre_reply_ready(gyre_ring_of(relay->target), index) && is_settled(relay, index, place);
 }
 
-/* Places are given back in order, as the queue's own are. */
+/* Gives slots back in order, up to the first one that is still needed. Returns how many. */
 static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
 {
     uint64_t count = 0, now = relay->absent ? gyre_clock_ns() : 0;
@@ -73,7 +81,7 @@ static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
     return count;
 }
 
-/* Whether its completion is to go to a ring, and did not. */
+/* Whether the completion of the request still has to be copied into a ring. */
 static bool is_owed(const struct gyre_relay *relay, uint64_t index)
 {
     const struct gyre_relay_place *place = gyre_relay_place(relay, index);

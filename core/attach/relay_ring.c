@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's ring and the kernel's queue: what goes from one to the other. Under relay->lock. Must not
- * believe a number that the client can write, and reads each of them once: a request is what was copied.
+ * Makes a client's ring, copies its requests into the kernel's queue, and writes completions and promises into the
+ * ring (relay.h). Runs under relay->lock. Must not believe a number that the client can write, and reads each such
+ * number once: the request is what was copied, whatever the client writes later.
  */
 #include "core/attach/relay.h"
 
@@ -25,16 +26,16 @@
 #include "gyre/waiting.h"
 
 enum {
-    TAKES_MAX = 256,     /* of one ring in a turn */
-    BATCH_MOST = 64,     /* of these, copied together ... */
+    TAKES_MAX = 256,     /* the most requests that a turn takes from one ring */
+    BATCH_MOST = 64,     /* the most requests that are copied together ... */
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
     AHEAD = 8            /* lines that are asked for before they are read */
 };
-#define LEFT_MAX UINT64_C(0x100000000) /* more numbers than any ring holds */
+#define LEFT_MAX UINT64_C(0x100000000) /* more requests than any ring holds */
 
 /* ---- making ---- */
 
-/* What an earlier client of that name left: from its request `first` to behind the last one. */
+/* The requests that an earlier client of a name left: its requests [first, end). */
 struct leavings {
     uint64_t first, end, target_end;
 };
@@ -73,8 +74,8 @@ static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const 
 }
 
 /*
- * The requests look as if the new client had sent them. Those of them that are not under way were completed
- * out of turn, for the earlier one.
+ * Puts the earlier client's requests into the new ring as if the new client had sent them. A request between them
+ * that is not in the kernel's queue any more was completed for the earlier client: here it is completed as dropped.
  */
 static void adopt_leavings(struct gyre_relay *relay, struct gyre_relay_ring *ring, struct leavings left)
 {
@@ -103,7 +104,10 @@ static bool is_attached(const struct gyre_relay *relay, uint64_t client)
     return false;
 }
 
-/* Of more names than are kept, the one that left first; those that are attached stay. */
+/*
+ * Forgets the name of the client that left first, when there are more names than are kept. Names of attached clients
+ * stay.
+ */
 static void forget_names(struct gyre_relay *relay)
 {
     struct gyre_relay_name **oldest = NULL;
@@ -132,7 +136,10 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     return name;
 }
 
-/* What was answered and durable is in the journal that this client was served with. */
+/*
+ * Refuses a client whose answered requests are not in this server's journal: an answered, durable request is in the
+ * journal of the server that answered.
+ */
 static gyre_status miss_history(const struct gyre_relay *relay, struct gyre_relay_name *name,
                                 uint64_t answered, uint64_t known)
 {
@@ -146,7 +153,10 @@ static gyre_status miss_history(const struct gyre_relay *relay, struct gyre_rela
         (unsigned long long)answered, relay->kernel, (unsigned long long)known, GYRE_NAMES_MAX);
 }
 
-/* A client with a name goes on where the one before it ended; with its numbers, and with what it left. */
+/*
+ * Plans the ring of a client with a name: it goes on with the numbers of the earlier client and with the requests it
+ * left.
+ */
 static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64_t answered,
                                struct leavings *left, struct gyre_queue_options *options)
 {
@@ -251,8 +261,10 @@ static void copy_header(const gyre_queue *queue, uint64_t index, gyre_header *he
                gyre_ring_of(queue)->slots.header_size);
 }
 
-/* Under the producer's lock: of so many requests, how many will be taken, and nobody needs what their places
- * held. */
+/*
+ * How many of `wanted` requests the kernel's queue will take: their slots are free, and the log needs none of the old
+ * requests there. Under the producer's lock.
+ */
 static uint64_t room_for(gyre_queue *target, uint64_t wanted)
 {
     const uint64_t next = gyre_producer_sent(target), used = next - gyre_received(target);
@@ -263,7 +275,7 @@ static uint64_t room_for(gyre_queue *target, uint64_t wanted)
     return gyre_queue_log_room(target, next, room < wanted ? room : wanted);
 }
 
-/* The ring's next `count` requests are the queue's from `index` on. */
+/* Notes that the ring's next `count` requests went into the kernel's queue, from `index` on. */
 static void note_passed(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t index,
                         uint64_t count)
 {
@@ -276,8 +288,8 @@ static void note_passed(struct gyre_relay *relay, struct gyre_relay_ring *ring, 
 }
 
 /*
- * Whether a sender does no more with a request's bytes than to copy them, once: then that may be out of the
- * client's memory. What they say may be another thing at a second look.
+ * Whether sending into the kernel's queue only copies a request's bytes, once. Then the bytes may come straight from
+ * the client's memory. Otherwise they are copied first, because the client may change them between two looks.
  */
 static bool copies_only(const gyre_queue *target)
 {
@@ -285,7 +297,7 @@ static bool copies_only(const gyre_queue *target)
            !gyre_choices_of(target)->types;
 }
 
-/* False: there is no room. */
+/* Puts one request into the kernel's queue. False: the queue has no room. */
 static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, const void *payload)
 {
     gyre_queue *target = relay->target;
@@ -307,7 +319,7 @@ static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, cons
     return granted != 0;
 }
 
-/* The next request, which is there. False: there is no room for it. */
+/* Copies the ring's next request, which is there, into the kernel's queue. False: the queue has no room. */
 static bool pass_one(struct gyre_relay *relay, struct gyre_relay_ring *ring)
 {
     const gyre_slot *slot = gyre_request_slot(gyre_ring_of(ring->queue), ring->taken);
@@ -332,8 +344,9 @@ static uint64_t first_under_way(const struct gyre_relay *relay, const struct gyr
 }
 
 /*
- * No client has more on its way than its ring holds. One that says so could make its numbers run ahead of what is
- * under way without end, and a client of its name gets a ring for all between.
+ * Whether the client has no more requests under way than its ring holds. A client that lies could let its numbers run
+ * ahead of the oldest request under way without end; the next client of its name would need a ring for all numbers
+ * between.
  */
 static bool has_room_for(const struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t its)
 {
@@ -342,7 +355,7 @@ static bool has_room_for(const struct gyre_relay *relay, struct gyre_relay_ring 
     return its - ring->floor < gyre_ring_of(ring->queue)->capacity;
 }
 
-/* Whether the client's next request is done with: passed on, or refused. */
+/* Passes the client's next request on, refuses or drops it. False: there is no request, or no room. */
 static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t *passed)
 {
     const uint64_t its = ring->taken;
@@ -390,7 +403,7 @@ void gyre_relay_free_room(struct gyre_relay *relay)
     free(relay->batch_headers);
 }
 
-/* Copies the ring's next requests as far as they are there, and of the one length that most are of; how many. */
+/* Copies the ring's next requests that are there and have the queue's fixed size. Returns how many. */
 static uint64_t gather(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
 {
     const gyre_queue *queue = ring->queue;
@@ -408,7 +421,7 @@ static uint64_t gather(struct gyre_relay *relay, const struct gyre_relay_ring *r
     return count;
 }
 
-/* The first of the gathered requests, as many as there is room for. */
+/* Puts the first gathered requests into the kernel's queue, as many as there is room for. Returns how many. */
 static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t gathered)
 {
     gyre_queue *target = relay->target;
@@ -459,7 +472,10 @@ void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre
     ring->under_way--;
 }
 
-/* One question at a time: the next one asks for all that came meanwhile. The client could write the word. */
+/*
+ * Tells the client a promise (in `word`) once the kernel's queue keeps it (`reached`). One promise is open at a time;
+ * the next one covers all requests that came meanwhile. Never reads `word`, which the client could write.
+ */
 static bool keep(struct gyre_relay_promise *promise, const struct gyre_relay_ring *ring, uint64_t *word,
                  uint64_t reached)
 {
@@ -496,7 +512,7 @@ bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *
     return told;
 }
 
-/* Pairs with a waiter's barrier between "I sleep" and its last look. */
+/* The fence pairs with the barrier of a waiter between its note that it sleeps and its last look. */
 void gyre_relay_ring_bell(struct gyre_relay_ring *ring)
 {
     gyre_queue_region *shared = gyre_ring_of(ring->queue)->shared;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door: a thread that lets clients in, each into a session with a thread of its own, so that one client's
- * detaching, which waits for a handler, holds up no other's.
+ * Starts and ends a server, and runs its door: the thread that accepts connections. Each client gets a session with a
+ * thread of its own (session.c), because a client's detaching waits for a handler and must not hold up other clients.
  *
- * Lock: server->lock for the counts. Must not outlive the runtime, which ends a server that its owner forgot.
+ * Lock: server->lock for the counts. A server must not outlive its runtime, so the runtime ends a server that its
+ * owner forgot.
  */
 #include "core/attach/arrivals.h"
 #include "core/attach/relay.h"
@@ -47,7 +48,10 @@ static gyre_status start_session(struct gyre_session *session)
     return status;
 }
 
-/* By the door's thread alone. `why` NULL: somebody came in. One line for each time of trouble, and one behind it. */
+/*
+ * Logs that no client can be let in (`why`), and later that one came in again (`why` NULL): one line each. Door's
+ * thread only.
+ */
 static void note_trouble(struct gyre_server *server, const char *why)
 {
     if (why && !server->in_trouble)
@@ -57,7 +61,9 @@ static void note_trouble(struct gyre_server *server, const char *why)
     server->in_trouble = why != NULL;
 }
 
-/* By the door's thread alone, in the same way. */
+/*
+ * Logs in the same way that a silent client had to make room, and later that there is room again. Door's thread only.
+ */
 static void note_crowd(struct gyre_server *server, bool crowded)
 {
     if (crowded && !server->is_crowded)
@@ -140,7 +146,7 @@ static void end_server(struct gyre_server *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* The runtime is closed first: the owner's handle stays, for the owner to close. */
+/* Ends a server whose runtime is closed first. The struct stays until its owner closes the server's handle. */
 static void end_guest(struct gyre_runtime_guest *guest)
 {
     struct gyre_server *server = (struct gyre_server *)guest;

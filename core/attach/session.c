@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client's stay: it asks for a queue, gets it, and leaves, or is told that its kernel ends.
+ * Serves one client from its first packet to its end: the client asks for a queue, gets it, and later leaves or is
+ * told that its kernel ends.
  *
- * No locks but the server's, for its counts. The kernel is visited, so that it is not freed while the session
- * has its queue; when the kernel is ended, the queue's notice says so, and the session goes. Must not wait
- * for a client: what cannot be sent at once is not sent, and what a client says after the meeting ends its
- * stay.
+ * Takes only server->lock, for the counts. The session visits the kernel, so that the kernel is not freed while the
+ * session has its queue. When the kernel is ended, the queue's notice (an eventfd) tells the session, and the session
+ * ends. Must not wait for a client: a packet that cannot be sent at once is not sent, and any packet of an attached
+ * client ends its session.
  */
 #include "core/attach/arrivals.h"
 #include "core/attach/refusals.h"
@@ -55,7 +56,7 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
                : gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
 }
 
-/* What a packet lacks is told of workers, to whom the same packets go. */
+/* Rewords an error about a packet: the parcel's sentences speak of workers, which send packets of the same form. */
 static gyre_status blame_client(gyre_status status)
 {
     if (status == GYRE_LOST)
@@ -87,7 +88,10 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
     return status;
 }
 
-/* A name is a client's to choose: what would look like another line of the log is not printed. */
+/*
+ * Names the client for the log. The client chooses its name, so characters that could look like a new line are not
+ * printed.
+ */
 static const char *who_is(const struct gyre_session *session, char text[WHO_SIZE])
 {
     char name[GYRE_CLIENT_NAME_MAX];
@@ -103,7 +107,7 @@ static const char *who_is(const struct gyre_session *session, char text[WHO_SIZE
     return text;
 }
 
-/* A client that tries again and again is told each time, and the log once. */
+/* Refuses a client. The client is told every time that it tries; the log gets one line. */
 static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
                    gyre_log_level level, const char *why)
 {
@@ -126,7 +130,10 @@ static void take_queue_back(struct gyre_session *session)
     session->queue = NULL;
 }
 
-/* The place and the client's name are free again before the client hears of it, and may try anew. */
+/*
+ * Refuses a client after its place and name are free again, so that it may try anew as soon as it hears of the
+ * refusal.
+ */
 static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
                       gyre_log_level level)
 {
@@ -137,7 +144,10 @@ static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, 
     refuse(session, parcel, status, level, why);
 }
 
-/* A client that has a history and is turned away for good is its server's trouble: an older journal, or other types. */
+/*
+ * How serious the log takes a refusal. When a client with answered requests is refused for good, the server is at
+ * fault: it has an older journal, or other types.
+ */
 static gyre_log_level level_of(const struct gyre_attach_request *request, gyre_status status)
 {
     return request->answered && status == GYRE_INCOMPATIBLE ? GYRE_LOG_WARNING : GYRE_LOG_INFO;
@@ -196,7 +206,7 @@ static void ring_kernel(const struct gyre_session *session)
 
 enum stay { STAYS, CLIENT_LEFT, CLIENT_LOST, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
 
-/* Sends were closed: the client is told once. */
+/* Reads the queue's notice. Tells the client once that sends are closed. */
 static enum stay hear_notice(const struct gyre_session *session, struct gyre_parcel *parcel, bool *shut)
 {
     take_notice(gyre_foreign_of(session->queue)->lent->notice);
@@ -211,7 +221,10 @@ static enum stay hear_notice(const struct gyre_session *session, struct gyre_par
     return STAYS;
 }
 
-/* One that closes its queue ends what it says, and waits until it is let go. What it says besides is not its turn. */
+/*
+ * How the client left. A client that closes its queue shuts down its sending side and waits until the server hangs
+ * up. Any other packet breaks the protocol.
+ */
 static enum stay how_it_left(short events)
 {
     return events & (POLLHUP | POLLERR) ? CLIENT_LOST : CLIENT_LEFT;
@@ -242,8 +255,10 @@ static enum stay stay(const struct gyre_session *session, struct gyre_parcel *pa
     return now;
 }
 
-/* What was taken of a relayed client's requests is completed first; that it was not handled would be no true
- * word for what is not. */
+/*
+ * Parts from the client's relay. Requests that the relay took are completed first: to tell the client that they were
+ * not handled would be wrong.
+ */
 static void part_from_relay(const struct gyre_session *session, struct gyre_parcel *parcel, enum stay how)
 {
     uint64_t deadline = how == SERVER_ENDS ? gyre_in_ms(RELAYED_MS) : 0;
@@ -252,8 +267,10 @@ static void part_from_relay(const struct gyre_session *session, struct gyre_parc
     gyre_relay_release(session->ring);
 }
 
-/* In this order: no send after SHUT is accepted there; what was accepted is completed; then the client is
- * told. */
+/*
+ * Ends a client's stay in this order: closes its sends, waits until the accepted requests are completed, tells the
+ * client.
+ */
 static void part(const struct gyre_session *session, struct gyre_parcel *parcel, enum stay how)
 {
     if (how == SERVER_ENDS)

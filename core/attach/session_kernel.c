@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the kernel that a client names, and the section of the configuration that its queue gets. The sentence about a name that the
- * server does not have lists the names that it has.
+ * Finds the kernel that a client names, and the section of the configuration that its queue gets. The sentence about
+ * a name that the server does not have lists the names that it has.
  *
- * No locks. The session visits the kernel, so that it is not freed meanwhile.
+ * Takes no lock. The session visits the kernel, so that the kernel is not freed meanwhile.
  */
 #include <string.h>
 

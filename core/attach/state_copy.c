@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of what a kernel of a server keeps: the side that asks. No locks. Must not believe what came in: the type's own
- * fields say how many bytes there are to be, and there are to be no others.
+ * Asks a server for a copy of a kernel's state, and reads it (the server's side: state_told.c). Takes no lock. Must
+ * not believe the packets: the fields of the state's type say how many bytes must come, and no other number of bytes
+ * is taken.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct gyre_state_copy {
     unsigned char *bytes;
 };
 
-/* Its server's refusal as this program's error. */
+/* Makes the server's refusal this program's error. */
 static gyre_status tell_refusal(struct gyre_parcel *parcel)
 {
     const gyre_status status = gyre_parcel_status(parcel);
@@ -78,7 +79,7 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
-/* *again: the server has no room at this moment, for one more program or one more reader. */
+/* Asks the server once. *again: the server has no room at this moment for a further program or a further reader. */
 static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socket, const char *path,
                        uint64_t deadline_ns, gyre_state_copy *copy, bool *again)
 {
@@ -126,8 +127,10 @@ static void wait_for_room(int tries, uint64_t deadline_ns)
     nanosleep(&pause, NULL);
 }
 
-/* As gyre_attach: a server without room is asked again until the deadline, and what it said last is told, not that it has gone
- * since. */
+/*
+ * Asks a server without room again until the deadline, as gyre_attach does. The error at the deadline is the server's
+ * last refusal, also when the server has gone since.
+ */
 static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)
 {
     char path[GYRE_PLACE_MAX], why[512];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program asked what a kernel keeps: the server's side. It is copied at a message boundary and told in packets, while the
- * kernel goes on and may end.
+ * Sends a program a copy of a kernel's state (the program's side: state_copy.c). The state is copied between two
+ * messages and sent in packets, while the kernel goes on and may end.
  *
- * Lock: server->lock for how many copies there are. Must not let programs that ask, and do not listen, take the server's
- * memory, nor hold up its end: a copy is given up when a packet is not taken in time.
+ * Lock: server->lock for the number of copies. A program that asks and does not read must not keep the server's
+ * memory, nor hold up the server's end: the copy is given up when the program does not take a packet in time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -76,7 +76,7 @@ static void refuse(const struct gyre_session *session, struct gyre_parcel *parce
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }
 
-/* Its type is told before the kernel, whose it is, may be freed. */
+/* Takes the copy and sends its type. The kernel owns the type, so this is done before the kernel may be freed. */
 static gyre_status begin(struct gyre_session *session, struct gyre_parcel *parcel, const char *kernel,
                          unsigned char **bytes, uint64_t *size)
 {
