@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See adopt.h. No locks. */
+/* Converts the content of a journal to later versions of its types (adopt.h). Takes no lock. */
 #include "core/journal/adopt.h"
 
 #include <stdlib.h>
@@ -22,7 +22,10 @@ static struct gyre_journal_type *type_of(struct gyre_journal_content *content, e
     return NULL;
 }
 
-/* *from is NULL when there is nothing to do; else it can be taken over, and is the caller's. */
+/*
+ * Begins the conversion of the messages (or the state) of that role. *from is their present layout, which the caller
+ * destroys; NULL: they need no conversion. A layout that cannot be converted is an error.
+ */
 static gyre_status begin(struct gyre_journal_content *content, enum gyre_type_role role,
                          const gyre_layout *to, gyre_layout **from)
 {
@@ -56,7 +59,10 @@ static bool counts(const struct gyre_kept_message *message, bool is_reply)
            (is_reply ? message->info == GYRE_OUTCOME_REPLY : !gyre_kept_is_query(message));
 }
 
-/* One that is none of its type is none afterwards: its length says so. */
+/*
+ * Converts one message into `out`. A message that does not fit its type gets length 0, which does not fit the new
+ * type either.
+ */
 static void adopt_message(const gyre_layout *from, const gyre_layout *to, unsigned char *out,
                           struct gyre_kept_message *message)
 {
@@ -91,7 +97,7 @@ static gyre_status adopt_messages(struct gyre_journal_content *content, enum gyr
 
 /* ---- the state ---- */
 
-/* It lies in front of the buffers, which stay as they are. */
+/* Converts the state. In a checkpoint the state lies in front of the buffers, which are copied as they are. */
 static gyre_status adopt_state(struct gyre_journal_content *content, const gyre_layout *to)
 {
     gyre_layout *from = NULL;
@@ -126,7 +132,7 @@ static gyre_status adopt_state(struct gyre_journal_content *content, const gyre_
 
 /* ---- all of it ---- */
 
-/* The hashes are of what the types are by now. */
+/* Writes the sizes and hashes of the new types into the record that opens the journal. */
 static gyre_status note_hashes(struct gyre_journal_content *content)
 {
     const enum gyre_type_role roles[] = {GYRE_ROLE_REQUEST, GYRE_ROLE_REPLY, GYRE_ROLE_STATE};

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a journal says, brought to later types of the same things, for tools: a launch does it by itself. */
+/*
+ * Converts the content of a journal (its requests, replies and state) to later versions of their types, for tools
+ * (adopt.c). A kernel that starts with a journal converts by itself and does not call this.
+ */
 #ifndef GYRE_CORE_JOURNAL_ADOPT_H
 #define GYRE_CORE_JOURNAL_ADOPT_H
 
 #include "core/journal/content.h"
 #include "core/types/types.h"
 
-/** The types that are to be; NULL: as it is. */
+/** The layouts to convert to. NULL: these messages, or the state, stay as they are. */
 struct gyre_journal_target {
     const gyre_layout *request, *reply, *state;
 };
 
 /**
- * Takes over requests, replies and the state, by the names of their fields. The layouts outlive the content. INVALID for a
- * journal that does not say its types, INCOMPATIBLE with what is in the way, EXHAUSTED; the content is of no use then.
+ * Converts the requests, replies and state of `content`, field by field by name. The layouts must outlive the content.
+ * INVALID for a journal that does not hold its types, INCOMPATIBLE with a sentence about the field that cannot be
+ * converted, EXHAUSTED. After a failure the content can only be released.
  */
 gyre_status gyre_journal_adopt(struct gyre_journal_content *content, const struct gyre_journal_target *to);
 

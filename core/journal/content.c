@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a journal: once to count and check its records, once to take over what they say. Bytes come from a
- * file that anything may have happened to: every number in it is checked before it is used.
+ * Reads a journal's bytes (content.h) in two passes: the first counts and checks the records, the second reads their
+ * contents. The file may be damaged in any way, so every number in it is checked before it is used.
  */
 #include "core/journal/content.h"
 
@@ -11,12 +11,12 @@
 #include "core/base/error.h"
 
 #define REQUESTS_MAX UINT64_C(0x100000000)
-#define NUMBER_MAX   (UINT64_C(3) << 62) /* of a request: those behind it do not come round to 0 */
+#define NUMBER_MAX   (UINT64_C(3) << 62) /* the highest index of a request: later indices do not wrap to 0 */
 #define STATE_MAX    (UINT64_C(1) << 40)
 
 enum { PLAIN_OPEN_SIZE = offsetof(struct gyre_record_open, handler) };
 
-/* What is left of a record. */
+/* The bytes of a record that were not read yet. */
 struct cursor {
     const unsigned char *at;
     size_t left;
@@ -118,7 +118,7 @@ static gyre_status read_open(const unsigned char *data, size_t size, struct gyre
     return GYRE_OK;
 }
 
-/* The mark behind what was written last; one that stands elsewhere than it says was never there. */
+/* Reads the mark at the end of the journal. False: the mark names another place than its own, so it does not count. */
 static bool take_mark(const unsigned char *data, size_t offset, struct gyre_journal_content *content)
 {
     struct cursor cursor = contents_of(data, offset);
@@ -163,7 +163,7 @@ static gyre_status count_requests(const unsigned char *data, size_t size,
     return GYRE_OK;
 }
 
-/* Whole records behind the damage cannot be used, but tell what was there. */
+/* Looks for whole records behind the damage. They cannot be used, but tell which requests were lost. */
 static void look_behind_damage(const unsigned char *data, size_t size, struct gyre_journal_content *content)
 {
     content->lost_first = content->lost_end = content->sent;
@@ -183,7 +183,7 @@ static void look_behind_damage(const unsigned char *data, size_t size, struct gy
     }
 }
 
-/* Replies that a checkpoint covers and does not hold had been taken when it was written. */
+/* Counts replies as taken that the checkpoint covers and does not hold: the program took them before it was written. */
 static void skip_taken(struct gyre_journal_content *content)
 {
     for (uint64_t at = content->received; at < content->sent; at++) {
@@ -202,10 +202,10 @@ struct coming {
     struct gyre_kept_message *replies;
     uint8_t *done;
     struct gyre_record_checkpoint info;
-    uint64_t end;  /* it covers nothing from here on */
-    uint64_t most; /* one that covers more does not count, nor do those behind it */
+    uint64_t end;  /* the checkpoint covers no request from this index on */
+    uint64_t most; /* a checkpoint that covers a request from this index on does not count */
     bool open;
-    bool beyond; /* one did: what follows is told by what changed since */
+    bool beyond; /* a checkpoint did not count; later ones hold only changes, so they do not count either */
 };
 
 static uint64_t place_of(const struct gyre_journal_content *content, uint64_t index)
@@ -218,7 +218,7 @@ static uint64_t count_of(const struct gyre_journal_content *content)
     return content->sent - content->first;
 }
 
-/* One request, or that there was a query. */
+/* Reads one request. A query has neither header nor payload in the journal. */
 static bool take_request(struct cursor *cursor, const struct gyre_journal_content *content, uint64_t *index,
                          struct gyre_kept_message *out)
 {
@@ -246,7 +246,7 @@ static gyre_status read_requests(struct cursor cursor, size_t offset, struct gyr
     return GYRE_OK;
 }
 
-/* Requests that were not written after all have origins nevertheless. */
+/* Reads the origins (clients) of requests. A group may hold more origins than requests: the others are skipped. */
 static gyre_status read_origins(struct cursor cursor, size_t offset, struct gyre_journal_content *content)
 {
     struct gyre_record_requests origins;
@@ -307,7 +307,10 @@ static gyre_status read_taken(struct cursor cursor, size_t offset, struct gyre_j
     return GYRE_OK;
 }
 
-/* A journal holds a whole state before it holds parts of one. */
+/*
+ * Allocates the state of the first checkpoint. A state is smaller than the journal, which holds it whole before any
+ * changes.
+ */
 static gyre_status make_state(struct coming *coming, uint64_t size, size_t offset, uint64_t journal_size)
 {
     if (coming->state || !size)
@@ -380,7 +383,7 @@ static gyre_status read_replies(struct cursor cursor, size_t offset,
     return GYRE_OK;
 }
 
-/* What two checkpoints share is exchanged: the older one's memory takes the next. */
+/* Makes the checkpoint that was read the content's checkpoint. The memory of the older one is used for the next. */
 static gyre_status read_commit(struct cursor cursor, size_t offset, struct gyre_journal_content *content,
                                struct coming *coming)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Journals in files. A new file is written beside the old one and renamed over it; what follows in the folder
- * is synced as well, where that is asked for. A write that failed in the midst is cut off again.
+ * Keeps a journal in a file (file.h). A new file is written beside the old one and renamed over it. With `synced` the
+ * folder is forced to the disk, too. A write that failed halfway is cut off again.
  */
 #include "core/journal/file.h"
 
@@ -40,7 +40,10 @@ static void close_descriptor(int *descriptor)
 
 /* ---- opening ---- */
 
-/* Names are the program's; in a file's name most characters are spelled out. */
+/*
+ * Makes the path of a file from the program's name of the journal. Most special characters of the name are spelled
+ * out.
+ */
 static char *make_path(const char *folder, const char *name, const char *ending)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -77,7 +80,10 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
     return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by another process or kernel", out->path);
 }
 
-/* The folder is an entry of its parent: a loss of power may take one that was never forced to the disk. */
+/*
+ * Forces the folder's own entry in its parent to the disk: a loss of power may remove an entry that is not on the
+ * disk.
+ */
 static gyre_status sync_parent(const char *folder, const struct gyre_journal_file *file)
 {
     char *copy = strdup(folder);
@@ -105,7 +111,10 @@ static gyre_status open_folder(const char *folder, struct gyre_journal_file *out
     return out->synced ? sync_parent(folder, out) : GYRE_OK;
 }
 
-/* Only a file that is not there is none: one that cannot be opened would be replaced, and lost. */
+/*
+ * Opens the journal's earlier file, if there is one. A file that cannot be opened is an error: it would be replaced,
+ * and lost.
+ */
 static gyre_status open_earlier(struct gyre_journal_file *out)
 {
     struct stat about;
@@ -182,7 +191,7 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
 
 /* ---- the disk ---- */
 
-/* As pwrite. */
+/* Writes as pwrite does, and fails where a test injects a fault. */
 static ssize_t write_some(const struct gyre_journal_file *file, const void *from, size_t size, off_t at)
 {
     int fault = GYRE_FAULT_POINT(JOURNAL_WRITE);
@@ -200,7 +209,7 @@ static bool is_shorter(const struct gyre_journal_file *file)
     return fstat(file->file, &now) == 0 && (uint64_t)now.st_size < file->size + file->tail_size;
 }
 
-/* After a write that failed: what stood behind the end stands there again, and nothing behind that. */
+/* Undoes a write that failed: writes the tail (the mark that stood behind the end) again, and cuts off what follows. */
 static void take_write_back(const struct gyre_journal_file *file, gyre_status status)
 {
     const off_t end = (off_t)file->size;
@@ -241,7 +250,7 @@ static gyre_status file_append(void *context, const void *bytes, size_t size, si
     return GYRE_OK;
 }
 
-/* Its name leads elsewhere, or nowhere; where it cannot be looked up, nothing is known of it. */
+/* Whether the journal's path leads to another file, or to none. False where the path cannot be looked up. */
 static bool is_elsewhere(const struct gyre_journal_file *file, const struct stat *now)
 {
     struct stat named;
@@ -250,7 +259,10 @@ static bool is_elsewhere(const struct gyre_journal_file *file, const struct stat
     return named.st_dev != now->st_dev || named.st_ino != now->st_ino;
 }
 
-/* What is written to a file that the next run does not find, or finds cut, is not durable. */
+/*
+ * Checks that the next run will find this file at its path, and not cut. Otherwise what is written to it is not
+ * durable.
+ */
 static gyre_status check_place(const struct gyre_journal_file *file)
 {
     struct stat now;
@@ -278,7 +290,10 @@ static gyre_status file_sync(void *context)
     return fdatasync(file->file) == 0 ? GYRE_OK : failed(file, "fdatasync");
 }
 
-/* One that a run left is removed, not emptied: it may be a link, to the journal itself or into a backup. */
+/*
+ * Opens the new file. A new file that an earlier run left is removed, not emptied: it may be a link to the journal or
+ * a backup.
+ */
 static int open_new(const struct gyre_journal_file *file)
 {
     static const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk of a journal: one file in a folder, locked against other processes. Threads: one at a time. */
+/*
+ * The disk of a journal (struct gyre_journal_disk) as a file in a folder, locked against other processes (file.c).
+ * Threads: one at a time.
+ */
 #ifndef GYRE_CORE_JOURNAL_FILE_H
 #define GYRE_CORE_JOURNAL_FILE_H
 
@@ -8,14 +11,14 @@
 struct gyre_journal_file {
     char *path, *new_path;
     int folder, lock; /* descriptors */
-    int file;         /* -1: there is none yet */
-    int old;          /* while a new one is written: the one before */
+    int file;         /* the journal's file; -1: there is none yet */
+    int old;          /* while a new file is written: the file before it */
     uint64_t size, old_size;
-    unsigned char tail[GYRE_MARK_SIZE], old_tail[GYRE_MARK_SIZE]; /* what stands behind that */
+    unsigned char tail[GYRE_MARK_SIZE], old_tail[GYRE_MARK_SIZE]; /* the bytes (a mark) behind the size */
     size_t tail_size, old_tail_size;
-    bool synced;  /* whether replacing waits for the disk */
-    bool renamed; /* ... and the folder was not synced since */
-    bool cut;     /* somebody else made it shorter, and what was written since stands behind a hole */
+    bool synced;  /* whether replacing the file waits for the disk */
+    bool renamed; /* the file was renamed, and its folder was not synced since */
+    bool cut;     /* another program made the file shorter: later writes stand behind a hole */
 };
 
 /**
@@ -24,12 +27,12 @@ struct gyre_journal_file {
  */
 gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,
                                    struct gyre_journal_file *out);
-/** Accepts a zeroed one. */
+/** Closes the file and gives up its lock. Accepts a zeroed struct. */
 void gyre_journal_file_close(struct gyre_journal_file *file);
-/** All bytes of the file; *data is free()d by the caller. NOT_FOUND when there is none. */
+/** Reads all bytes of the file. The caller frees *data. NOT_FOUND when there is no file. */
 gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigned char **data, size_t *size);
 
-/** Its context is the struct gyre_journal_file. */
+/** The disk whose context is a struct gyre_journal_file. */
 extern const struct gyre_journal_disk gyre_journal_file_disk;
 
 #endif

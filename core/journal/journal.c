@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups of records: what was sent and taken, and checkpoints. A group is put together in memory and written
- * at once; what the journal remembers of itself changes only when that worked.
+ * Writes a journal (journal.h) in groups of records: requests, taken replies and checkpoints. A group is put together
+ * in memory and written at once. The members of struct gyre_journal that say how far was written change only after
+ * the write.
  */
 #include "core/journal/journal.h"
 
@@ -22,7 +23,7 @@
 
 enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
 
-/* Behind a group. */
+/* Adds the mark, which stands behind every group until the next group overwrites it. */
 static void add_mark(struct gyre_journal *journal, uint64_t number, struct gyre_record_mark mark)
 {
     mark.offset = journal->size + journal->group.size;
@@ -48,7 +49,7 @@ static gyre_status write_marked(struct gyre_journal *journal, uint64_t number, s
     return status;
 }
 
-/* The file ends with record `number` then, and with requests below `sent`. */
+/* Writes the group. Afterwards the file ends with record `number`, and holds the requests below `sent`. */
 static gyre_status write_group(struct gyre_journal *journal, uint64_t number, uint64_t sent)
 {
     return write_marked(journal, number, (struct gyre_record_mark){.sent = sent});
@@ -83,7 +84,10 @@ static void patch_count(struct gyre_bytes *bytes, size_t place, uint64_t first, 
 
 /* ---- requests ---- */
 
-/* What is in its slot for certain is taken from there; what may be overwritten any moment has a log. False: a query. */
+/*
+ * Reads a request. Where its slot may be overwritten at any moment the queue has a log, and the request is read from
+ * the log; else add_request takes it from its slot. False: the request is a query.
+ */
 static bool read_request(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index,
                          struct gyre_logged_request *request)
 {
@@ -102,7 +106,7 @@ static void add_query(struct gyre_bytes *bytes, uint64_t index)
     gyre_bytes_add(bytes, &message, sizeof message);
 }
 
-/* False: a query, of which nothing has to be kept. */
+/* Adds a request to the group. False: the request is a query, of which the journal keeps only the index. */
 static bool add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     const void *header = gyre_ring_of(queue)->slots.header_size
@@ -127,8 +131,10 @@ static bool add_request(struct gyre_journal *journal, const gyre_queue *queue, u
     return true;
 }
 
-/* Whose requests [first, end) are. Those whose replies were received owe nobody anything, and their places
- * may be others' by now. */
+/*
+ * Adds the origins (clients) of requests [first, end). A request whose reply was received gets none: no client waits
+ * for it, and its slot may belong to another request by now.
+ */
 static void add_origins(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first, uint64_t end,
                         uint64_t *number)
 {
@@ -146,7 +152,10 @@ static void add_origins(struct gyre_journal *journal, const gyre_queue *queue, u
     gyre_record_end(bytes, place);
 }
 
-/* Of all that was in earlier files. What was in a group that could not be written, this file will hold. */
+/*
+ * Carries the names of clients over from earlier files. Requests of a group that could not be written will be in this
+ * file.
+ */
 static void add_names(struct gyre_journal *journal, uint64_t number)
 {
     size_t place = gyre_record_begin(&journal->group, GYRE_RECORD_NAMES, number);
@@ -157,7 +166,10 @@ static void add_names(struct gyre_journal *journal, uint64_t number)
     gyre_record_end(&journal->group, place);
 }
 
-/* Requests from `first` on, as many as fit into a group; returns behind the last one. *kept: one is no query. */
+/*
+ * Adds the requests from `first` on that fit into a group. Returns 1 + the last index. *kept: at least one is no
+ * query.
+ */
 static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first,
                              uint64_t *number, bool *kept)
 {
@@ -181,7 +193,10 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
 
 /* ---- replies ---- */
 
-/* Of a query it is known that it need not be handled again. */
+/*
+ * Whether the journal must note that no handler handled the request. A query needs no note: it is never handled
+ * again.
+ */
 static bool is_skipped(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     struct gyre_logged_request request = {.payload = journal->request};
@@ -191,7 +206,7 @@ static bool is_skipped(const struct gyre_journal *journal, const gyre_queue *que
            !gyre_choice_is_query(gyre_choices_of(queue), gyre_request_slot(gyre_ring_of(queue), index) + 1);
 }
 
-/* That replies below `received` were taken; those that no handler gave are named. */
+/* Notes that the replies below `received` were taken, and which of these requests no handler handled. */
 static void add_taken(struct gyre_journal *journal, const gyre_queue *queue, uint64_t received,
                       uint64_t *number)
 {
@@ -273,7 +288,10 @@ static void add_block(struct gyre_bytes *bytes, const unsigned char *state, cons
     gyre_record_end(bytes, place);
 }
 
-/* A checkpoint is nothing before its commit, so the file may end in the midst of one. */
+/*
+ * Adds the blocks of a checkpoint's state, and writes full groups. The file may end between them: without its COMMIT
+ * record a checkpoint does not count.
+ */
 static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char *state,
                               const struct gyre_store *store, bool all, uint64_t *number)
 {
@@ -288,7 +306,10 @@ static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char 
     return status;
 }
 
-/* As it will be told: whoever looked at it would have made an expired message's failure say that. */
+/*
+ * Adds a reply as its receiver will see it: the failure of an expired request says that it expired, though its slot
+ * does not until a receiver looks at it.
+ */
 static void add_reply(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
@@ -410,7 +431,7 @@ static void add_open(struct gyre_journal *journal, uint64_t first)
     gyre_record_end(&journal->group, place);
 }
 
-/* Numbered from 2 on. */
+/* Adds the types. Their records have the numbers from 2 on. */
 static void add_types(struct gyre_journal *journal)
 {
     for (size_t i = 0; i < journal->type_count; i++) {
@@ -420,7 +441,7 @@ static void add_types(struct gyre_journal *journal)
     }
 }
 
-/* The first request that a new file has to hold: not covered, or its reply not taken. */
+/* The first request that a new file has to hold: the checkpoint does not cover it, or its reply was not taken. */
 static uint64_t first_needed(const gyre_queue *queue, const struct gyre_store *store)
 {
     uint64_t received = gyre_received(queue), covered = gyre_log_of(queue)->base.first;

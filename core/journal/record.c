@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of a journal: see record.h. No state; allocates only in gyre_bytes_add. */
+/*
+ * Writes a journal's records to memory and finds them there (record.h). Has no state; allocates only in
+ * gyre_bytes_add.
+ */
 #include "core/journal/record.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a journal says to a queue that goes on where the other one ended. No device is there yet. */
+/*
+ * Puts the content of a journal into a new queue, which goes on where the journal's queue ended (gyre_journal_restore
+ * in journal.h). No device uses the queue yet.
+ */
 #include "core/journal/journal.h"
 
 #include <string.h>
@@ -61,7 +64,10 @@ static gyre_status too_many(const struct gyre_journal_content *content, const gy
         (unsigned long long)gyre_ring_of(queue)->capacity);
 }
 
-/* Whatever sizes it says that its requests have: one that is longer goes into no slot, nor into the log. */
+/*
+ * Refuses a journal with a request that is too long for the queue's slots and log, whatever size its OPEN record
+ * says.
+ */
 static gyre_status check_lengths(const struct gyre_journal_content *content, const gyre_queue *queue)
 {
     for (uint64_t index = content->first; index < content->sent; index++) {
@@ -77,8 +83,10 @@ static gyre_status check_lengths(const struct gyre_journal_content *content, con
     return GYRE_OK;
 }
 
-/* What is not known of a query any more is not asked again: it says that nobody handled it, unless a checkpoint has its
- * reply. In its slot stands one, which a device passes over then. */
+/*
+ * Puts a query into the queue again. The journal holds no payload of a query, so the query cannot be handled again:
+ * complete_query writes its reply. The slot gets an empty query, which the device passes over.
+ */
 static bool offer_query(gyre_queue *queue, struct gyre_logged_request *request)
 {
     uint32_t front[GYRE_CHOICE_FRONT / sizeof(uint32_t)] = {GYRE_CHOICE_FRONT,
@@ -96,8 +104,8 @@ static void complete_query(gyre_queue *queue, uint64_t index, const struct gyre_
 }
 
 /*
- * Without its deadline, and while the queue gives none: it may have been handled, and the state may have what came of it,
- * before the program died.
+ * Puts a request into the queue again, without its deadline, and while the queue sets none. The request must not
+ * expire: a handler may have handled it, and the checkpoint may hold the result, from before the program died.
  */
 static gyre_status offer_again(const struct gyre_journal_content *content, uint64_t index, gyre_queue *queue)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See rewrite.h. The order of records is that in which a running program writes them (journal.c). */
+/* Writes the content of a journal as a new journal (rewrite.h), with the records in the order of journal.c. */
 #include "core/journal/rewrite.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what a journal says to the bytes of a journal that says the same, or less, in the present format. For tools: the queue
- * that a journal is of is not there. Pure functions.
+ * Writes the content of a journal (content.h) as a new journal in the present format, with all requests or only the
+ * first ones (rewrite.c). For tools, which have no queue: a running program writes by journal.h. Pure functions.
  */
 #ifndef GYRE_CORE_JOURNAL_REWRITE_H
 #define GYRE_CORE_JOURNAL_REWRITE_H
@@ -9,8 +9,9 @@
 #include "core/journal/content.h"
 
 /**
- * Adds a journal that holds the requests below `end`, which is neither below content->covered nor above content->sent, with
- * its last checkpoint, as one whose program ended in order. EXHAUSTED; `bytes` is released by the caller in any case.
+ * Adds to `bytes` a journal with the last checkpoint of `content` and its requests below `end`, marked as a journal
+ * whose program ended in order. content->covered <= end <= content->sent. EXHAUSTED. The caller releases `bytes` in
+ * any case.
  */
 gyre_status gyre_journal_rewrite(const struct gyre_journal_content *content, uint64_t end,
                                  struct gyre_bytes *bytes);

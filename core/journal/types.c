@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types as bytes. Texts end with a NUL within their room, which is padded; numbers that say how much follows
- * are checked against what is left before anything is allocated.
+ * Writes types as bytes and reads them (types.h). A text ends with a NUL within its padded room. A number that says how
+ * much follows is checked against the bytes that are left, before anything is allocated.
  */
 #include "core/journal/types.h"
 
@@ -17,11 +17,11 @@ struct gyre_journal_block {
     max_align_t bytes[];
 };
 
-/* Before the texts and the types of the fields. */
+/* The head of a type: its texts and the types of its fields follow. */
 struct type_head {
     uint64_t size, alignment;
-    uint32_t name_room, fields_room; /* with their NUL and what pads them */
-    uint32_t count, reserved;        /* of types of fields */
+    uint32_t name_room, fields_room; /* sizes of the texts, with NUL and padding */
+    uint32_t count, reserved;        /* count: how many types of fields follow */
 };
 
 /* ---- writing ---- */
@@ -73,7 +73,7 @@ struct reader {
     const unsigned char *at;
     size_t left;
     struct gyre_journal_types *types;
-    uint32_t nested; /* types so far */
+    uint32_t nested; /* how many types were read so far */
     bool broken, starved;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See visit.h. The lock is that of file.c: a file of the journal's name with another ending. */
+/*
+ * Lets a tool read and replace a journal's file (visit.h). Takes the lock that programs take (file.c): a file with the
+ * journal's name and the ending .lock.
+ */
 #include "core/journal/visit.h"
 
 #include <errno.h>
@@ -24,7 +27,7 @@ static gyre_status failed(const char *path, const char *call)
                           gyre_lack_remedy(errno));
 }
 
-/* False: what has another ending is no program's journal, but a copy of one. */
+/* Names the lock file. False: the path does not end in .journal, so it is a copy, and no program opens it. */
 static bool name_lock(const char *path, char *lock, size_t size)
 {
     static const char ending[] = ".journal";
@@ -111,7 +114,7 @@ static bool write_all(int file, const unsigned char *bytes, size_t size)
     return fsync(file) == 0;
 }
 
-/* Where it cannot be opened for that, whoever set the folder up has seen to it. */
+/* Forces the file's folder to the disk. Does nothing where this user may not open the folder. */
 static void sync_folder(const char *path)
 {
     char copy[PATH_MAX];
@@ -140,7 +143,7 @@ gyre_status gyre_journal_write_file(const char *path, const void *bytes, size_t 
     return status;
 }
 
-/* There is a whole journal at its path at every moment. */
+/* At every moment a whole journal is at the path: the new file is written beside it, and then renamed over it. */
 gyre_status gyre_journal_visit_replace(const struct gyre_journal_visit *visit, const void *bytes, size_t size)
 {
     char fresh[PATH_MAX], before[PATH_MAX];
