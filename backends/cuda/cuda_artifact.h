@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiled kernel file of the CUDA backend: a cubin, an ELF file, which tells kernels and layouts. For a
- * GPU that the compiler did not know, PTX and this end follow it: then the driver loads the PTX.
+ * The layout of a compiled kernel file of the CUDA backend. The file is a cubin (an ELF file for one GPU
+ * architecture), whose symbols describe the kernels and layouts. For a GPU that the compiler did not know,
+ * PTX (the vendor's portable code) and the end record below follow the cubin: then the driver loads the PTX.
  */
 #ifndef GYRE_CUDA_ARTIFACT_H
 #define GYRE_CUDA_ARTIFACT_H
@@ -12,7 +13,7 @@
 
 struct cuda_artifact_end {
     char magic[8];
-    uint64_t ptx_size; /* bytes before this end, the last of them 0 */
+    uint64_t ptx_size; /* bytes of PTX before this end record; the last byte is 0 */
 };
 
 #endif

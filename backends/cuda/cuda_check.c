@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sentences about failed driver calls. The first failure that nothing recovers from is kept in the device,
- * so that every later call tells the cause and not its consequence. Lock: lost_lock, innermost. Must not
- * retry: the callers know where that can help (cuda_failure.h).
+ * Turns failed driver calls into statuses with sentences. The device keeps the first failure that nothing
+ * recovers from, so that every later call reports the cause and not a consequence of it. Lock: lost_lock,
+ * innermost. This file never retries a call: its callers know which calls may be retried (cuda_failure.h).
  */
 #include "cuda_backend.h"
 #include "cuda_check.h"
@@ -27,7 +27,7 @@ static void log_line(const gyre_device *device, gyre_log_level level, const char
     device->host->log(device->host->context, level, line);
 }
 
-/* The first caller's text stays. */
+/* Marks the device as lost. The first caller's text stays. */
 static void lose_device(gyre_device *device, CUresult result, const char *call)
 {
     char text[256];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operation `compile`: NVRTC in this process, from the unit to a cubin, or, for a GPU newer than this NVRTC,
- * to a cubin that tells the kernels and PTX that the driver compiles (cuda_artifact.h). No locks: any thread,
- * each call with a program of its own. Must not leave a part of a result under its final name.
+ * Operation `compile`: NVRTC (the vendor's compiler as a library) turns a unit of kernels into a cubin, in
+ * this process. For a GPU newer than this NVRTC the result is a cubin that describes the kernels, and PTX
+ * that the driver compiles (cuda_artifact.h). Takes no lock: any thread may compile, because each call has an
+ * NVRTC program of its own. An unfinished file never appears under the name of a result.
  */
 #include "../device/device_text.h"
 #include "cuda_artifact.h"
@@ -30,12 +31,13 @@ enum {
 };
 
 /*
- * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; a handler that wants
- * it fused calls fmaf. The same option in the configuration takes the place of this one.
+ * --fmad=false: no contraction. a * b + c rounds twice, so that replies are equal on all machines and
+ * backends; a handler that wants one rounding calls fmaf. The same option in the configuration replaces this
+ * one.
  */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 
-/* NVRTC's options: pointers into `text`, which holds all words one after the other. */
+/* Options for NVRTC: pointers into `text`, which holds all words one after the other. */
 struct options {
     const char *words[ARGUMENTS_MAX];
     int count;
@@ -44,12 +46,12 @@ struct options {
     char text[16 * 1024];
 };
 
-/* The product of a run of NVRTC. */
+/* What one run of NVRTC produces. */
 enum form {
     WHOLE, /* a cubin that can be loaded */
     PTX,
     KERNEL, /* a cubin to be linked with parts */
-    PARTS   /* ... and these */
+    PARTS   /* the parts (code that all kernels share, cuda_parts.h) */
 };
 
 /* One compile. It owns the results that it takes from NVRTC. */
@@ -57,11 +59,11 @@ struct job {
     const gyre_device *device;
     const gyre_compile_desc *desc;
     const struct cuda_nvrtc *nvrtc;
-    struct cuda_files *files; /* read so far */
+    struct cuda_files *files; /* the files that this compile has read so far */
     char *unit;
-    int number;   /* of the architecture that the cubin is for */
-    char sm[32];  /* ... and its name */
-    bool forward; /* the device is newer: PTX goes along */
+    int number;   /* the number of the architecture that the cubin is for */
+    char sm[32];  /* the name of that architecture */
+    bool forward; /* the GPU is newer than NVRTC: the result includes PTX */
     struct cuda_image cubin, ptx, parts;
 };
 
@@ -102,7 +104,10 @@ static void add_fixed(struct options *options, const char *own)
     }
 }
 
-/* A block of 1,024 threads leaves each 64 registers, also in parts, which do not know their kernel. */
+/*
+ * Adds the options that differ between the products. A block of 1,024 threads leaves 64 registers to each
+ * thread. The parts are limited as well, because they do not know which kernel they will be linked with.
+ */
 static void add_form(struct options *options, enum form form)
 {
     if (form == KERNEL || form == PARTS)
@@ -125,12 +130,12 @@ static void fill_options(struct options *options, const struct job *job, enum fo
     add_fixed(options, job->desc->options);
     add_form(options, form);
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= MINIMAL_SINCE)
-        add_option(options, "--minimal"); /* no textures, no launches from the device: 7 ms less */
+        add_option(options, "--minimal"); /* no textures, no launches from the device: saves 7 ms */
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
         add_option(options,
                    "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
     add_words(options, job->desc->options);
-    /* nobody runs this cubin: it tells the kernels; the last of two such options counts */
+    /* no GPU runs this cubin, it only describes the kernels; of two such options NVRTC obeys the last one */
     if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
         add_option(options, "--Ofast-compile=max");
     for (size_t i = 0; folders && folders[i]; i++)
@@ -150,8 +155,9 @@ static void list_architectures(const int *numbers, int count, char *text, size_t
 }
 
 /*
- * The device's own architecture when NVRTC knows it. Else the newest older one: the driver compiles its PTX
- * for the device. A file that is compiled for another machine is compiled for exactly the named architecture.
+ * Chooses the device's own architecture if NVRTC knows it, otherwise the newest older architecture, whose PTX
+ * the driver compiles for the device. A compile for another machine uses exactly the architecture that the
+ * configuration names.
  */
 static gyre_status choose_architecture(struct job *job)
 {
@@ -183,7 +189,7 @@ static gyre_status choose_architecture(struct job *job)
 
 /* ---- running NVRTC ---- */
 
-/* Appends the program's log to the caller's messages and says its first error. */
+/* Appends the compiler's log to the caller's messages and returns its first error as the error sentence. */
 static gyre_status explain_failure(const struct job *job, const char *log, nvrtcResult result)
 {
     char sentence[600];
@@ -216,7 +222,10 @@ static gyre_status compile_program(const struct job *job, nvrtcProgram program, 
     return status;
 }
 
-/* Takes the result that `get_size` and `get` tell, and puts a zero byte behind it. */
+/*
+ * Copies a result out of NVRTC, through the pair of functions `get_size` and `get`, and puts a zero byte
+ * behind it.
+ */
 static gyre_status take_result(const struct job *job, nvrtcProgram program, const char *what,
                                nvrtcResult (*get_size)(nvrtcProgram, size_t *),
                                nvrtcResult (*get)(nvrtcProgram, char *), struct cuda_image *out)
@@ -241,7 +250,10 @@ static gyre_status take_results(struct job *job, nvrtcProgram program, enum form
     return take_result(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
 }
 
-/* Hands NVRTC the headers of Gyre that were read, so that it does not look for them in all folders. */
+/*
+ * Makes a program of NVRTC. It gets the texts of Gyre's headers that were read already, so that NVRTC
+ * searches no folders for them.
+ */
 static nvrtcResult create_program(const struct job *job, nvrtcProgram *program)
 {
     const char *names[HEADERS_MAX], *texts[HEADERS_MAX];
@@ -249,7 +261,7 @@ static nvrtcResult create_program(const struct job *job, nvrtcProgram *program)
     return job->nvrtc->nvrtcCreateProgram(program, job->unit, job->desc->unit_path, (int)count, texts, names);
 }
 
-/* One run of NVRTC. */
+/* Runs NVRTC once, for one product. */
 static gyre_status run_once(struct job *job, enum form form)
 {
     const gyre_host *host = job->device->host;
@@ -279,7 +291,10 @@ static gyre_status run_once(struct job *job, enum form form)
 
 /* ---- parts ---- */
 
-/* Options that change the meaning of Gyre's headers would change it in the kernel alone, and not in its parts. */
+/*
+ * Whether the parts fit this compile. They do not if an option changes the meaning of Gyre's headers: the
+ * option would change the kernel but not its parts, which are compiled already.
+ */
 static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
@@ -287,7 +302,10 @@ static bool parts_fit(struct job *job)
            cuda_parts_read(job->device, job->files, job->sm, desc->include_directories, &job->parts);
 }
 
-/* A kernel that cannot be linked, because the toolkit has no linker or another one, is compiled whole. */
+/*
+ * Makes the cubin. A kernel is compiled whole if it cannot be linked with parts (the toolkit has no linker,
+ * or another version).
+ */
 static gyre_status make_cubin(struct job *job)
 {
     struct cuda_image linked;
@@ -302,7 +320,7 @@ static gyre_status make_cubin(struct job *job)
     return status == GYRE_OK ? status : run_once(job, WHOLE);
 }
 
-/* NVRTC cannot be interrupted, so a compile that took too long is noticed when it ends. */
+/* Refuses a compile that took too long. NVRTC cannot be interrupted, so this shows only when it ends. */
 static gyre_status check_deadline(const struct job *job)
 {
     if (job->device->host->now_ns() <= job->desc->deadline_ns)
@@ -342,7 +360,10 @@ static gyre_status write_artifact(const struct job *job)
                                     strerror(error), gyre_lack_remedy(error));
 }
 
-/* Dependencies first: once the artifact is there, everything is. */
+/*
+ * Gives the files their final names, the list of dependencies first: whoever sees the artifact finds the
+ * list, too.
+ */
 static gyre_status publish_artifact(const struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
@@ -426,7 +447,7 @@ gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, con
     return status;
 }
 
-/* The driver is part of it: it compiles PTX to the end. */
+/* The driver's version is part of the identity, because the driver compiles PTX to the end. */
 void cuda_compiler_identity(const gyre_device *device, char *text, size_t size)
 {
     const struct cuda_nvrtc *nvrtc;

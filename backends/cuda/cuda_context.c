@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's context, the primary one, which other libraries of the process share. No locks: the context is the same
- * from the device's opening to its end, and each thread has a current context of its own.
+ * Retains, enters and releases the primary context of a device, which other libraries of the process share.
+ * Takes no lock: the context is the same from the opening of the device to its end, and the driver keeps the
+ * current context of each thread apart.
  */
 #include "cuda_backend.h"
 #include "cuda_check.h"
@@ -11,7 +12,7 @@
 gyre_status cuda_context_open(gyre_device *device)
 {
     CUresult result;
-    /* in the compute mode 'exclusive' another process may be on its way out */
+    /* in the compute mode 'exclusive' another process may still be releasing the device */
     CUDA_PATIENTLY(result, device->driver->cuDevicePrimaryCtxRetain(&device->context, device->handle))
     gyre_status status = cuda_check(device, result, "cuDevicePrimaryCtxRetain");
     if (status != GYRE_OK)

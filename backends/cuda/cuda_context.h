@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The context of a device, which all runtimes of this process share. */
+/* The primary context of a device, which all runtimes and libraries of this process share. */
 #ifndef GYRE_CUDA_CONTEXT_H
 #define GYRE_CUDA_CONTEXT_H
 
 #include "cuda_backend.h"
 
-/** Takes the device's context, and makes it current. After a failure device->context is NULL if there is none. */
+/**
+ * Retains the device's context and makes it current. After a failure device->context is NULL if no context is
+ * held.
+ */
 gyre_status cuda_context_open(gyre_device *device);
-/** Makes the device's context current in the calling thread: before any call into the driver. UNAVAILABLE
- * on a device that only compiles. */
+/**
+ * Makes the device's context current in the calling thread, as every call into the driver requires.
+ * UNAVAILABLE on a device that only compiles.
+ */
 gyre_status cuda_enter(gyre_device *device);
-/** Gives it back. */
+/** Releases the device's context. */
 void cuda_context_close(gyre_device *device);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The description of a device for people: its link, its driver, and its limits. No state. Asks the driver for attributes
- * and reads a few files; makes no context.
+ * Describes a device for people: its link, its driver, and its limits. Keeps no state. Asks the driver for
+ * attributes and reads a few files; makes no context.
  */
 #include "cuda_backend.h"
 #include "cuda_device.h"
@@ -24,9 +24,9 @@ static void read_first_line(const char *path, char *line, int size)
 }
 
 /*
- * "580.159.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ...", or out of "...
- * UNIX Open Kernel Module for x86_64  580.159.03  Release ...": the first word that begins like a number and
- * has a point.
+ * Reads the driver's release: the first word that begins with a digit and has a point. It is "580.159.03" in
+ * "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ..." and in "... UNIX Open Kernel Module
+ * for x86_64  580.159.03  Release ...".
  */
 void cuda_driver_release(char *release, size_t size)
 {
@@ -42,7 +42,7 @@ void cuda_driver_release(char *release, size_t size)
     }
 }
 
-/* The device's place on the bus, in small letters as in /sys; "" when the driver does not tell. */
+/* Reads the device's address on the bus, in small letters as in /sys; "" when the driver does not tell. */
 static void read_bus(const gyre_device *device, char bus[32])
 {
     bus[0] = '\0';
@@ -102,7 +102,10 @@ void cuda_describe_details(const gyre_device *device, char *text, size_t size)
         add(text, size, "%s", device->uuid);
 }
 
-/* The present link beside the best that both ends could have: a slot that is too narrow halves the speed of transfers. */
+/*
+ * Adds the present link beside the best link that both ends support: a slot that is too narrow halves the
+ * speed of transfers.
+ */
 static void add_link_limit(const gyre_device *device, char *text, size_t size)
 {
     char bus[32], now[32], best[32];

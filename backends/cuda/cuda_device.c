@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing a device: a device of the driver, with its primary context, or one that only compiles. All
- * users of the vendor's run-time library in the program share the primary context. No locks:
- * the core serialises opening. Must not leave a context behind when opening fails.
+ * Opens and closes a device: a GPU of the driver with its primary context, or a device that only compiles.
+ * All users of the vendor's run-time library in the program share the primary context. Takes no lock: the
+ * core opens one device at a time. A failed opening leaves no context behind.
  */
 #include "cuda_backend.h"
 #include "cuda_check.h"
@@ -20,12 +20,15 @@
 #include <unistd.h>
 
 enum {
-    CAPABILITY_MIN = 7, /* the first with system-scope loads and stores that are ordered */
+    CAPABILITY_MIN = 7, /* the first capability with ordered loads and stores of system scope */
     RESIDENCY_WATCHED_MS = 500
 };
 #define WSL_DEVICE "/dev/dxg"
 
-/* Bytes of shared memory that one block can have, by compute capability: for devices that only compile. */
+/*
+ * Bytes of shared memory that one block can have, by compute capability. For devices that only compile: no
+ * driver can be asked.
+ */
 static uint32_t shared_size_of(int major, int minor)
 {
     static const struct {
@@ -36,7 +39,7 @@ static uint32_t shared_size_of(int major, int minor)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].major == major && known[i].minor == minor)
             return known[i].kibibytes * 1024;
-    return 99 * 1024; /* the least of those since 8.0 */
+    return 99 * 1024; /* the least of all capabilities since 8.0 */
 }
 
 static gyre_status read_attribute(gyre_device *device, CUdevice_attribute which, uint32_t *value)
@@ -48,8 +51,10 @@ static gyre_status read_attribute(gyre_device *device, CUdevice_attribute which,
     return status;
 }
 
-/* A watchdog ends kernels after some two seconds:
- * a handler may take most of them once it was told to leave. */
+/*
+ * Chooses the longest stay of a kernel. A watchdog ends kernels after some two seconds, and after the order
+ * to leave a handler may take most of that time.
+ */
 static uint32_t choose_residency(const gyre_device *device)
 {
     if (device->settings.residency_ms != CUDA_RESIDENCY_AUTO)
@@ -127,7 +132,10 @@ uint32_t cuda_devices_count(const struct cuda_settings *settings, int count)
     return words;
 }
 
-/* "GPU-" and 8-4-4-4-12 digits, as the vendor's tools print it; "" from drivers that do not tell. */
+/*
+ * Writes the UUID as the vendor's tools print it: "GPU-" and 8-4-4-4-12 digits; "" from drivers that do not
+ * tell.
+ */
 static void write_uuid(const struct cuda_driver *driver, CUdevice handle, char text[48])
 {
     static const char digits[] = "0123456789abcdef";
@@ -148,7 +156,7 @@ static void write_uuid(const struct cuda_driver *driver, CUdevice handle, char t
     *out = '\0';
 }
 
-/* The driver's number of the device whose UUID begins so, or -1. */
+/* Returns the driver's number of the device whose UUID begins with the word, or -1. */
 static int find_uuid(const struct cuda_driver *driver, int count, const char *word, size_t length)
 {
     for (int i = 0; i < count; i++) {
@@ -163,7 +171,7 @@ static int find_uuid(const struct cuda_driver *driver, int count, const char *wo
     return -1;
 }
 
-/* The driver's number of device->ordinal. */
+/* Finds the driver's number of the device that has number device->ordinal in the configuration. */
 static gyre_status choose_device(const gyre_device *device, int count, int *number)
 {
     const char *list = device->settings.devices;
@@ -236,7 +244,7 @@ static gyre_status open_compile_only(gyre_device *device)
     return GYRE_OK;
 }
 
-/* Kernels that leave by themselves show up as gaps: the log says why. */
+/* Logs that kernels leave by themselves from time to time, because a user sees that only as gaps. */
 static void tell_bound(const gyre_device *device)
 {
     char text[512];
@@ -317,15 +325,20 @@ void cuda_device_close(gyre_device *device)
 enum {
     LANES_MAX = 1024,
     WARP = 32,
-    BLOCKS_EACH = 16, /* small blocks that a multiprocessor may hold; the launch asks how many it does */
+    /* small blocks that a multiprocessor may hold; a launch asks the driver for the true number */
+    BLOCKS_EACH = 16,
     LARGE_BLOCKS =
         4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
-    LARGE_SHARE = 32,        /* of the multiprocessors */
-    OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
-    SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
+    LARGE_SHARE = 32,       /* one of so many multiprocessors gets a large block */
+    OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
+    /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
+    SCRATCH_MAX = 160 * 1024
 };
 
-/* docs/backends/cuda.md tells what they gain. */
+/*
+ * The number of blocks for a kernel whose messages exceed a line. docs/backends/cuda.md says what more blocks
+ * gain.
+ */
 static uint32_t large_blocks(const gyre_device *device)
 {
     const uint32_t share = device->sm_count / LARGE_SHARE;

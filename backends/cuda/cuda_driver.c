@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the vendor's libraries and fills the tables. One lock, held while a table is made; afterwards tables
- * are constant. Must not keep a failure: a library that is missing now may be installed later.
+ * Finds the vendor's two libraries and fills the tables of their functions. One lock is held while a table is
+ * made; afterwards tables are constant. A failure is not kept: a library that is missing now may be installed
+ * later.
  */
 #include "cuda_backend.h"
 #include "cuda_failure.h"
@@ -14,12 +15,13 @@
 
 struct symbol {
     const char *name;
-    size_t offset; /* of the member */
+    size_t offset; /* of the table's member */
     bool needed;
 };
 
 #define TEXT_(text) #text
-#define TEXT(text)  TEXT_(text) /* after the vendor's header renamed it: "cuMemAlloc_v2" */
+/* expands the name first, because the vendor's header renames it: "cuMemAlloc_v2" */
+#define TEXT(text) TEXT_(text)
 
 #define DRIVER_NEEDED_(function)   {TEXT(function), offsetof(struct cuda_driver, function), true},
 #define DRIVER_OPTIONAL_(function) {TEXT(function), offsetof(struct cuda_driver, function), false},
@@ -28,7 +30,10 @@ struct symbol {
 static const struct symbol driver_symbols[] = {CUDA_DRIVER_FUNCTIONS(DRIVER_NEEDED_, DRIVER_OPTIONAL_)};
 static const struct symbol nvrtc_symbols[] = {CUDA_NVRTC_FUNCTIONS(NVRTC_NEEDED_)};
 
-/* Never the toolkit's stubs/libcuda.so: it opens and then answers every call with a failure. */
+/*
+ * The driver's library. The toolkit's stubs/libcuda.so is never used: it opens and then answers every call
+ * with a failure.
+ */
 static const char driver_name[] = "libcuda.so.1";
 static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                           "libnvrtc.so"};
@@ -39,7 +44,7 @@ static struct cuda_nvrtc nvrtc;
 static bool driver_ready, nvrtc_ready;
 static char nvrtc_asked[PATH_MAX]; /* the path that `nvrtc` was opened by */
 
-/* Fills the table. Returns the name of the first symbol that is needed and not there, or NULL. */
+/* Fills the table. Returns the name of the first required symbol that the library lacks, or NULL. */
 static const char *fill_symbols(const gyre_host *host, void *library, const struct symbol *symbols,
                                 size_t count, void *table)
 {
@@ -53,7 +58,7 @@ static const char *fill_symbols(const gyre_host *host, void *library, const stru
     return NULL;
 }
 
-/* The file that a symbol's library was loaded from. */
+/* Writes the path of the file that the symbol's library was loaded from. */
 static void tell_path(void *library, const char *symbol, char *path, size_t size)
 {
     Dl_info info;
@@ -67,7 +72,7 @@ static gyre_status start_driver(const gyre_host *host)
 {
     CUresult result;
     const char *call = "cuInit";
-    CUDA_PATIENTLY(result, driver.cuInit(0)) /* a system that boots is not ready at once */
+    CUDA_PATIENTLY(result, driver.cuInit(0)) /* the driver of a machine that boots is not ready at once */
     if (result == CUDA_SUCCESS) {
         call = "cuDriverGetVersion";
         result = driver.cuDriverGetVersion(&driver.version);
@@ -182,7 +187,7 @@ static gyre_status load_nvrtc(const gyre_host *host, const char *path)
     return GYRE_OK;
 }
 
-/* Once there is a table it stays, since compiles may be using it: another path afterwards is refused. */
+/* A filled table stays, because other compiles may be using it. So another path is refused from then on. */
 gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out)
 {
     gyre_status status = GYRE_OK;

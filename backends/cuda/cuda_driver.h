@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The vendor's two libraries as tables of functions, opened at run time: the driver (libcuda.so.1) and the
- * run-time compiler (NVRTC). Nothing of them is linked. Private to this folder.
+ * run-time compiler (NVRTC). Gyre links neither. Private to this folder.
  *
- * A table is made once a process and never given back: a driver cannot be unloaded. Threads: any.
+ * Each table is made once in a process and never freed, because a driver cannot be unloaded. Any thread may
+ * use it.
  *
- * Functions keep the vendor's names, `driver->cuMemAlloc(...)`: the vendor's header renames some of them to
- * the version that it declares (cuMemAlloc_v2), in the table as in the call, and that is also the symbol that
- * is looked up.
+ * The functions keep the vendor's names, `driver->cuMemAlloc(...)`. The vendor's header renames some of them
+ * to the version that it declares (cuMemAlloc_v2). It renames the table's member and the call alike, and the
+ * renamed symbol is looked up.
  */
 #ifndef GYRE_CUDA_DRIVER_H
 #define GYRE_CUDA_DRIVER_H
@@ -20,10 +21,11 @@
 #include "gyre/backend.h"
 
 #if CUDA_VERSION < 12040
-CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers' lazy loading, not this */
+/* older headers do not declare it: they know only lazy loading by the driver */
+CUresult cuFuncLoad(CUfunction function);
 #endif
 
-/* Functions without which nothing works, then those that may be NULL. */
+/* The required functions, then functions that may be NULL. */
 #define CUDA_DRIVER_FUNCTIONS(NEEDED, OPTIONAL)                                                              \
     NEEDED(cuInit)                                                                                           \
     NEEDED(cuDriverGetVersion)                                                                               \
@@ -112,13 +114,15 @@ struct cuda_nvrtc {
 gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **out);
 
 /**
- * Opens the compiler: `path` when it is not "", else by its known names and places. UNAVAILABLE with a
- * sentence when there is none. Needs no driver.
+ * Opens the compiler: from `path` unless it is "", otherwise by the compiler's known names and places.
+ * UNAVAILABLE with a sentence when there is none. Needs no driver.
  */
 gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out);
 
-/** Paths and variables that decide what the two functions find,
- * separated by ':'; see gyre_probe_info.watch. */
+/**
+ * Paths and environment variables, separated by ':', that decide which libraries the two functions above
+ * find; see gyre_probe_info.watch.
+ */
 const char *cuda_libraries_watch(void);
 
 #endif

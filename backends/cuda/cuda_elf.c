@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that trusts nothing: files may be cut or damaged, and their parts need not be aligned. No state.
+ * Reads a cubin without trusting it: the file may be cut or damaged, and its parts need not be aligned. Keeps
+ * no state.
  */
 #include "cuda_elf.h"
 
@@ -21,7 +22,7 @@ static bool read_section(const struct cuda_elf *elf, size_t index, Elf64_Shdr *s
     return section->sh_type == SHT_NOBITS || is_inside(elf, section->sh_offset, section->sh_size);
 }
 
-/* The string at `offset` of a table, or NULL when it does not end there. */
+/* The string at `offset` of a string table, or NULL when the string does not end within the table. */
 static const char *string_at(const struct cuda_elf *elf, const Elf64_Shdr *table, uint64_t offset)
 {
     if (table->sh_type != SHT_STRTAB || offset >= table->sh_size)
@@ -97,13 +98,13 @@ enum { FORMAT_SIZED = 4, ATTRIBUTE_FRAME_SIZE = 0x11, ATTRIBUTE_REGISTERS = 0x2f
 
 struct note {
     uint8_t format, attribute;
-    uint16_t size; /* of what follows when the format is FORMAT_SIZED */
+    uint16_t size; /* size of the bytes that follow when the format is FORMAT_SIZED */
 };
 
 static void take_note(const struct note *note, const uint8_t *content, size_t symbol,
                       struct cuda_elf_function *function)
 {
-    uint32_t words[2]; /* symbol, value */
+    uint32_t words[2]; /* symbol number, value */
     if (note->format != FORMAT_SIZED || note->size != sizeof words)
         return;
     memcpy(words, content, sizeof words);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of the driver's answers. Constant data; takes no lock, and sleeps only in cuda_again. */
+/*
+ * Classifies the driver's answers by one table (cuda_failure.h says what the classes mean). The table is
+ * constant. Takes no lock, and sleeps only in cuda_again.
+ */
 #include "cuda_failure.h"
 
 #include <stddef.h>
 #include <time.h>
 
-enum { TRIES_MAX = 8, FIRST_PAUSE_MS = 1 }; /* 1, 2, ... 128: 255 ms in all */
+enum { TRIES_MAX = 8, FIRST_PAUSE_MS = 1 }; /* pauses of 1, 2, ... 128 ms: 255 ms in all */
 
 /*
- * Fatal: after these the context, in truth the whole process, answers every call with the same error
- * (measured: a trapped kernel makes cuCtxCreate fail also after the old context was destroyed).
+ * Fatal: after such an answer the context, in truth the whole process, answers every call with the same
+ * error. (Measured: after a kernel trapped, cuCtxCreate fails even when the old context was destroyed.)
  */
 static const struct {
     CUresult result;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching: a cooperative kernel that stays until it is told to leave. All blocks of all kernels of the
- * device must be resident together, so the multiprocessors that they need are added up and a launch beyond
- * them is refused.
+ * Prepares a launch: chooses the shape of the blocks, reserves multiprocessors, makes the kernel's memory,
+ * and frees all of it at the end. cuda_resident_start (cuda_presence.c) then puts the kernel onto the GPU;
+ * the driver call for that, cuLaunchCooperativeKernel, is in cuda_serial.c.
  *
- * Locks: residents->lock while the list of residents changes and while one is started.
+ * A launch is cooperative and the kernel stays until it is told to leave. All blocks of all kernels of the
+ * device must be resident together. So the multiprocessors that the kernels need are added up, and a launch
+ * that needs more is refused.
+ *
+ * Lock: residents->lock is held while the list of residents (launched kernels) changes and while a kernel is
+ * started.
  */
 #include "cuda_check.h"
 #include "cuda_context.h"
@@ -56,7 +61,7 @@ static uint32_t units_left(const gyre_device *device)
     return taken < device->sm_count ? device->sm_count - taken : 0;
 }
 
-/* Gives the blocks a shape, and tells how many of them a multiprocessor holds; 0: none. */
+/* Chooses threads and shared memory of a block, and tells how many blocks a multiprocessor holds; 0: none. */
 static gyre_status choose_shape(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes,
                                 bool tight, uint32_t *each)
 {
@@ -98,10 +103,13 @@ static gyre_status check_room(const gyre_resident *resident, uint32_t each, cons
     return GYRE_OK;
 }
 
-/* Blocks have room for many messages each where that leaves other kernels most of the multiprocessors. */
+/*
+ * Takes multiprocessors for the kernel. Its blocks get room for many messages each if most of the
+ * multiprocessors stay free for other kernels.
+ */
 static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
 {
-    enum { SHARE = 4 }; /* of the multiprocessors that are left */
+    enum { SHARE = 4 }; /* one of so many multiprocessors that are left */
     const uint32_t left = units_left(resident->device);
     uint32_t each = 0;
     gyre_status status = choose_shape(resident, kernel, lanes, false, &each);
@@ -112,8 +120,10 @@ static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *
     return status == GYRE_OK ? check_room(resident, each, kernel->record.name) : status;
 }
 
-/* One allocation: cursors, relay, arrivals, turns, log, then the stages. The log's head tells the device its
- * capacity. */
+/*
+ * Makes the kernel's device memory in one allocation: cursors, relay, arrivals, turns, log, then the stages.
+ * The head of the log tells the device the log's capacity.
+ */
 static gyre_status make_memory(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -197,7 +207,7 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
     return GYRE_OK;
 }
 
-/* Under residents->lock. */
+/* Fills in the resident and makes its objects. The caller holds residents->lock. */
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
 {
@@ -229,8 +239,10 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     return status;
 }
 
-/* Frees the objects that a launch made, in any stage of it. The kernel is not on the device and not in the list; no lock is
- * held. */
+/*
+ * Frees the objects that a launch made, however far it came. The kernel is not on the device and not in the
+ * list; the caller holds no lock.
+ */
 static void free_resident(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -239,7 +251,8 @@ static void free_resident(gyre_resident *resident)
         cuda_host_unregister(device, resident->control);
     bool quiet = false;
     if ((resident->memory || resident->stream) && cuda_work_begin(device, &quiet) == GYRE_OK) {
-        if (resident->stream) /* the commands that a refused launch left in it touch the memory */
+        /* a refused launch may have left commands in the stream that touch the memory */
+        if (resident->stream)
             cuda_check_gone(device, driver->cuStreamSynchronize(resident->stream), "cuStreamSynchronize");
         if (resident->memory)
             cuda_service_free(device, resident->memory);
@@ -309,13 +322,13 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     return status;
 }
 
-/* A kernel that leaves to make room is not at its end. */
+/* Looks once whether the kernel has ended. A kernel that leaves to make room for others has not ended. */
 static gyre_status look_once(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     pthread_mutex_lock(&device->residents->lock);
     gyre_status status = cuda_resident_await(resident, gyre_clock_ns());
-    if (status == GYRE_OK && resident->leaving) /* for a moment only */
+    if (status == GYRE_OK && resident->leaving) /* the kernel left for a moment only */
         status = cuda_resident_return(resident) == GYRE_OK
                      ? device->host->error(GYRE_TIMEOUT, "the kernel is away for a moment")
                      : cuda_lost(device);
@@ -330,7 +343,7 @@ gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
         gyre_status status = cuda_enter(device);
         if (status == GYRE_OK)
             status = look_once(resident);
-        else if (status != GYRE_LOST) /* it is there all the same */
+        else if (status != GYRE_LOST) /* the kernel is loaded all the same */
             status = device->host->error(GYRE_TIMEOUT, "whether the kernel left cannot be seen");
         if (status != GYRE_TIMEOUT || gyre_clock_ns() >= deadline_ns)
             return status;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching kernels, waiting for their end, and freeing them. */
+/*
+ * The operations that launch a kernel, wait for its end, and free it. Where a launch reaches the GPU: see
+ * cuda_resident.h.
+ */
 #ifndef GYRE_CUDA_LAUNCH_H
 #define GYRE_CUDA_LAUNCH_H
 

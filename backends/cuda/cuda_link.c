@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vendor's linker of device code, opened at run time. Its few functions are declared here, since its
- * header comes with newer toolkits only. One lock, held while the table is made; afterwards it is constant.
- * Must not keep a failure: a library that is missing now may be installed later.
+ * Calls the vendor's linker of device code (nvJitLink), opened at run time. Its few functions are declared
+ * here, because only newer toolkits have its header. One lock is held while the table of functions is made;
+ * afterwards the table is constant. A failure is not kept: a library that is missing now may be installed
+ * later.
  */
 #include "cuda_parts.h"
 
@@ -41,7 +42,7 @@ static const struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ready;
 
-/* Beside NVRTC first: the two belong together. */
+/* Opens the linker's library. Looks beside NVRTC first, because the two belong together. */
 static gyre_status open_library(const gyre_host *host, const struct cuda_nvrtc *nvrtc, void **library)
 {
     char path[sizeof nvrtc->path + 32];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of handlers: a ring of lines in memory of the device, copied as a whole and handed on.
+ * Reads the lines that handlers logged: the device writes them into a ring in its memory; the host copies the
+ * ring as a whole and hands on each new line.
  *
- * No locks of its own: residents->lock is held.
+ * Has no lock of its own: the caller holds residents->lock.
  */
 #include "cuda_log.h"
 #include "cuda_resident.h"
@@ -24,7 +25,7 @@ static void hand_on(gyre_resident *resident, struct log_copy *log)
     for (; resident->log_next != newest; resident->log_next++) {
         gyre_device_log_line *line = &log->lines[resident->log_next % CUDA_LOG_LINES];
         if (line->written != resident->log_next + 1)
-            return; /* being written: the next look finds it */
+            return; /* the device is writing this line: the next look finds it */
         line->text[sizeof line->text - 1] = '\0';
         if (resident->kernel_log)
             resident->kernel_log(resident->kernel_log_context, line->text, line->value);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: queues are host memory that the device sees, buffers are device memory from the stream-ordered
- * pool.
+ * Allocates and frees memory. Queues are host memory that the device sees; buffers are device memory from the
+ * driver's stream-ordered pool.
  *
- * Memory that was freed stays with the pool, since giving it back would wait for resident kernels; where an
- * allocation fails for want of memory it is given back after all, in a quiet moment, and tried once more.
+ * Freed memory stays in the pool, because returning it to the system would wait for resident kernels. If an
+ * allocation fails for want of memory, the pool is returned after all, in a quiet moment (no kernel is on the
+ * device), and the allocation is tried once more.
  *
- * Registering and allocating do not wait for resident kernels. Unregistering does, so it happens while they
- * have left (cuda_quiet_begin). Everything runs in the service stream, which never holds a kernel.
+ * Registering and allocating do not wait for resident kernels. Unregistering does, so it happens in a quiet
+ * moment (cuda_quiet_begin). Every command runs in the service stream, which never holds a kernel.
  */
 #include "cuda_check.h"
 #include "cuda_context.h"
@@ -47,7 +48,7 @@ void cuda_host_unregister(gyre_device *device, void *address)
     cuda_quiet_end(device);
 }
 
-/* memory->address tells whether it was registered. */
+/* Frees a queue's memory. A memory->address that is not 0 says that the memory was registered. */
 static void release_queue(gyre_queue_memory *memory)
 {
     if (memory->address)
@@ -98,7 +99,7 @@ void cuda_queue_release(gyre_queue_memory *memory)
         release_queue(memory);
 }
 
-/* Bytes that the pool keeps beyond those in use; 0 with drivers that do not tell. */
+/* Bytes that the pool keeps beyond the bytes in use; 0 with drivers that do not tell. */
 static uint64_t kept_by_pool(const gyre_device *device, CUmemoryPool pool)
 {
     const struct cuda_driver *driver = device->driver;
@@ -122,7 +123,8 @@ bool cuda_reclaim(gyre_device *device)
     if (kept == 0 || cuda_quiet_begin(device) != GYRE_OK)
         return false;
     cuda_note(device, driver->cuStreamSynchronize(device->residents->service), "cuStreamSynchronize");
-    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* the pool tells the result */
+    /* kept_by_pool tells the result */
+    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo");
     const bool less = kept_by_pool(device, pool) < kept;
     return cuda_quiet_end(device) == GYRE_OK && less;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues and buffers: host memory that the device sees, and memory of the device. */
+/* Memory of queues (host memory that the device sees) and of buffers (memory of the device). */
 #ifndef GYRE_CUDA_MEMORY_H
 #define GYRE_CUDA_MEMORY_H
 
@@ -12,13 +12,16 @@ gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_mem
 void cuda_memory_release(gyre_memory *memory);
 gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address);
 
-/** Registers host memory that the device is to see. Context current. */
+/** Registers host memory, so that the device sees it. The context is current. */
 gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
-/** Unregisters it, in a quiet moment. The caller does not hold residents->lock. */
+/**
+ * Unregisters host memory, in a quiet moment (no kernel is on the device). The caller does not hold
+ * residents->lock.
+ */
 void cuda_host_unregister(gyre_device *device, void *address);
 /**
- * Gives freed memory that the pool keeps back to the device, in a quiet moment. True when there was some, so that a
- * call that failed for want of memory may be made once more. The caller does not hold residents->lock.
+ * Returns the freed memory that the pool keeps to the device, in a quiet moment. True if there was some: a
+ * call that failed for want of memory may then be made once more. The caller does not hold residents->lock.
  */
 bool cuda_reclaim(gyre_device *device);
 /** The address of a buffer on the device. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernel files: loading into the context, and the description of their kernels. Loading and
- * unloading block while a kernel is resident, so they happen in quiet moments (cuda_quiet_begin). A module is
- * constant once loaded; no locks of its own. On a device that only compiles, a module is its description.
+ * Loads compiled kernel files into the context and describes their kernels. Loading and unloading block while
+ * a kernel is resident, so they happen in quiet moments (cuda_quiet_begin). Takes no lock of its own: a
+ * loaded module is constant. On a device that only compiles, a module is the description alone. No kernel is
+ * launched here (cuda_launch.c).
  */
 #include "../device/device_records.h"
 #include "cuda_artifact.h"
@@ -19,7 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of an artifact that is the cubin, and the PTX behind it; NULL when there is none. */
+/*
+ * Finds the PTX behind the cubin of an artifact, and tells the size of the cubin; NULL when there is no PTX.
+ */
 static const char *find_ptx(const gyre_module_desc *desc, size_t *cubin_size)
 {
     struct cuda_artifact_end end;
@@ -48,8 +51,9 @@ static gyre_status read_attribute(gyre_device *device, CUfunction function, CUfu
 }
 
 /*
- * The driver's figures of a kernel count, for spilled registers as well where the driver compiled PTX. The question
- * completes the loading of a function that the driver loads lazily, which would block at the first launch.
+ * Asks the driver for a kernel's figures, which replace those of the file: where the driver compiled PTX,
+ * also its spilled registers. The question makes the driver finish loading a function that it loads lazily.
+ * Otherwise the first launch would block.
  */
 static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel, bool from_ptx)
 {
@@ -99,7 +103,7 @@ static gyre_status load_quietly(gyre_module *module, const void *image, bool is_
     return status == GYRE_OK ? ended : status;
 }
 
-/* The needs of a launch of the default shape. An actor runs in one block of its own shape. */
+/* Fills in what a launch of the default shape needs. An actor runs in one block of its own shape. */
 static void measure_kernel(gyre_module *module, struct cuda_kernel *kernel)
 {
     uint32_t threads = 0, shared_size = 0;
@@ -148,7 +152,7 @@ const struct cuda_kernel *cuda_module_find(const gyre_module *module, const char
     return NULL;
 }
 
-/* With a device that died, its loaded modules are gone. */
+/* Unloads a module. When the device died, its loaded modules are gone already. */
 void cuda_module_release(gyre_module *module)
 {
     if (!module)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread for each device watches over its kernels: it ends stays that have lasted long enough, hands on the lines that
- * handlers log, tells what blocks work on, and notices a device that died.
+ * Watches over the kernels of a GPU, in one thread for each GPU. The thread ends stays that have lasted long
+ * enough, brings kernels back (cuda_presence.c), hands on the lines that handlers log, tells what blocks work
+ * on, and notices a device that died.
  *
- * Lock: residents->lock, for which the thread does not wait.
+ * Lock: residents->lock. The thread skips a visit when another thread holds it.
  */
 #include "cuda_check.h"
 #include "cuda_context.h"
@@ -21,8 +22,9 @@
 
 #define MONITOR_PAUSE_NS 20000000
 #define MONITOR_LEAST_NS 250000
-#define SERIAL_STAY_NS   UINT64_C(50000000) /* of a kernel that keeps calls into the driver waiting */
-#define SERIAL_TURN_NS   UINT64_C(5000000)  /* ... and other kernels */
+/* longest stay of a kernel that keeps calls into the driver waiting */
+#define SERIAL_STAY_NS UINT64_C(50000000)
+#define SERIAL_TURN_NS UINT64_C(5000000) /* longest stay of a kernel that keeps other kernels waiting */
 
 static uint64_t longest_stay_ns(const gyre_resident *resident)
 {
@@ -35,7 +37,10 @@ static uint64_t longest_stay_ns(const gyre_resident *resident)
     return residents->serial ? SERIAL_STAY_NS : UINT64_MAX;
 }
 
-/* A stay that has lasted long enough ends, for a moment. */
+/*
+ * Orders the kernel to leave for a moment once its stay has lasted long enough, and brings it back when it
+ * has left.
+ */
 static void bound_stay(gyre_resident *resident)
 {
     if (!resident->leaving && gyre_clock_ns() - resident->started_ns < longest_stay_ns(resident))
@@ -47,7 +52,10 @@ static void bound_stay(gyre_resident *resident)
         cuda_resident_come_back(resident);
 }
 
-/* A kernel that handled nothing has logged nothing: an idle kernel costs a query, and ten times a second a small copy. */
+/*
+ * Looks at one kernel. A kernel that handled nothing has logged nothing, so an idle kernel costs one query,
+ * and ten times a second a small copy.
+ */
 static void watch_resident(gyre_resident *resident)
 {
     if (resident->on_device && cuda_resident_look(resident) == GYRE_LOST)
@@ -61,7 +69,10 @@ static void watch_resident(gyre_resident *resident)
         cuda_tell_look(resident);
 }
 
-/* Between two turns no call into the driver waits for a kernel. */
+/*
+ * Gives the device to the next kernel when no kernel is on it. Reads the logs first: now no call into the
+ * driver waits for a kernel.
+ */
 static void change_turns(struct cuda_residents *residents)
 {
     for (gyre_resident *resident = residents->first; resident; resident = resident->next)
@@ -72,7 +83,7 @@ static void change_turns(struct cuda_residents *residents)
     cuda_give_turn(residents);
 }
 
-/* Stays of few milliseconds, and kernels on their way out, are looked at more often. */
+/* Shortens the pause for a kernel whose stays are short (milliseconds), or that is about to leave. */
 static long sooner_pause(long pause_ns, const gyre_resident *resident)
 {
     const uint64_t quarter = longest_stay_ns(resident) / 4;
@@ -91,7 +102,7 @@ void *cuda_residents_watch(void *argument)
         nanosleep(&(struct timespec){0, pause_ns}, NULL);
         pause_ns = MONITOR_PAUSE_NS;
         if (pthread_mutex_trylock(&residents->lock) != 0)
-            continue; /* quiet: the thread that holds it looks at the streams itself */
+            continue; /* a quiet moment: the thread that holds the lock looks at the streams itself */
         for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
             if (cuda_enter(resident->device) == GYRE_OK && cuda_lost(resident->device) == GYRE_OK)
                 watch_resident(resident);

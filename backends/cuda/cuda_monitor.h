@@ -5,7 +5,7 @@
 
 #include "cuda_resident.h"
 
-/** The thread that watches over the kernels of `argument`, a struct cuda_residents, until `leave` is set. */
+/** The thread's function. `argument` is a struct cuda_residents; the thread ends when its `leave` is set. */
 void *cuda_residents_watch(void *argument);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders: one word in pinned memory tells a kernel to read its control word, or to leave the device for a while.
+ * Writes orders to kernels: one word in pinned memory tells a kernel to read its control word, or to leave
+ * the device for a while.
  *
  * Lock: the resident's order_lock.
  */
@@ -9,7 +10,7 @@
 
 #include "gyre/waiting.h"
 
-/* Writes the next order. Under order_lock, so that of two orders the later one stays. */
+/* Writes the next order. The caller holds order_lock, so the later of two orders is the one that stays. */
 static uint64_t write_order(gyre_resident *resident)
 {
     const uint64_t order = ++resident->order_count << 1 | (resident->leaving ? GYRE_ORDER_LEAVE : 0);

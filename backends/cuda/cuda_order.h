@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders, by which a kernel learns that its control word is new, or that it has to leave. */
+/* Orders: a kernel learns from an order that its control word is new, or that it has to leave the device. */
 #ifndef GYRE_CUDA_ORDER_H
 #define GYRE_CUDA_ORDER_H
 
@@ -7,8 +7,10 @@
 
 gyre_status cuda_notify(gyre_resident *resident);
 
-/** Tells the kernel to obey a new order: to read the control word, or (leaving) to yield. Returns the order's number. Under
- * residents->lock. */
+/**
+ * Tells the kernel to read its control word or, if `leaving`, to yield (leave the device for a while).
+ * Returns the order's number. The caller holds residents->lock.
+ */
 uint64_t cuda_resident_order(gyre_resident *resident, bool leaving);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds parts and tells whether they fit. No state: headers may change between two compiles. */
+/*
+ * Finds the files of precompiled parts (cuda_parts.h) and tells whether they fit a compile. Keeps no state:
+ * headers may change between two compiles.
+ */
 #include "cuda_parts.h"
 
 #include <dlfcn.h>
@@ -25,10 +28,10 @@ bool cuda_parts_name(const char *sm, const char *const *folders, char *name, siz
     return named;
 }
 
-/* The setting, or `cuda` beside the folder of this plugin. */
+/* Finds the folder of the parts: the setting `parts`, or `cuda` beside the folder of this plugin. */
 static bool find_folder(const gyre_device *device, char *folder, size_t size)
 {
-    static const char here; /* any address of this plugin */
+    static const char here; /* any address of this plugin, to find its file */
     Dl_info plugin;
     if (device->settings.parts[0])
         return (size_t)snprintf(folder, size, "%s", device->settings.parts) < size;
