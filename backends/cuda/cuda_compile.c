@@ -105,8 +105,9 @@ static void add_fixed(struct options *options, const char *own)
 }
 
 /*
- * Adds the options that differ between the products. A block of 1,024 threads leaves 64 registers to each
- * thread. The parts are limited as well, because they do not know which kernel they will be linked with.
+ * Adds the options that differ between the products. The parts may use 64
+ * registers a thread, the share of each thread in a block of 1,024: parts do not know the kernel they will be
+ * linked with.
  */
 static void add_form(struct options *options, enum form form)
 {
@@ -133,7 +134,7 @@ static void fill_options(struct options *options, const struct job *job, enum fo
         add_option(options, "--minimal"); /* no textures, no launches from the device: saves 7 ms */
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
         add_option(options,
-                   "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
+                   "--no-cache"); /* Gyre caches itself; in NVRTC's cache no unit is found twice */
     add_words(options, job->desc->options);
     /* no GPU runs this cubin, it only describes the kernels; of two such options NVRTC obeys the last one */
     if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)

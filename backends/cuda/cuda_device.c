@@ -329,15 +329,15 @@ enum {
     BLOCKS_EACH = 16,
     LARGE_BLOCKS =
         4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
-    LARGE_SHARE = 32,       /* one of so many multiprocessors gets a large block */
+    LARGE_SHARE = 32,       /* multiprocessors for each such block, at least */
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024
 };
 
 /*
- * The number of blocks for a kernel whose messages exceed a line. docs/backends/cuda.md says what more blocks
- * gain.
+ * The default number of blocks of a kernel whose messages exceed a line (a slot for small messages).
+ * docs/backends/cuda.md says what more blocks gain.
  */
 static uint32_t large_blocks(const gyre_device *device)
 {

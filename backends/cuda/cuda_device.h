@@ -17,8 +17,8 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info);
 uint32_t cuda_devices_count(const struct cuda_settings *settings, int count);
 
 /**
- * Fills in what the driver says about device->ordinal. Makes no context. INVALID if there is no such device,
- * UNAVAILABLE if it cannot run resident kernels.
+ * Fills in what the driver says about device->ordinal. Makes no context. INVALID or UNAVAILABLE if
+ * there is no such device; UNAVAILABLE if it cannot run resident kernels.
  */
 gyre_status cuda_device_describe(gyre_device *device);
 

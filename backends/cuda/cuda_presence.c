@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The presence of a kernel on its device: put onto it, seen to have left it, and put back after a while, which the
- * driver may refuse for a moment or for good.
+ * Puts a kernel onto its device, sees that it has left, and puts it back after a while. A kernel becomes
+ * resident on the GPU in cuda_resident_start, for the first time and after each absence; the driver call,
+ * cuLaunchCooperativeKernel, is in cuda_serial.c. The driver may refuse to take a kernel back, for a moment
+ * or for good.
  *
- * Locks: residents->lock is held throughout; the resident's order_lock inside it.
+ * Locks: the caller holds residents->lock throughout; the resident's order_lock is taken inside it.
  */
 #include "cuda_check.h"
 #include "cuda_failure.h"
@@ -21,9 +23,9 @@
 #include "gyre/waiting.h"
 
 #define POLL_NS    20000
-#define REFUSED_NS UINT64_C(2000000000) /* a kernel that the driver does not take back is lost then */
+#define REFUSED_NS UINT64_C(2000000000) /* a kernel that the driver has refused for so long is lost */
 
-/* A return is the end of an absence, which is counted once. */
+/* Counts an absence when the kernel returns, once. */
 static void note_absence(gyre_resident *resident)
 {
     gyre_control_absences *absences = &resident->control->absences;
@@ -31,7 +33,7 @@ static void note_absence(gyre_resident *resident)
     if (!resident->left_ns)
         return;
     resident->left_ns = 0;
-    /* relaxed, and no read-modify-write: this line has one writer, under residents->lock */
+    /* relaxed, and no read-modify-write: these words have one writer, under residents->lock */
     __atomic_store_n(&absences->total_ns, absences->total_ns + away_ns, __ATOMIC_RELAXED);
     if (away_ns > absences->longest_ns)
         __atomic_store_n(&absences->longest_ns, away_ns, __ATOMIC_RELAXED);
@@ -53,7 +55,8 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     resident->stay_range = cuda_range_open(device->host, resident->label);
     resident->left_ns = resident->ordered_ns;
     resident->ordered_ns = 0;
-    if (!device->residents->serial) /* else the driver may refuse it yet: the end of its stay tells */
+    /* where launches wait for their kernel (serial), the driver may still refuse: end_stay counts */
+    if (!device->residents->serial)
         note_absence(resident);
     return GYRE_OK;
 }
@@ -64,11 +67,11 @@ void cuda_resident_tell_lost(gyre_resident *resident, const char *why)
     if (__atomic_load_n(&line->lost, __ATOMIC_RELAXED))
         return;
     snprintf((char *)line->lost_why, sizeof line->lost_why, "%s", why);
-    /* release: pairs with the acquire of the waiting threads, which read the text then */
+    /* release: pairs with the acquire of the waiting threads, which then read the text */
     __atomic_store_n(&line->lost, 1, __ATOMIC_RELEASE);
 }
 
-/* After a refused launch: the kernel is lost, the device is not. */
+/* Gives a kernel up after a refused launch: the kernel is lost, the device is not. */
 static void give_up(gyre_resident *resident)
 {
     char why[sizeof resident->control->device.lost_why];
@@ -79,8 +82,8 @@ static void give_up(gyre_resident *resident)
 }
 
 /*
- * After a refusal: whether the launch is tried again. A kernel that was launched before fits, so a refusal may pass: the
- * monitor tries for a while, and no caller has to know.
+ * Returns whether a refused launch is tried again. The kernel was on the device before, so it fits, and the
+ * refusal may pass: the monitor tries for a while, and no caller has to know.
  */
 static bool stays_away(gyre_resident *resident)
 {
@@ -116,7 +119,10 @@ static void end_stay(gyre_resident *resident)
     cuda_stay_count(resident);
 }
 
-/* The kernel was not back: it is away since it left. OK when the launch is tried again. */
+/*
+ * Handles a refusal of a kernel that was taken to be back. In truth it has been away since it left. OK when
+ * the launch is tried again.
+ */
 static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
 {
     if (!cuda_resident_has_obeyed(resident) || !stays_away(resident)) {
@@ -128,11 +134,12 @@ static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
     return GYRE_OK;
 }
 
-/* AGAIN: the kernel has not ended; else the result that it ended with. */
+/* Returns AGAIN while the kernel has not ended, otherwise the result that it ended with. */
 static gyre_status ask_presence(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
-    if (resident->launcher) /* no call into the driver: it might wait for another kernel */
+    /* ask the launcher's thread: a call into the driver might wait for another kernel */
+    if (resident->launcher)
         return cuda_launcher_await(resident, 0);
     const CUresult result = device->driver->cuStreamQuery(resident->stream);
     if (cuda_class_of(result) == CUDA_CLASS_TRANSIENT)
@@ -140,7 +147,10 @@ static gyre_status ask_presence(gyre_resident *resident)
     return cuda_check_end(device, result, "cuStreamQuery");
 }
 
-/* Where launches wait for their kernel, a refused launch shows here. A kernel that was there before has left. */
+/*
+ * Where launches wait for their kernel, a refused launch shows in this function. A kernel that was on the
+ * device before has left.
+ */
 gyre_status cuda_resident_look(gyre_resident *resident)
 {
     gyre_device *device = resident->device;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Residents make room: loading, unloading and unregistering block while any kernel of the context is resident, so all
- * kernels leave at a message boundary before the call, and come back after it.
+ * Makes quiet moments, in which no kernel is on the device. Loading, unloading and unregistering block while
+ * any kernel of the context is resident. So all kernels leave at a message boundary before such a call, and
+ * come back after it (cuda_presence.c).
  *
  * Lock: residents->lock from cuda_quiet_begin to cuda_quiet_end.
  */
@@ -14,7 +15,7 @@
 
 #include "gyre/waiting.h"
 
-/* a handler that does not come back for so long keeps everybody waiting */
+/* a handler that runs for longer than this, when its kernel is to leave, keeps everybody waiting */
 #define LEAVE_LIMIT_NS UINT64_C(10000000000)
 
 static bool is_away(const gyre_resident *resident)
@@ -35,9 +36,9 @@ gyre_status cuda_give_turn(struct cuda_residents *residents)
 }
 
 /*
- * Brings all kernels back that left the device and have not been told to stop for good. A kernel that did not leave in
- * time, because a handler does not return, cannot be called back: some of its blocks are gone. The monitor brings it
- * back when its last block is gone.
+ * Brings back all kernels that left the device and were not told to stop for good. A kernel is not brought
+ * back here if it did not leave in time, because a handler does not return: some of its blocks are gone
+ * already. The monitor brings it back when its last block is gone.
  */
 static gyre_status bring_back(gyre_device *device)
 {

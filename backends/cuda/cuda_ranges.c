@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's half of NVTX 3, without its headers: the profiler names its library in NVTX_INJECTION64_PATH,
- * or has it in the process already; its entry point gets access to our tables of function pointers, and
- * puts its own functions there. No lock: everything is settled once, before the first range.
+ * Marks ranges for profilers: the client's half of NVTX 3, without the vendor's headers. A profiler names its
+ * library in NVTX_INJECTION64_PATH, or is loaded into the process already. Its entry point gets access to our
+ * table of function pointers and puts its own functions there. Takes no lock: all of this happens once,
+ * before the first range.
  */
 #include "cuda_ranges.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of the protocol. */
+/* Numbers of the NVTX protocol. */
 enum {
     EXPORT_CALLBACKS = 1,
     EXPORT_VERSION = 3,
@@ -31,9 +32,9 @@ typedef const void *(*get_export)(uint32_t table);
 typedef int (*tool_entry)(get_export exports);
 
 static function slots[CORE_SIZE];
-static function *table[CORE_SIZE + 1]; /* the table for the tool: the place of each function, then NULL */
+static function *table[CORE_SIZE + 1]; /* the table that the tool fills: places of its functions, then NULL */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Thread_local const gyre_host *once_host; /* of the thread that settles it */
+static _Thread_local const gyre_host *once_host; /* the host of the thread that looks for the tool */
 static bool attached;
 
 static int module_functions(int module, function ***out, unsigned *size)
@@ -42,7 +43,7 @@ static int module_functions(int module, function ***out, unsigned *size)
         return 0;
     *out = table;
     if (size)
-        *size = CORE_SIZE; /* as the vendor's client says it: without the NULL at the end */
+        *size = CORE_SIZE; /* as the vendor's client counts: without the NULL at the end */
     return 1;
 }
 
@@ -67,7 +68,7 @@ static const void *find_exports(uint32_t which)
     return which == EXPORT_CALLBACKS ? (const void *)&callbacks : which == EXPORT_VERSION ? &version : NULL;
 }
 
-/* A function out of a symbol's address, which ISO C has no cast for. */
+/* Turns a symbol's address into a function pointer. ISO C has no cast for that. */
 static tool_entry as_entry(void *address)
 {
     tool_entry entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a cubin's symbols to descriptions of kernels. The texts stay where they are, in a copy of the cubin
- * that the records own. No locks: a module is read by one thread and constant afterwards.
+ * Turns a cubin's symbols into descriptions of kernels. The texts stay in a copy of the cubin, which the
+ * records own. Takes no lock: one thread reads a module, and afterwards it is constant.
  */
 #include "cuda_records.h"
 #include "cuda_elf.h"
@@ -15,12 +15,15 @@
 enum { SYSTEM_SHARED = 1024 };
 
 struct cuda_records {
-    struct cuda_elf elf; /* of the copy */
+    struct cuda_elf elf; /* the symbols of `copy` */
     void *copy;
     struct device_types *types;
 };
 
-/* The text in a variable `PREFIX NAME`; NULL when there is none that ends. */
+/*
+ * Returns the text in the variable `PREFIX NAME`; NULL when there is no such variable or its text does not
+ * end.
+ */
 static const char *find_text(const void *self, const char *prefix, const char *name)
 {
     const struct cuda_records *records = self;
@@ -46,7 +49,10 @@ static bool find_layout(const void *self, const char *name, gyre_u64 layout[2])
     return true;
 }
 
-/* The bytes that the system reserves since 8.0 count as shared memory in the file, and are no part of a block's limit. */
+/*
+ * Fills in what the assembler noted. Since capability 8.0 a file counts the bytes that the system reserves as
+ * shared memory. They are subtracted, because they do not count against a block's limit.
+ */
 static gyre_status read_function(const struct device_file *file, const gyre_module *module,
                                  struct cuda_kernel *kernel)
 {
@@ -99,7 +105,8 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
         if (is_kernel(elf, i, &symbol))
             status = read_kernel(file, module, &symbol);
     qsort(module->kernels, module->kernel_count, sizeof *module->kernels, compare_lines);
-    for (uint32_t i = 0; i < module->kernel_count; i++) /* sorting moved what names point to */
+    /* the kernels were sorted: what their names point to has moved */
+    for (uint32_t i = 0; i < module->kernel_count; i++)
         module->kernels[i].record.name = module->kernels[i].seen.name;
     return status;
 }

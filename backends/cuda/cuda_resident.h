@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of launched kernels: a kernel, and what its GPU has for all kernels. cuda_residents.c makes the latter,
- * cuda_launch.c makes and frees kernels, cuda_presence.c puts them onto the device and sees them leave it, cuda_quiet.c has
- * all of them leave for a while, and cuda_monitor.c watches over them. cuda_service.c, cuda_memory.c and cuda_transfer.c use
- * the stream beside them.
+ * The objects of launched kernels: a resident (a launched kernel), and what a GPU has for all its residents.
+ *
+ * A kernel's way onto the GPU and off it:
+ *   cuda_launch.c     chooses the shape, makes a resident and its memory, and calls cuda_resident_start
+ *   cuda_presence.c   cuda_resident_start puts the kernel onto the GPU, at first and after each absence
+ *   cuda_serial.c     makes the driver call for that, cuLaunchCooperativeKernel, the only one in this folder
+ *   cuda_order.c      tells a kernel to leave; it then ends its driver call and keeps its positions in memory
+ *   cuda_quiet.c      has all kernels leave for a while and brings them back
+ *   cuda_monitor.c    watches over kernels, ends long stays and brings kernels back
+ *   cuda_residents.c  makes and frees what all kernels of a GPU share; it launches nothing
+ *
+ * cuda_service.c, cuda_memory.c and cuda_transfer.c use the service stream, which never holds a kernel.
  */
 #ifndef GYRE_CUDA_RESIDENT_H
 #define GYRE_CUDA_RESIDENT_H
@@ -14,22 +22,22 @@
 enum { CUDA_RESIDENTS_MAX = 64, CUDA_LOG_LINES = 1024 };
 
 /**
- * The part of a GPU that all kernels of this process share, whichever runtime launched them: they have one context, and
- * a call that makes one of them wait for another concerns them all.
+ * What all kernels of this process on one GPU share, whichever runtime launched them. They have one context,
+ * and a call that makes one kernel wait for another concerns all of them.
  */
 struct cuda_residents {
-    pthread_mutex_t lock; /* the list, and context-wide work: leaving, loading, unloading, unregistering */
-    uint32_t users;       /* opened devices */
+    pthread_mutex_t lock; /* the list, and work on the context: leaving, loading, unloading, unregistering */
+    uint32_t users;       /* opened devices that stand for this GPU */
     struct gyre_resident *first;
-    CUstream service;         /* transfers, allocations; never a kernel */
-    gyre_cuda_orders *orders; /* pinned; one line a resident */
+    CUstream service;         /* transfers and allocations run in it; never a kernel */
+    gyre_cuda_orders *orders; /* pinned memory; one line for each resident */
     CUdeviceptr device_orders;
-    uint64_t taken;     /* which lines are in use */
-    atomic_bool serial; /* a launch returns only once its kernel has left (cuda_serial.c); never taken back */
-    bool launches_known; /* a launch returned while its kernel stayed: the others will too */
+    uint64_t taken;      /* bits: the lines of `orders` that are in use */
+    atomic_bool serial;  /* a launch returns only once its kernel has left (cuda_serial.c); never reset */
+    bool launches_known; /* a launch returned while its kernel stayed, so other launches do, too */
     pthread_t monitor;
     bool monitor_started;
-    uint32_t leave; /* atomic: the monitor is to end */
+    uint32_t leave; /* atomic: 1 tells the monitor to end */
 };
 
 struct gyre_resident {
@@ -39,48 +47,52 @@ struct gyre_resident {
     CUstream stream;
     gyre_control_region *control;
     bool control_registered;
-    uint32_t line; /* of residents->orders */
+    uint32_t line; /* the resident's line in residents->orders */
     uint32_t threads, blocks, shared_size, sms;
-    CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the blocks' stages */
+    CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the stages of the blocks */
     size_t relay_offset, arrived_offset, turns_offset, log_offset, stage_offset, memory_size;
     gyre_cuda_arguments arguments;
 
     pthread_mutex_t order_lock;
     uint64_t order_count;
-    /* Orders tell the kernel to yield, and it comes back. Written under residents->lock and order_lock, read under either. */
+    /*
+     * Orders tell the kernel to yield; it comes back later. Written under residents->lock and order_lock,
+     * read under either lock.
+     */
     bool leaving;
-    uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
-    uint64_t left_ns;      /* of the absence that its last start ended; 0: there was none, or it is counted */
-    uint64_t residency_ns; /* how long it stays at most; 0: unbounded */
-    uint64_t stay_range;   /* of a profiler; from its start to its leave */
-    CUevent arrived, gone; /* around a stay; NULL unless stays are measured */
-    char label[96];        /* ... and its name */
-    struct cuda_launcher *launcher; /* launches it in a thread of its own; NULL: it never needed one */
+    /* when the kernel was put onto the device, and when it was told to leave */
+    uint64_t started_ns, ordered_ns;
+    uint64_t left_ns;      /* when the absence before the last start began; 0: none, or it is counted */
+    uint64_t residency_ns; /* the longest stay; 0: unbounded */
+    uint64_t stay_range;   /* a profiler's range, from start to leave */
+    CUevent arrived, gone; /* events around a stay; NULL unless stays are measured */
+    char label[96];        /* the name of stay_range */
+    struct cuda_launcher *launcher; /* launches the kernel in a thread; NULL: never needed */
 
-    bool on_device;               /* under residents->lock: launched, and nobody saw it end */
-    CUresult answer;              /* of the last launch */
-    const char *call;             /* that answered so */
-    uint64_t refused_ns;          /* since when the driver refuses to have it back; 0: it does not */
-    uint64_t log_handled;         /* of the monitor: messages handled when it last looked at the log */
-    uint32_t log_next;            /* log lines passed on */
-    struct cuda_telling *telling; /* of the monitor: what its blocks were at */
+    bool on_device;               /* launched, and nobody saw it end; under residents->lock */
+    CUresult answer;              /* the driver's answer to the last launch */
+    const char *call;             /* the driver call that answered so */
+    uint64_t refused_ns;          /* when the driver first refused to take the kernel back; 0: it does not */
+    uint64_t log_handled;         /* the monitor's: messages handled when it last looked at the log */
+    uint32_t log_next;            /* log lines handed on */
+    struct cuda_telling *telling; /* the monitor's: what the blocks were at when it last looked */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };
 
-/** The lines of its blocks. */
+/** The lines of the resident's blocks in the control region. */
 static inline gyre_control_block *cuda_resident_lines(const gyre_resident *resident)
 {
     return (gyre_control_block *)(resident->control + 1);
 }
 
-/** Whether the kernel runs: it obeyed the first command, whether or not the call that launched it returned. */
+/** Whether the kernel runs: it obeyed the first command. The call that launched it may still be waiting. */
 static inline bool cuda_resident_has_obeyed(const gyre_resident *resident)
 {
     return __atomic_load_n(&cuda_resident_lines(resident)[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
 }
 
-/** Messages that its blocks handled since it was launched. */
+/** Messages that the resident's blocks handled since the kernel was launched. */
 static inline uint64_t cuda_resident_handled(const gyre_resident *resident)
 {
     uint64_t sum = 0;

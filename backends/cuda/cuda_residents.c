@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of a GPU that all kernels of this process share (struct cuda_residents): made when the first runtime opens the
- * GPU, freed when the last one closes it.
+ * Makes what all kernels of a GPU share (struct cuda_residents: the service stream, the memory for orders,
+ * the monitor's thread) when the first runtime opens the GPU, and frees it when the last runtime closes it.
+ * No kernel is launched here: cuda_presence.c puts kernels onto the GPU, by the driver call in cuda_serial.c.
  *
- * Lock: table_lock, of the table of GPUs, outermost: held while residents are made and destroyed.
+ * Lock: table_lock, of the table of GPUs, outermost. It is held while residents are made and destroyed.
  */
 #include "cuda_check.h"
 #include "cuda_context.h"
@@ -26,13 +27,15 @@ static gyre_status keep_freed_memory(gyre_device *device)
                                     "cuDeviceGetDefaultMemPool");
     if (status != GYRE_OK)
         return status;
-    /* giving memory back to the system would wait for resident kernels */
+    /* freed memory stays in the pool: returning it to the system would wait for resident kernels */
     return cuda_check(device,
                       device->driver->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
                       "cuMemPoolSetAttribute");
 }
 
-/* One for each GPU that this process uses, by its number in the driver; guarded by `table_lock`. */
+/*
+ * One entry for each GPU that this process uses, by the driver's number of the GPU; guarded by `table_lock`.
+ */
 enum { GPUS_MAX = 256 };
 static struct cuda_residents *table[GPUS_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches that wait for their kernel: with CUDA_LAUNCH_BLOCKING=1, and under profilers and debuggers that
- * run one kernel at a time, the launch of a kernel that stays does not return. Each kernel then has a thread
- * that sits in the call, and its stay is bounded, so that others have their turn.
+ * Makes the call that puts a kernel onto the GPU: cuLaunchCooperativeKernel, in put_into_stream, the only
+ * launch in this folder. Its caller is cuda_resident_start (cuda_presence.c). Usually the call returns at
+ * once while the kernel stays on the GPU.
  *
- * The environment may say whether launches wait. Else the first launch of the process on a device is made from
- * such a thread: if it returns while its kernel stays, launches do not wait.
+ * With CUDA_LAUNCH_BLOCKING=1, and under profilers and debuggers that run one kernel at a time, the call does
+ * not return before its kernel leaves. Then each kernel has a thread that sits in the call (its launcher),
+ * and the kernel's stay is bounded, so that other kernels have their turn.
  *
- * A thread that is late looks like a launch that waits, and its kernel would be taken for gone while it stays. So where
- * launches are known to wait, the thread waits for the stream as well, which costs nothing where they do.
+ * The environment may say whether launches wait. Otherwise the first launch of the process on a device is
+ * made from a launcher's thread: if the call returns while its kernel stays, launches do not wait.
+ *
+ * A thread that is merely late looks like a launch that waits, and its kernel would be taken for gone while
+ * it stays. So where launches are known to wait, the thread waits for the stream as well, which costs nothing
+ * there.
  *
  * Lock: a launcher's own, not held during calls into the driver; lost_lock (cuda_check.c) inside it.
  */
@@ -24,7 +29,7 @@
 #include <string.h>
 #include <time.h>
 
-/* a launch returns after some 10 us, unless it waits for its kernel */
+/* a launch that does not wait for its kernel returns after some 10 us */
 #define PATIENCE_NS     UINT64_C(100000000)
 #define PATIENCE_ROUNDS 100
 
@@ -34,7 +39,7 @@ struct cuda_launcher {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* on the clock of deadlines */
     bool wanted, running, ending;
-    bool waits; /* for the kernel to end, also behind a launch that does not */
+    bool waits; /* the thread waits for the end of the kernel, even if the launch does not */
 };
 
 bool cuda_serial_expected(const gyre_host *host)
@@ -73,7 +78,7 @@ static void launch_kernel(gyre_resident *resident)
     resident->answer = put_into_stream(resident);
 }
 
-/* The result of a launch that returned. */
+/* Turns the answer to a launch that returned into a status. */
 static gyre_status judge_launch(gyre_resident *resident)
 {
     return cuda_check(resident->device, resident->answer, resident->call);
@@ -81,7 +86,10 @@ static gyre_status judge_launch(gyre_resident *resident)
 
 /* ---- the thread ---- */
 
-/* Under the lock. As with a stream: a transient answer says nothing about the kernel, any other is its end. */
+/*
+ * Waits for the end of the kernel in its stream. The caller holds the launcher's lock. A transient answer
+ * says nothing about the kernel; any other answer is its end.
+ */
 static void await_kernel(struct cuda_launcher *launcher)
 {
     gyre_resident *resident = launcher->resident;
@@ -148,7 +156,10 @@ static gyre_status make_launcher(gyre_resident *resident)
                                          strerror(error), gyre_lack_remedy(error));
 }
 
-/* As launch, in the thread; does not wait for it. */
+/*
+ * Tells the launcher's thread to launch the kernel, and does not wait for it. Makes the thread when there is
+ * none.
+ */
 static gyre_status start_launcher(gyre_resident *resident)
 {
     gyre_status status = resident->launcher ? GYRE_OK : make_launcher(resident);
@@ -178,8 +189,10 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
     return status;
 }
 
-/* Takes the launch for one that waits for its kernel: AGAIN, and its call ends with the kernel. When the call has returned
- * meanwhile: its result. */
+/*
+ * Decides that the launch waits for its kernel, and returns AGAIN: the call will end with the kernel. If the
+ * call has returned meanwhile, returns the result of the launch.
+ */
 static gyre_status keep_launcher(gyre_resident *resident)
 {
     struct cuda_launcher *launcher = resident->launcher;
@@ -208,7 +221,10 @@ void cuda_launcher_destroy(gyre_resident *resident)
 
 /* ---- which way it is ---- */
 
-/* The first launch on this device, which shows whether launches wait. AGAIN: they wait for their kernel. */
+/*
+ * Makes the first launch on this device, which shows whether launches wait for their kernel. Returns AGAIN if
+ * they do.
+ */
 static gyre_status start_first(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -219,7 +235,7 @@ static gyre_status start_first(gyre_resident *resident)
     for (int round = 0;
          round < PATIENCE_ROUNDS && status == GYRE_AGAIN && !cuda_resident_has_obeyed(resident); round++)
         status = cuda_launcher_await(resident, PATIENCE_NS);
-    if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
+    if (status == GYRE_AGAIN) /* the kernel runs: its call has a moment more to return */
         status = cuda_launcher_await(resident, PATIENCE_NS);
     if (status == GYRE_AGAIN)
         status = keep_launcher(resident);

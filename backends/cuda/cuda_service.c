@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands in the service stream, for every file that has device memory. No locks. */
+/*
+ * Makes commands in the service stream (the stream without kernels), for every file that has device memory.
+ * Takes no lock: the driver orders the commands of a stream.
+ */
 #include "cuda_service.h"
 
 #include "cuda_check.h"

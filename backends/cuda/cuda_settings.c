@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.cuda], which its drop-in introduces: ranges are checked here only. */
+/*
+ * Reads the keys of [backend.cuda]. The plugin's drop-in file of configuration declares the keys; their
+ * ranges are checked here only.
+ */
 #include "cuda_backend.h"
 #include "cuda_settings.h"
 
@@ -30,7 +33,7 @@ static gyre_status read_number(const gyre_host *host, const gyre_parameter *para
     return GYRE_OK;
 }
 
-/* "device", or an architecture: "sm_90", and "sm_90a" for the vendor's variants of one. */
+/* Reads "device", or an architecture: "sm_90", or the vendor's variant "sm_90a". */
 static gyre_status read_architecture(const gyre_host *host, const gyre_parameter *parameter, char *out,
                                      size_t size)
 {
@@ -47,7 +50,10 @@ static gyre_status read_architecture(const gyre_host *host, const gyre_parameter
     return GYRE_OK;
 }
 
-/* "all", or numbers of the driver's and UUIDs as `nvidia-smi -L` prints them, or their beginnings. */
+/*
+ * Reads "all", or a list of the driver's numbers and UUIDs (as `nvidia-smi -L` prints them, or the beginning
+ * of one).
+ */
 static gyre_status read_devices(const gyre_host *host, const gyre_parameter *parameter, char *out,
                                 size_t size)
 {
@@ -109,7 +115,7 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_path(host, parameter, settings->nvrtc, sizeof settings->nvrtc);
     if (!strcmp(key, "parts"))
         return read_path(host, parameter, settings->parts, sizeof settings->parts);
-    return GYRE_OK; /* other keys are the core's */
+    return GYRE_OK; /* the core reads the other keys */
 }
 
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,

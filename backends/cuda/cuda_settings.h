@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.cuda]. */
+/* The keys of [backend.cuda], parsed. */
 #ifndef GYRE_CUDA_SETTINGS_H
 #define GYRE_CUDA_SETTINGS_H
 
@@ -7,21 +7,22 @@
 
 #include "gyre/backend.h"
 
-#define CUDA_RESIDENCY_AUTO UINT32_MAX /* as the device and the process need it */
+#define CUDA_RESIDENCY_AUTO UINT32_MAX /* the stay is as long as the device and the process allow */
 
 /** The keys of [backend.cuda], parsed. */
 struct cuda_settings {
-    uint32_t sms;          /* multiprocessors that kernels may use together; 0: all */
-    uint32_t pause_ns;     /* between two polls of an idle block */
-    uint32_t residency_ms; /* how long a kernel stays at a stretch; 0: unbounded; CUDA_RESIDENCY_AUTO */
-    /* "0,1" or UUIDs: which of the driver's devices are 0, 1, ... here; "": all, in its order */
+    uint32_t sms;      /* multiprocessors that all kernels together may use; 0: all */
+    uint32_t pause_ns; /* an idle block's pause between two polls */
+    /* the longest stay of a kernel at a stretch; 0: unbounded; or CUDA_RESIDENCY_AUTO */
+    uint32_t residency_ms;
+    /* "0,1" or UUIDs: the driver's devices that are 0, 1, ... here; "": all, in the driver's order */
     char devices[512];
-    char compile_for[32]; /* "sm_90": a device that only compiles; "" for one of the driver */
-    char nvrtc[PATH_MAX]; /* the compiler's library; "": by its known names */
-    char parts[PATH_MAX]; /* the folder of cuda_parts.h's files; "": beside this plugin's */
+    char compile_for[32]; /* "sm_90": a device that only compiles; "": a device of the driver */
+    char nvrtc[PATH_MAX]; /* path of the compiler's library; "": by its known names */
+    char parts[PATH_MAX]; /* the folder of the files of cuda_parts.h; "": beside this plugin */
 };
 
-/** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
+/** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                struct cuda_settings *settings);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The size of a kernel's blocks, and the number of them that a multiprocessor holds. Arithmetic only, no state, also for
- * devices that only compile. At a launch the driver's own figure of the second counts.
+ * Computes the size of a kernel's blocks, and how many blocks a multiprocessor holds. Arithmetic only, no
+ * state: it works for devices that only compile, too. A launch uses the driver's own figure for how many
+ * blocks a multiprocessor holds (cuda_launch.c).
  */
 #include "cuda_backend.h"
 #include "cuda_shape.h"
@@ -11,9 +12,9 @@ enum {
     WARP = 32,
     THREADS_MIN = 64,
     ACTOR_THREADS = 128,
-    REGISTERS = 65536,   /* of a multiprocessor, on all since 7.0 */
-    REGISTER_UNIT = 256, /* a warp's registers are handed out in these */
-    SYSTEM_SHARED = 1024 /* of each block, since 8.0 */
+    REGISTERS = 65536,   /* of a multiprocessor, for all capabilities since 7.0 */
+    REGISTER_UNIT = 256, /* the registers of a warp are a multiple of this */
+    SYSTEM_SHARED = 1024 /* of each block, since capability 8.0 */
 };
 
 static uint64_t align_up(uint64_t value, uint32_t unit)
@@ -21,14 +22,17 @@ static uint64_t align_up(uint64_t value, uint32_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* A kernel whose messages fit lines moves them through shared memory: a window of slots for each thread. */
+/*
+ * Whether all messages of the kernel fit lines (small slots of a fixed size). Such a kernel moves them
+ * through shared memory: a window of slots for each thread.
+ */
 static bool uses_lines(const struct cuda_kernel *kernel)
 {
     return kernel->record.form == GYRE_FORM_LANE && kernel->record.request->size <= GYRE_SLOT_SMALL_PAYLOAD &&
            kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* Bytes of one message in a stage: request and reply with their headers; never 0. */
+/* Bytes of one message in a stage (room in shared memory): request and reply with their headers; never 0. */
 static uint64_t staged_size(const struct cuda_kernel *kernel)
 {
     uint64_t reply = kernel->record.reply->size;
@@ -53,7 +57,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The messages of an actor for which there is room. */
+/* The number of messages for which an actor has room. */
 static uint64_t actor_window(uint64_t each)
 {
     const uint64_t some = least_of(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
@@ -61,9 +65,9 @@ static uint64_t actor_window(uint64_t each)
 }
 
 /*
- * Shared memory for the messages of a kernel that stages them: a window for each worker, or for the block, or
- * none at all where no message fits. Kernels use as much of it as they can (gyre_stage_ in cuda_stage.h), and rely
- * only on GYRE_CUDA_ROOM.
+ * Shared memory for the messages of a kernel that stages them: room for the messages of each worker or of the
+ * block, or none where not even one message fits. Kernels use as much of it as they can (gyre_stage_ in
+ * cuda_stage.h). They rely only on GYRE_CUDA_ROOM.
  */
 static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit, bool tight)
 {
@@ -84,8 +88,9 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 }
 
 /*
- * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
- * helpers. Shared memory holds scratch and, as far as it reaches, the messages at work.
+ * Chooses threads and dynamic shared memory of a block. A block kernel has as many threads as lanes; other
+ * kernels have helper threads in addition. Shared memory holds the scratch and, as far as it reaches, the
+ * messages at work.
  */
 void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes, bool tight,
                       uint32_t *threads_out, uint32_t *shared_size)

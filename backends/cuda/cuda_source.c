@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that a compile reads, each once; includes of a unit; and the compiler's messages. A search belongs to
- * its call, files to their compile. Whatever the texts hold, paths too long or unreadable files are left out
- * of the list: the compiler then fails on them itself.
+ * Reads the files of a compile, each once; finds the includes of a unit; reads the compiler's messages. A
+ * search belongs to one call, and files belong to one compile. Paths that are too long and files that cannot
+ * be read are left out of the list: the compiler then reports them itself.
  */
 #include "cuda_source.h"
 
@@ -18,11 +18,11 @@
 /* ---- files ---- */
 
 struct file {
-    char *path, *text; /* text NULL: it cannot be read */
+    char *path, *text; /* text NULL: the file cannot be read */
 };
 
 struct folder {
-    char *name, *real; /* real NULL: there is none */
+    char *name, *real; /* real NULL: there is no such folder */
 };
 
 struct cuda_files {
@@ -54,7 +54,10 @@ void cuda_files_destroy(struct cuda_files *files)
     free(files);
 }
 
-/* The elements that an array of `count` grows to: a power of two, from 64 on; 0: there is room. */
+/*
+ * The number of elements that an array of `count` elements grows to: a power of two, from 64 on; 0: there is
+ * room left.
+ */
 static size_t grown_count(size_t count)
 {
     return count == 0 ? 64 : count >= 64 && (count & (count - 1)) == 0 ? 2 * count : 0;
@@ -73,7 +76,7 @@ static bool add_file(struct cuda_files *files, const char *path)
     return copy != NULL;
 }
 
-/* The file's text, which is read once; NULL when it cannot be. */
+/* Returns the file's text, which is read once; NULL when the file cannot be read. */
 static const char *text_of(struct cuda_files *files, const char *path)
 {
     for (size_t i = 0; i < files->file_count; i++)
@@ -82,7 +85,7 @@ static const char *text_of(struct cuda_files *files, const char *path)
     return add_file(files, path) ? files->files[files->file_count - 1].text : NULL;
 }
 
-/* The canonical path of a folder, which is asked for once; NULL when there is none. */
+/* Returns the canonical path of a folder, asking the system once; NULL when there is no such folder. */
 static const char *real_folder(struct cuda_files *files, const char *name)
 {
     char real[PATH_MAX];
@@ -107,7 +110,7 @@ static const char *real_folder(struct cuda_files *files, const char *name)
 struct search {
     struct cuda_files *files;
     const char *const *folders;
-    char **paths; /* found so far; those from `next` on were not scanned yet */
+    char **paths; /* files found so far; from number `next` on they are not scanned yet */
     size_t count, room, next;
     bool exhausted;
 };
@@ -133,8 +136,8 @@ static void add_path(struct search *search, const char *path)
 }
 
 /*
- * Adds FOLDER/NAME when there is such a file. Folders are made canonical, and names that go up, so that each
- * file stands there once.
+ * Adds FOLDER/NAME if there is such a file. The folder's path is made canonical, and so is a name with "..",
+ * so that each file is listed once.
  */
 static bool try_folder(struct search *search, const char *folder, const char *name)
 {
@@ -151,7 +154,10 @@ static bool try_folder(struct search *search, const char *folder, const char *na
     return true;
 }
 
-/* Beside the including file first, as "NAME" asks for; <NAME> finds only more than it should. */
+/*
+ * Looks for an included file, beside the including file first, as "NAME" asks for. For <NAME> that may find
+ * too many files, never too few.
+ */
 static void find_file(struct search *search, const char *includer, const char *name)
 {
     char beside[PATH_MAX];
@@ -171,7 +177,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* The name in an #include line, or false. */
+/* Reads the name in an #include line. False when the line is no #include. */
 static bool read_include(const char *line, char *name, size_t size)
 {
     line = skip_blanks(line);
@@ -209,7 +215,7 @@ static bool write_list(const struct search *search, const char *list_path)
     return fclose(list) == 0 && fine;
 }
 
-/* `visit` gets each text. */
+/* Finds the files that the unit includes, directly or not, and calls `visit` with the text of each. */
 static void search_includes(struct search *search, const char *unit, const char *unit_path,
                             void (*visit)(const char *text, uint64_t *digest), uint64_t *digest)
 {
@@ -243,7 +249,7 @@ bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const c
     return fine;
 }
 
-/* FNV-1a. */
+/* Adds the text to an FNV-1a hash. */
 static void add_to_digest(const char *text, uint64_t *digest)
 {
     for (; *text; text++)
@@ -261,7 +267,7 @@ bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char
     return fine;
 }
 
-/* The length of the folder above Gyre's headers in that path; 0: the path is not that of their first header. */
+/* The length of the folder above Gyre's headers in that path; 0 when the path is not the path of kernel.h. */
 static size_t root_length(const char *path)
 {
     static const char first[] = "/gyre/kernel.h";
@@ -289,7 +295,7 @@ size_t cuda_files_headers(const struct cuda_files *files, const char **names, co
 
 /* ---- messages ---- */
 
-/* "FILE(LINE): error: text" becomes "FILE:LINE: text"; false when the line is none. */
+/* Turns "FILE(LINE): error: text" into "FILE:LINE: text". False when the line has another form. */
 static bool read_located(const char *line, const char *end, char *sentence, size_t size)
 {
     static const char *const labels[] = {": error: ", ": catastrophic error: ", ": error #"};
@@ -303,7 +309,7 @@ static bool read_located(const char *line, const char *end, char *sentence, size
         if (open == line || open[-1] != '(')
             continue;
         const char *text = label + strlen(labels[i]);
-        if (text[-1] == '#') /* a diagnostic's number, up to the next ": " */
+        if (text[-1] == '#') /* the number of a diagnostic: skip it, up to the next ": " */
             text = strstr(text, ": ") && strstr(text, ": ") < end ? strstr(text, ": ") + 2 : text;
         snprintf(sentence, size, "%.*s:%.*s: %.*s", (int)(open - 1 - line), line, (int)(label - 1 - open),
                  open, (int)(end - text), text);
@@ -323,7 +329,7 @@ static const char *next_line(const char *line)
     return *end ? end + 1 : NULL;
 }
 
-/* First an error with a place; then one of the assembler or of NVRTC itself. */
+/* Looks for an error with a place first, then for an error of the assembler or of NVRTC itself. */
 void cuda_first_error(const char *log, char *sentence, size_t size)
 {
     sentence[0] = '\0';

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures how long a kernel stayed on its device, by events of the device itself: one before and one behind the
- * launch, in the kernel's stream. They cost two calls a stay, so a kernel has them only on request. The line with the
- * figures has one writer, the thread that holds residents->lock; the core writes `timed` in it. After a failure here
- * the stay is not counted, and everything else goes on.
+ * Measures how long a kernel stayed on its device, by two events of the device in the kernel's stream, before
+ * and after the launch. They cost two driver calls a stay, so a kernel has them only when its stays are to be
+ * measured. The figures' words have one writer, the thread that holds residents->lock; the core writes
+ * `timed` beside them. After a failure here the stay is not counted, and all else goes on.
  */
 #include "cuda_check.h"
 #include "cuda_resident.h"
@@ -52,7 +52,7 @@ void cuda_stay_count(gyre_resident *resident)
     if (result != CUDA_SUCCESS)
         return;
     const uint64_t stay_ns = (uint64_t)((double)milliseconds * 1e6);
-    /* relaxed, and no read-modify-write: one writer */
+    /* relaxed, and no read-modify-write: these words have one writer */
     __atomic_store_n(&line->stayed_ns, line->stayed_ns + stay_ns, __ATOMIC_RELAXED);
     if (stay_ns > line->longest_stay_ns)
         __atomic_store_n(&line->longest_stay_ns, stay_ns, __ATOMIC_RELAXED);

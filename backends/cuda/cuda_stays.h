@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures how long kernels stay on their device. */
+/* Measures how long a kernel stays on its device at a stretch. */
 #ifndef GYRE_CUDA_STAYS_H
 #define GYRE_CUDA_STAYS_H
 
 #include "cuda_resident.h"
 
-/** Makes the events of a kernel whose stays are to be measured. Context current. */
+/** Makes the events of a kernel whose stays are to be measured. The context is current. */
 gyre_status cuda_stays_prepare(gyre_resident *resident);
-/** Record an event before and behind the launch, in its stream. */
+/** The two functions record an event before and after the launch, in the kernel's stream. */
 void cuda_stay_begins(gyre_resident *resident);
 void cuda_stay_ends(gyre_resident *resident);
-/** Counts a stay after its end was seen. Under residents->lock, context current. */
+/** Counts a stay after its end was seen. The caller holds residents->lock, and the context is current. */
 void cuda_stay_count(gyre_resident *resident);
-/** Frees the events. Accepts a resident without events. Context current. */
+/** Frees the events. Accepts a resident without events. The context is current. */
 void cuda_stays_finish(gyre_resident *resident);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work of a kernel's blocks, for a person who wonders why no reply comes. The blocks' workers note it in memory of the
- * device (gyre_cuda_turns). Here the notes are copied when the monitor comes by, and written into the blocks' lines: which
- * run a block is at, and since when. Of a block's workers the one counts that has been at its run for longest.
+ * Tells a person who wonders why no reply comes what a kernel's blocks work on. Each worker of a block notes
+ * its present run of messages in device memory (gyre_cuda_turns). Here the monitor copies the notes and
+ * writes into each block's line of the control region which run the block is at, and since when. If a block
+ * has several workers, the worker that has been at its run for longest counts.
  *
- * No locks of its own: the monitor calls, or a thread that holds residents->lock. Must not wait for a kernel, nor for
- * other threads' transfers. Relaxed throughout: each word is right by itself, and nobody relies on their order.
+ * Has no lock of its own: the caller is the monitor or another thread that holds residents->lock. Must not
+ * wait for a kernel, nor for other threads' transfers. All accesses are relaxed: each word is right by
+ * itself, and nobody relies on their order.
  */
 #include "cuda_check.h"
 #include "cuda_resident.h"
@@ -17,19 +19,21 @@
 
 #include "gyre/waiting.h"
 
-/* The monitor comes by every 20 ms: where nothing was seen for a second, it looks every fifth time. */
+/*
+ * The monitor visits every 20 ms. After a second without work (50 visits) it looks at every fifth visit only.
+ */
 enum { RECENT_TURNS = 50, IDLE_EVERY = 5 };
 
-/** A block as it was seen last. */
+/** The notes of a block at the monitor's last look. */
 struct told_block {
     gyre_cuda_turns turns;
-    uint64_t since_ns[GYRE_CUDA_TURNS]; /* when each was new */
+    uint64_t since_ns[GYRE_CUDA_TURNS]; /* when the note of each worker changed */
 };
 
 struct cuda_telling {
     gyre_cuda_turns *copy; /* a line for each block */
-    uint64_t handled;      /* by all of them, at the last look */
-    uint32_t still;        /* visits of the monitor since one was at something, or handled anything */
+    uint64_t handled;      /* messages handled by all blocks, at the last look */
+    uint32_t still;        /* visits of the monitor since a block was at work or a message was handled */
     struct told_block blocks[];
 };
 
@@ -59,7 +63,7 @@ void cuda_tell_present(const gyre_resident *resident)
         __atomic_store_n(&cuda_resident_lines(resident)[i].tells, tells, __ATOMIC_RELAXED);
 }
 
-/* All blocks obeyed an order to handle nothing. */
+/* Whether all blocks obeyed an order to handle nothing. */
 static bool look_rests(const gyre_resident *resident)
 {
     const gyre_u64 command = __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED);
@@ -80,8 +84,10 @@ static bool is_time(gyre_resident *resident)
     return telling->still % IDLE_EVERY == 0 && !look_rests(resident);
 }
 
-/* Copies the blocks' present notes. False when that fails now, also because the copy would wait behind commands of other
- * threads in the stream; the next look may succeed. */
+/*
+ * Copies the blocks' present notes. False when that fails now, for example because the copy would wait behind
+ * commands of other threads in the stream; the next look may succeed.
+ */
 static bool copy_turns(gyre_resident *resident)
 {
     static const char otherwise[] = "what a kernel's blocks are at is looked at again in a moment";
@@ -95,7 +101,10 @@ static bool copy_turns(gyre_resident *resident)
                              resident->blocks * sizeof(gyre_cuda_turns), otherwise);
 }
 
-/* The block's worker that has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
+/*
+ * Returns the block's worker that has been at its run for longest; GYRE_CUDA_TURNS when no worker is at a
+ * run.
+ */
 static uint32_t compare_turns(struct told_block *block, const gyre_cuda_turns *turns, uint64_t now)
 {
     uint32_t longest = GYRE_CUDA_TURNS;
@@ -117,7 +126,10 @@ static void tell_line(gyre_control_block *line, uint64_t working, uint64_t worki
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
-/* First the blocks that are at nothing, so that no reader sees a block at a run that another block has taken up since. */
+/*
+ * Writes all blocks' lines. Blocks without work come first: so no reader sees a block at a run that another
+ * block has taken up since.
+ */
 static void tell_all(gyre_resident *resident, uint64_t now)
 {
     struct cuda_telling *telling = resident->telling;
@@ -142,7 +154,7 @@ void cuda_tell_look(gyre_resident *resident)
 {
     if (!is_time(resident))
         return;
-    const uint64_t now = gyre_clock_ns(); /* before the copy: the notes are at least as old */
+    const uint64_t now = gyre_clock_ns(); /* read before the copy: the notes are at least as old */
     if (copy_turns(resident))
         tell_all(resident, now);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transfers. The copy engine reads and writes pinned memory at the speed of the bus, and the program's memory
- * is not pinned (pinning it for one transfer would have to be undone, which waits for resident kernels). So
- * large transfers go through pinned pieces: a few threads copy pieces in or out while others are on the bus.
+ * Copies between the program's memory and buffers. The GPU's copy engine reads and writes pinned memory at
+ * the speed of the bus, but the program's memory is not pinned. (Pinning it for one transfer would have to be
+ * undone, which waits for resident kernels.) So large transfers go through pinned pieces: a few threads
+ * (carriers) copy pieces in or out while other pieces are on the bus.
  *
- * Nothing here waits for a kernel. No locks: the core makes one transfer of a device at a time; its threads
- * share a counter. A piece, its stream and its event belong to one thread.
+ * Nothing here waits for a kernel. Takes no lock: the core makes one transfer of a device at a time; the
+ * carriers share a counter. A piece, its stream and its event belong to one carrier.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,27 +23,27 @@
 
 enum {
     PIECE_SIZE = 1 << 20,
-    PIECES = 3,              /* of a thread: one in its hands, others on the bus */
-    THREADS_MAX = 8,         /* with the caller */
-    STAGED_MIN = 4 << 20,    /* below that the driver's own staging is as quick */
-    ANOTHER_THREAD = 4 << 20 /* bytes that are worth one thread more */
+    PIECES = 3,              /* of a carrier: it copies one while others are on the bus */
+    THREADS_MAX = 8,         /* including the calling thread */
+    STAGED_MIN = 4 << 20,    /* below that the driver's own staging is as fast */
+    ANOTHER_THREAD = 4 << 20 /* each so many bytes are worth one thread more */
 };
 
 struct piece {
     void *memory;
-    CUevent event;         /* of its last trip */
-    unsigned char *target; /* of a download under way */
+    CUevent event;         /* recorded after the piece's last trip on the bus */
+    unsigned char *target; /* where the bytes of a running download go */
     size_t size;
 };
 
 struct cuda_carrier {
     gyre_device *device;
-    const gyre_transfer_desc *desc; /* of the transfer under way */
-    uint64_t *next;                 /* its first byte that nobody carries; atomic */
+    const gyre_transfer_desc *desc; /* the transfer under way */
+    uint64_t *next;                 /* the transfer's first byte that no carrier took; atomic */
     CUstream stream;
     struct piece pieces[PIECES];
     CUresult result;
-    const char *call; /* that failed */
+    const char *call; /* the driver call that failed */
     pthread_t thread;
     bool started;
 };
@@ -55,8 +56,9 @@ struct cuda_carriers {
 /* ---- making ---- */
 
 /*
- * False when a call of the carrier has failed, now or before: then `result` and `call` tell. A fatal result is noted at
- * once: until the carriers are joined, the monitor would take a consequence for the cause.
+ * Returns false when a call of the carrier has failed, now or before; `result` and `call` then say how. A
+ * fatal result is noted in the device at once: otherwise the monitor, which runs meanwhile, would report a
+ * consequence as the cause.
  */
 static bool call_works(struct cuda_carrier *carrier, CUresult result, const char *call)
 {
@@ -68,7 +70,7 @@ static bool call_works(struct cuda_carrier *carrier, CUresult result, const char
     return carrier->result == CUDA_SUCCESS;
 }
 
-/* In a quiet moment: giving pinned memory back waits for resident kernels. */
+/* Frees a carrier. Called in a quiet moment, because freeing pinned memory waits for resident kernels. */
 static void destroy_carrier(struct cuda_carrier *carrier)
 {
     gyre_device *device = carrier->device;
@@ -100,7 +102,10 @@ static void make_piece(struct cuda_carrier *carrier, struct piece *piece)
         piece->event = NULL;
 }
 
-/* Makes the parts that the carrier lacks. After a failure the parts made so far are kept for the next time. */
+/*
+ * Makes the objects that the carrier lacks. After a failure the objects made so far are kept for the next
+ * time.
+ */
 static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
 {
     carrier->device = device;
@@ -116,7 +121,10 @@ static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
     return carrier->result == CUDA_SUCCESS;
 }
 
-/* As many carriers as the transfer is worth and memory allows; 0: the transfer goes without. */
+/*
+ * Returns how many carriers the transfer is worth and memory allows; 0: the transfer goes without pinned
+ * pieces.
+ */
 static uint32_t find_carriers(gyre_device *device, uint64_t byte_count)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -152,10 +160,10 @@ void cuda_carriers_destroy(gyre_device *device)
 
 /* ---- carrying ---- */
 
-/* The next part of the transfer; false when all of it is taken. */
+/* Takes the next part of the transfer for a carrier. False when all parts are taken. */
 static bool take_part(struct cuda_carrier *carrier, uint64_t *offset, size_t *size)
 {
-    /* relaxed: a counter; the threads are joined before the result is read */
+    /* relaxed: a plain counter; the threads are joined before the result is read */
     *offset = __atomic_fetch_add(carrier->next, PIECE_SIZE, __ATOMIC_RELAXED);
     if (*offset >= carrier->desc->byte_count)
         return false;
@@ -189,7 +197,7 @@ static void upload_parts(struct cuda_carrier *carrier)
     }
 }
 
-/* Takes the arrived bytes out of a piece. */
+/* Copies the bytes that arrived in a piece to the program's memory. */
 static void empty_piece(struct cuda_carrier *carrier, struct piece *piece)
 {
     if (piece->target && await_piece(carrier, piece))
@@ -234,7 +242,10 @@ static void *carry_pieces(void *argument)
     return NULL;
 }
 
-/* The caller is the first of them; a thread that does not start leaves its parts to the others. */
+/*
+ * Makes a transfer with `count` carriers; the calling thread is the first. If a thread does not start, the
+ * others carry its parts.
+ */
 static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc *desc, uint32_t count)
 {
     struct cuda_carrier *all = device->carriers->all;
@@ -258,7 +269,7 @@ static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc 
 
 /* ---- the operation ---- */
 
-/* Memory that the driver knows already needs no staging. */
+/* Whether the driver knows the program's memory already: such memory needs no pinned pieces. */
 static bool is_pinned(gyre_device *device, const gyre_transfer_desc *desc)
 {
     CUmemorytype type;
@@ -271,7 +282,7 @@ static bool is_pinned(gyre_device *device, const gyre_transfer_desc *desc)
     return result == CUDA_SUCCESS;
 }
 
-/* The driver's own way, in the service stream. */
+/* Transfers by the driver's own copy, in the service stream. */
 static gyre_status transfer_directly(gyre_device *device, const gyre_transfer_desc *desc)
 {
     const struct cuda_driver *driver = device->driver;
@@ -323,8 +334,9 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 /* ---- within the device ---- */
 
 /*
- * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs free
- * multiprocessors; without any it would wait for a kernel that does not leave. Under residents->lock.
+ * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs
+ * free multiprocessors; without any it would wait for a kernel that does not leave. The caller holds
+ * residents->lock.
  */
 static bool is_crowded(const gyre_device *device)
 {
@@ -334,7 +346,10 @@ static bool is_crowded(const gyre_device *device)
     return taken > device->sm_total / 2;
 }
 
-/* Holds residents->lock until cuda_hold_end, so that no launch takes the free multiprocessors. */
+/*
+ * Begins a copy within the device. Holds residents->lock until cuda_hold_end, so that no launch takes the
+ * free multiprocessors.
+ */
 static gyre_status begin_copy(gyre_device *device, bool *quiet)
 {
     gyre_status status = cuda_hold_begin(device, quiet);

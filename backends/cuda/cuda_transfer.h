@@ -7,7 +7,10 @@
 
 gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
-/** Frees the pinned pieces and streams that transfers keep for the next one, before the device is closed. */
+/**
+ * Frees the pinned pieces and streams that are kept from one transfer to the next. Called before the device
+ * is closed.
+ */
 void cuda_carriers_destroy(gyre_device *device);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shows the driver only one of the machine's devices. The driver starts each device that it sees, 0.2 s for one of an
- * H200's host, so a worker process, which serves one device, would start the later the more GPUs a machine has. No locks:
- * the core serialises opening. Must not guess: where it is not sure which device is meant, all stay visible.
+ * Shows the driver only one of the machine's GPUs. The driver starts each GPU that it sees, which takes 0.2 s
+ * for each GPU of an H200's host. A worker process serves one device, so without this its start would take
+ * longer the more GPUs a machine has. Takes no lock: the core opens one device at a time. Where it is not
+ * certain which GPU is meant, all GPUs stay visible.
  */
 #include "cuda_device.h"
 
@@ -25,7 +26,10 @@ const char *cuda_devices_word(const char *list, uint32_t place, size_t *length)
     return *length > 0 ? list : NULL;
 }
 
-/* The word of the variable that stands for the device of the setting; NULL where that is not sure. */
+/*
+ * Returns the word for CUDA_VISIBLE_DEVICES that stands for device `ordinal` of the setting; NULL when that
+ * is not certain.
+ */
 static const char *word_of(const struct cuda_settings *settings, uint32_t ordinal, char number[16],
                            size_t *length)
 {
