@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of the CPU backend that its files share. The function of a slot's name implements each op, cpu_launch for
- * example; the header of the file that has it declares it.
+ * The objects that the files of the CPU backend share: the device, a loaded module, memory. A launched kernel
+ * is in cpu_resident.h. Each operation of the backend's table (cpu_plugin.c) is a function with the
+ * operation's name: `cpu_launch` implements `launch`. The header of the file that defines the function
+ * declares it.
  */
 #ifndef GYRE_CPU_BACKEND_H
 #define GYRE_CPU_BACKEND_H
@@ -13,7 +15,7 @@
 struct gyre_device {
     const gyre_host *host;
     struct cpu_settings settings;
-    struct cpu_pool *pool; /* the threads of its workers */
+    struct cpu_pool *pool; /* the threads of the device's workers */
 };
 
 struct gyre_module {
@@ -21,7 +23,7 @@ struct gyre_module {
     void *library;
     const gyre_cpu_kernel **kernels; /* in the order of the source */
     uint32_t kernel_count;
-    char *queries; /* "ask;look;": types that GYRE_QUERY handles; NULL: none */
+    char *queries; /* "ask;look;": message types that GYRE_QUERY handles; NULL: none */
 };
 
 struct gyre_memory {

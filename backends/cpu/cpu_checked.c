@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sentence about an index out of range in a handler compiled with checks: which array, buffer or part, which index,
- * where. The array's name is read from the source, because compilers tell only its place and its type; addr2line tells the
- * place of an access to a buffer. The worker's thread calls, between two of the handler's statements.
+ * Writes the error sentence when a handler that was compiled with checks uses an index out of range: which
+ * array, buffer or part, which index, and where. The array's name is read from the source, because compilers
+ * tell only its place and its type. addr2line tells the place of an access to a buffer. The worker's thread
+ * calls this file while a handler runs.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -35,7 +36,10 @@ static bool read_line(const char *path, uint32_t number, char *line, size_t size
     return found;
 }
 
-/* From the '[' of an index back to the beginning of the indexed expression: "reply->sums" of "a + reply->sums[i]". */
+/*
+ * Finds the begin of the indexed expression, back from the '[' of the index: "reply->sums" in "a +
+ * reply->sums[i]".
+ */
 static const char *begin_of_name(const char *line, const char *bracket)
 {
     const char *at = bracket;
@@ -53,7 +57,7 @@ static const char *begin_of_name(const char *line, const char *bracket)
     return at;
 }
 
-/* gcc tells the column of the '[', clang the column where the expression begins. */
+/* Reads the array's name. gcc tells the column of the '[', clang the column where the expression begins. */
 static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t size)
 {
     char line[1024];
@@ -70,7 +74,10 @@ static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t siz
 
 /* ---- the place of an access ---- */
 
-/* Asks addr2line, which comes with the linker. The address of a call is the address behind it. */
+/*
+ * Asks addr2line, which comes with the linker, for the place of an instruction. `at` is the return address of
+ * a call, so the call itself lies before it.
+ */
 static bool ask_place(const gyre_host *host, const void *at, char *place, size_t size)
 {
     Dl_info file;
@@ -96,8 +103,10 @@ static bool ask_place(const gyre_host *host, const void *at, char *place, size_t
     return true;
 }
 
-/* A kernel that goes wrong at one place does so for many messages: addr2line is asked once. Without addr2line the place is
- * the kernel's declaration. */
+/*
+ * Returns the place of the access. addr2line is asked once for each instruction, because a kernel that goes
+ * wrong does so for many messages. Without addr2line the place is the kernel's declaration.
+ */
 static const char *place_of(struct cpu_worker *worker, const void *at)
 {
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;
@@ -111,7 +120,7 @@ static const char *place_of(struct cpu_worker *worker, const void *at)
 
 /* ---- the sentence ---- */
 
-/* "sums" of "reply->sums": a failure's text is short. */
+/* Returns the last name of an expression ("sums" of "reply->sums"), because a failure's text is short. */
 static const char *last_name(const char *name)
 {
     const char *last = name;

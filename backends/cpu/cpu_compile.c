@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operation `compile`: the C compiler as a child process. The result and its list of dependencies appear
- * under their names only when the compiler succeeded. No locks: any thread, each call with files of its own.
- * Must not run a shell: paths may hold anything.
+ * Operation `compile`: runs the C compiler as a child process. The result and its list of dependencies appear
+ * under their names only when the compiler succeeded. Takes no lock: any thread may compile, because each
+ * call has files of its own. Never runs a shell, because paths may hold any characters.
  */
 #include "cpu_backend.h"
 #include "cpu_compile.h"
@@ -29,9 +29,10 @@ struct command {
 };
 
 /*
- * Options for `checked`: the compiler puts calls before each access to memory and for each index of an array, and
- * dialect/c11_checked.h answers them. The variant of the sanitizer for Linux itself needs no runtime and no shadow memory.
- * -Og: else the compiler merges equal code of several lines into one.
+ * Options for `checked`: the compiler puts calls before each access to memory and before each use of an index
+ * of an array; dialect/c11_checked.h defines the called functions. This is the sanitizer's variant for the
+ * Linux kernel, which needs no runtime and no shadow memory. -Og keeps the compiler from merging equal code
+ * of several lines.
  */
 #define CHECKS_ "-DGYRE_CHECKED_INDICES=1 -Og -g1 -fno-omit-frame-pointer -fsanitize-recover=all "
 static const char checks_of_gcc[] =
@@ -70,7 +71,7 @@ static void add_words(struct command *command, const char *words)
     }
 }
 
-/* Files of one compile that are not its results yet. */
+/* The unfinished files of one compile. */
 struct scratch_files {
     char object[PATH_MAX], rule[PATH_MAX];
 };
@@ -82,7 +83,10 @@ static int name_scratch_files(struct scratch_files *files, const char *artifact_
     return a > 0 && (size_t)a < sizeof files->object && b > 0 && (size_t)b < sizeof files->rule;
 }
 
-/* Short names in assertions and barriers: those of files in the user's folder, the first include folder. */
+/*
+ * Adds options that shorten file names in assertions and barriers: names in the user's folder, the first
+ * include folder, lose the folder.
+ */
 static void add_folders(struct command *command, const char *const *folders)
 {
     for (size_t i = 0; folders && folders[i]; i++) {
@@ -98,7 +102,7 @@ static void build_command(struct command *command, const struct cpu_settings *se
     add_argument(command, "%s", program);
     add_words(command, cpu_compiler_fixed_options);
     if (cpu_compiler_is_gcc(
-            program)) /* places errors in macros where the user wrote the macro, as clang does */
+            program)) /* reports errors in macros where the user wrote the macro, as clang does */
         add_argument(command, "-ftrack-macro-expansion=0");
     add_words(command, settings->compiler_options);
     add_words(command, desc->options);
@@ -110,7 +114,7 @@ static void build_command(struct command *command, const struct cpu_settings *se
     } else {
         add_argument(
             command,
-            "-Wl,-z,defs"); /* a handler that is declared and not written must not wait for loading */
+            "-Wl,-z,defs"); /* a function that is declared but never defined must fail here, not at loading */
     }
     add_folders(command, desc->include_directories);
     if (desc->dependency_path) {
@@ -135,7 +139,7 @@ static gyre_status explain_failure(const gyre_device *device, const char *output
 {
     char sentence[600];
     cpu_first_error(output, sentence, sizeof sentence);
-    const int lack = gyre_lack_in(sentence); /* the compiler has the limits of this process, too */
+    const int lack = gyre_lack_in(sentence); /* the compiler runs under the limits of this process, too */
     if (sentence[0])
         return device->host->error(gyre_lack_status(lack, GYRE_FAILED), "%s%s", sentence,
                                    gyre_lack_remedy(lack));
@@ -176,7 +180,10 @@ static gyre_status run_compiler(const gyre_device *device, const struct command 
     return status;
 }
 
-/* Dependencies first: once the artifact is there, everything is. */
+/*
+ * Gives the files their final names, the list of dependencies first: whoever sees the artifact finds the
+ * list, too.
+ */
 static gyre_status publish_artifact(const gyre_device *device, const gyre_compile_desc *desc,
                                     const struct scratch_files *files)
 {

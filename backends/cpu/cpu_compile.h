@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operation that compiles a unit of kernels. */
+/* The operation that compiles a unit of kernels into a shared library. */
 #ifndef GYRE_CPU_COMPILE_H
 #define GYRE_CPU_COMPILE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C compiler of this device, the options of every compile, and the text that tells both from every other, for the keys
- * of compiled kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
+ * Finds the C compiler of this device, and writes its identity: the text that distinguishes this compiler and
+ * its options from any other, for the keys of compiled kernels. Runs nothing: asking a compiler for its
+ * version would cost more than a cached compile. No state.
  */
 #include "cpu_compiler.h"
 #include "cpu_backend.h"
@@ -13,9 +14,10 @@
 #include <unistd.h>
 
 /*
- * Warnings are for the reader of the messages; these few are always defects, and errors in other dialects.
- * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; a handler that
- * wants it fused calls fmaf. Stack probes: a lane whose locals do not fit meets the guard below its stack.
+ * The options of every compile. Warnings go to the compiler's messages; the few warnings that are errors here
+ * are always defects, and errors in other dialects. No contraction: a * b + c rounds twice, so that replies
+ * are equal on all machines and backends; a handler that wants one rounding calls fmaf. Stack probes: a lane
+ * whose locals do not fit hits the guard below its stack.
  */
 const char cpu_compiler_fixed_options[] =
     "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC "
@@ -64,9 +66,9 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /*
- * The real program behind the name, so that switching an alternative changes the identity. A compile calls it by
- * its own name all the same, because wrappers and drivers go by that name. The number at the end covers the text that
- * is cut.
+ * Writes the identity from the resolved path, so that switching an alternative (a link to another compiler)
+ * changes it. A compile calls the compiler by the configured name all the same, because wrappers behave
+ * according to their name. The number at the end is a hash of the text that is cut off.
  */
 void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stack switching. No locks: a fiber belongs to one thread.
+ * Switches stacks. Takes no lock: a fiber belongs to one thread.
  *
- * The sanitizers' functions are weak: they are there when the process runs under a sanitizer, even if only the
- * kernel was compiled with it. Nothing here may keep a value in a thread-local across a switch.
+ * The sanitizers' functions are weak symbols: they are there when the process runs under a sanitizer, even if
+ * only the kernel was compiled with it. No code here may keep a value in a thread-local across a switch.
  */
 #include "cpu_fiber.h"
 
@@ -39,7 +39,7 @@ static void raw_switch(struct cpu_fiber *from, struct cpu_fiber *to)
 
 /* Pushes the registers that a callee preserves by the ABI, stores the stack pointer in *save, continues from `load`. */
 void gyre_cpu_fiber_switch(void **save, void *load);
-/* The start of a prepared fiber: calls the function with the argument that cpu_fiber_prepare left for it. */
+/* The first code of a prepared fiber: calls the function with the argument that cpu_fiber_prepare stored. */
 void gyre_cpu_fiber_start(void);
 
 #if defined(__x86_64__)
@@ -78,7 +78,10 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size gyre_cpu_fiber_start, . - gyre_cpu_fiber_start\n");
 
-/* r15 r14 r13 r12 rbx rbp and the return address: once they are popped, the start finds the stack aligned */
+/*
+ * r15 r14 r13 r12 rbx rbp and the return address: when they are popped, the started function finds the stack
+ * aligned
+ */
 enum { FRAME_WORDS = 7, FRAME_FUNCTION = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
 #else
 __asm__(".text\n"
@@ -137,7 +140,10 @@ static void raw_switch(struct cpu_fiber *from, struct cpu_fiber *to)
 
 #endif
 
-/* After a switch, on the new stack. AddressSanitizer tells where the thread's own stack lies only now. */
+/*
+ * Tells the sanitizers of a switch, on the new stack. Only now does AddressSanitizer tell where the thread's
+ * own stack lies.
+ */
 static void fiber_arrived(struct cpu_fiber *fiber)
 {
     if (__sanitizer_finish_switch_fiber) {
@@ -157,7 +163,10 @@ static void enter_fiber(void *fiber_pointer)
 }
 
 #ifdef GYRE_CPU_UCONTEXT
-/* makecontext passes ints only */
+/*
+ * The first function of a fiber under ucontext, which gets the pointer in two halves: makecontext passes ints
+ * only.
+ */
 static void enter_split(unsigned high, unsigned low)
 {
     enter_fiber((void *)(uintptr_t)((uint64_t)high << 32 | low));
@@ -193,11 +202,11 @@ void cpu_fiber_prepare(struct cpu_fiber *fiber, cpu_fiber_entry entry, void *arg
     fiber->entry = entry;
     fiber->argument = argument;
     fiber->fake_stack = NULL;
-    if (__tsan_create_fiber) { /* its notion of the call stack cannot be rewound */
+    if (__tsan_create_fiber) { /* ThreadSanitizer's view of the call stack cannot be rewound */
         __tsan_destroy_fiber(fiber->tsan);
         fiber->tsan = __tsan_create_fiber(0);
     }
-    if (__asan_unpoison_memory_region) /* frames that were left without returning */
+    if (__asan_unpoison_memory_region) /* the stack may hold frames that were left without returning */
         __asan_unpoison_memory_region(fiber->stack, fiber->stack_size);
 #ifdef GYRE_CPU_UCONTEXT
     getcontext(&fiber->registers);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fibers: stacks and switching between them in one thread. Used by cpu_lane.c alone.
+ * Fibers: several stacks in one thread, and switching between them. Only cpu_lane.c uses them.
  *
- * A switch saves what a function call has to keep (x86-64 and aarch64 by hand, elsewhere ucontext) and tells
- * AddressSanitizer, ThreadSanitizer and valgrind, when the program runs under them, that the stack changed.
- * The floating-point environment is not switched: handlers cannot change it.
+ * A switch saves the registers that a function call must preserve (own code on x86-64 and aarch64, ucontext
+ * elsewhere). It tells AddressSanitizer, ThreadSanitizer and valgrind, when the program runs under them, that
+ * the stack changed. The floating-point environment is not switched: handlers cannot change it.
  */
 #ifndef GYRE_CPU_FIBER_H
 #define GYRE_CPU_FIBER_H
@@ -18,7 +18,7 @@
 #include <ucontext.h>
 #endif
 
-/** Entered on the fiber's own stack; must end by cpu_fiber_leave. */
+/** A fiber's first function. It runs on the fiber's own stack and must end by calling cpu_fiber_leave. */
 typedef void (*cpu_fiber_entry)(void *argument);
 
 struct cpu_fiber {
@@ -37,20 +37,20 @@ struct cpu_fiber {
     unsigned valgrind;
 };
 
-/** Makes `fiber` stand for the running thread, so that switches can come back to it. */
+/** Makes `fiber` stand for the running thread's own stack, so that switches can come back to it. */
 void cpu_fiber_adopt_thread(struct cpu_fiber *fiber);
 
-/** Registers a stack with the tools. The memory is the caller's and stays valid until cpu_fiber_finish. */
+/** Registers a stack with the sanitizers. The caller owns the memory and keeps it until cpu_fiber_finish. */
 void cpu_fiber_init(struct cpu_fiber *fiber, void *stack, size_t stack_size);
 void cpu_fiber_finish(struct cpu_fiber *fiber);
 
-/** The next switch to `fiber` calls entry(argument) on its empty stack. Not while it runs. */
+/** Makes the next switch to `fiber` call entry(argument) on its empty stack. `fiber` must not be running. */
 void cpu_fiber_prepare(struct cpu_fiber *fiber, cpu_fiber_entry entry, void *argument);
 
 /** Suspends `from`, which must be running, and continues `to`. Returns when something switches back. */
 void cpu_fiber_switch(struct cpu_fiber *from, struct cpu_fiber *to);
 
-/** As cpu_fiber_switch, for good: `from` may only be prepared again. */
+/** Does what cpu_fiber_switch does, and never comes back: `from` may only be prepared again. */
 void cpu_fiber_leave(struct cpu_fiber *from, struct cpu_fiber *to) __attribute__((noreturn));
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lanes of a block as fibers of the worker's thread. No locks: an object belongs to one thread at a time.
+ * Runs the lanes of a block as fibers (stacks of their own) of the worker's thread. Takes no lock: a
+ * cpu_lanes belongs to one thread at a time.
  *
- * A message runs in rounds. In each round every lane, in order, runs until it meets a barrier or ends; it
- * hands over to the next lane itself. In the first round a lane that ended leaves its stack to the next lane
- * without a switch, so a handler without barriers runs as a plain loop on one stack. Later rounds start only
- * when all lanes wait at one place, so the only bookkeeping is the number of waiting lanes.
+ * A message runs in rounds. In each round every lane, in order, runs until it reaches a barrier or ends, and
+ * then switches to the next lane itself. In the first round a lane that ended leaves its stack to the next
+ * lane without a switch. So a handler without barriers runs as a plain loop on one stack. A later round
+ * starts only when all lanes wait at the same barrier, so the only bookkeeping is the number of waiting
+ * lanes.
  *
- * A lane's fiber outlives its message: it waits in lane_loop for the next one.
+ * A lane's fiber outlives its message: it waits in lane_loop for the next message.
  */
 #include "cpu_lane.h"
 #include "cpu_fiber.h"
@@ -20,14 +22,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Wide, because a function with a large frame steps over a single page. */
+/* Larger than a page, because a function with a large frame steps over a single page. */
 #define GUARD_SIZE ((size_t)64 * 1024)
 
 struct lane {
     gyre_context context;
     struct cpu_lanes *owner;
-    struct cpu_fiber *fiber; /* that it runs on; valid while it waits */
-    const char *place;       /* of the barrier where it waits; NULL when it does not */
+    struct cpu_fiber *fiber; /* the fiber that the lane runs on; valid while the lane waits */
+    const char *place;       /* of the barrier where the lane waits; NULL when it does not wait */
     int result;
 };
 
@@ -70,8 +72,9 @@ static unsigned char *stack_of(const struct cpu_lanes *lanes, uint32_t index)
 }
 
 /*
- * The distance from the end of its stack at which a fiber starts. Stacks lie a multiple of a page apart; without this
- * distance the hot frames of all lanes would compete for the same few sets of the first-level cache.
+ * The distance between the end of a stack and the place where its fiber starts. Stacks lie a multiple of a
+ * page apart; without this distance the hot frames of all lanes would compete for the same few sets of the
+ * first-level cache.
  */
 static size_t colour_of(uint32_t index)
 {
@@ -80,7 +83,7 @@ static size_t colour_of(uint32_t index)
 
 static void lane_loop(void *argument);
 
-/* The stack that the next lane of the first round starts on; NULL when there is no memory for it. */
+/* Returns the stack for the next lane of the first round; NULL when there is no memory for it. */
 static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
 {
     const uint32_t index = lanes->stacks_taken;
@@ -97,7 +100,7 @@ static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
     return &lanes->stacks[index].fiber;
 }
 
-/* All lanes had their turn: the fiber that goes on. */
+/* Ends a round, after all lanes had their turn, and returns the fiber that goes on. */
 static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
 {
     if (lanes->waiting == 0)
@@ -112,7 +115,10 @@ static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
     return lanes->lanes[0].fiber;
 }
 
-/* The running lane on `self` stopped; `ended` when its stack is free. Returns the fiber in which the thread goes on. */
+/*
+ * Called when the running lane, on the fiber `self`, has stopped. `ended`: the lane returned, so its stack is
+ * free. Returns the fiber that runs next.
+ */
 static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
     if (++lanes->current == lanes->lane_count)
@@ -127,7 +133,7 @@ static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *s
     return fresh ? fresh : &lanes->thread;
 }
 
-/* Gives the thread away and returns when this stack is to go on. */
+/* Switches to the fiber that runs next, and returns when it is this fiber's turn again. */
 static void hand_over(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
     struct cpu_fiber *next = next_fiber(lanes, self, ended);
@@ -184,7 +190,7 @@ void cpu_lanes_refuse_barrier(gyre_context *context, const char *place)
     context->fail_text = "barriers are for block kernels";
 }
 
-/* A block function in such a kernel stores here before its barrier is refused. */
+/* Where a block function stores in such a kernel, before its barrier is refused. */
 gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context)
 {
     static _Thread_local gyre_u64 cells[2];
@@ -207,7 +213,7 @@ static const char *file_and_line(const char *place)
     return slash ? slash + 1 : place;
 }
 
-/* Names the lane that does something else than the first waiting lane. */
+/* Names the first waiting lane and the first lane that does something else. */
 static void describe_divergence(struct cpu_lanes *lanes)
 {
     uint32_t first = 0, other = 0;
@@ -224,7 +230,7 @@ static void describe_divergence(struct cpu_lanes *lanes)
                  file_and_line(place));
 }
 
-/* The message cannot go on: says why, and gets the waiting lanes off their stacks. */
+/* Fails a message that cannot go on: writes the reason, and gets the waiting lanes off their stacks. */
 static void give_up(struct cpu_lanes *lanes, gyre_context *context)
 {
     context->failed = 1;
@@ -243,7 +249,10 @@ static void give_up(struct cpu_lanes *lanes, gyre_context *context)
     }
 }
 
-/* A handler's own failure is the cause, even where it made other lanes wait in vain. */
+/*
+ * Takes over the failure of the lowest lane whose handler failed. It counts as the cause even if other lanes
+ * then waited in vain.
+ */
 static void collect_failure(struct cpu_lanes *lanes, gyre_context *context)
 {
     for (uint32_t i = lanes->lane_count; i-- > 0;) {
@@ -257,7 +266,7 @@ static void collect_failure(struct cpu_lanes *lanes, gyre_context *context)
     }
 }
 
-/* Lanes keep their contexts from message to message: the same ones nearly always. */
+/* Gives all lanes the message's context, if it differs from the last message's context, which is rare. */
 static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
 {
     const gyre_context *first = &lanes->lanes[0].context;
@@ -273,7 +282,7 @@ static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
     }
 }
 
-/* Headers change with every message. */
+/* Gives all lanes the message's header, which differs for every message. */
 static void adopt_header(struct cpu_lanes *lanes, const gyre_context *from)
 {
     if (from->header_size == lanes->lanes[0].context.header_size && from->header_size == 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes: runs one message of a block kernel on 1 to 1024 lanes, all in the calling thread.
+ * Runs one message of a block kernel on 1 to 1024 lanes, all in the calling thread.
  *
- * Each lane has its own stack, `gyre` context and result; all share `scratch`. Lanes take turns: a lane runs
- * until it meets a barrier or returns, then the next one does. So runs are repeatable, and a barrier that not
- * all lanes meet is found when the round ends, whatever the timing: the message fails with
+ * Each lane has its own stack, `gyre` context and result; all lanes share `scratch`. Lanes take turns: a lane
+ * runs until it reaches a barrier or returns, then the next lane runs. So runs are repeatable. A barrier that
+ * some lanes do not reach is always found, at the end of the round: the message fails with
  * GYRE_FAILURE_BARRIER and a text such as "lane 3 ended, lane 0 waits: scan.gyre.c:41".
  *
- * Threads: one object belongs to one thread at a time. A message without barriers costs one stack, whatever
+ * Threads: one object belongs to one thread at a time. A message without barriers uses one stack, whatever
  * the number of lanes. A lane that overflows its stack hits a guard page.
  */
 #ifndef GYRE_CPU_LANE_H
@@ -26,12 +26,12 @@
 struct cpu_lanes;
 
 /**
- * Reserves address space for the stacks; memory is taken when a stack is first used. `stack_size` is rounded
- * up to pages; 0 is the default. NULL with errno set (EINVAL: count or size out of range; ENOMEM).
+ * Reserves address space for the stacks; a stack takes memory when a lane first uses it. `stack_size` is
+ * rounded up to pages; 0 is the default. NULL with errno set (EINVAL: count or size out of range; ENOMEM).
  */
 struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size);
 
-/** Accepts NULL. Not from within a handler. */
+/** Frees the lanes. Accepts NULL. A handler must not call it. */
 void cpu_lanes_destroy(struct cpu_lanes *lanes);
 
 /** One message; the pointers are the arguments of a gyre_cpu_handle. */
@@ -45,18 +45,21 @@ struct cpu_lanes_message {
 };
 
 /**
- * Runs the handler on every lane and returns lane 0's result. Every lane's context is a copy of `context` (block,
- * block_count, services, owner), except `lane` and `lane_count`; its services must have cpu_lanes_barrier and
- * cpu_lanes_cells. When a lane failed, the result is GYRE_OUTCOME_FAILED and `context` holds the failure of the
- * lowest such lane; the text of the failure is valid until the next run. Never leaves a lane half run.
+ * Runs the handler on every lane and returns lane 0's result. Every lane's context is a copy of `context`
+ * (block, block_count, services, owner), except `lane` and `lane_count`; its services must have
+ * cpu_lanes_barrier and cpu_lanes_cells. When a lane failed, the result is GYRE_OUTCOME_FAILED, and `context`
+ * holds the failure of the lowest failed lane; the failure's text is valid until the next run. Never leaves a
+ * lane half run.
  */
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
 
-/** Services of block kernels. Only for contexts that cpu_lanes_run made. */
+/** The services `barrier` and `cells` of block kernels. Only for contexts that cpu_lanes_run made. */
 void cpu_lanes_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_cells(gyre_context *context);
 
-/** Services of lane and actor kernels, which have no blocks: a barrier fails the message and returns. */
+/**
+ * The services of lane and actor kernels, which have no barriers: a barrier fails the message and returns.
+ */
 void cpu_lanes_refuse_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching: one worker for each block, started here in a thread of the device's pool, ended by the control word.
+ * Launches kernels: starts one worker for each block, in a thread of the device's pool. The control word ends
+ * the workers. A worker's loop is in cpu_worker.c.
  *
- * No locks: the core serialises launch and release, and wait only reads a counter.
+ * Takes no lock: the core calls launch and release one at a time, and wait only reads a counter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void free_resident(gyre_resident *resident)
     free(resident);
 }
 
-/* A block kernel needs lanes and scratch memory beside a thread. */
+/* Makes the lanes and the scratch memory, which the worker of a block kernel needs beside its thread. */
 static bool prepare_lanes(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -55,13 +56,15 @@ static bool prepare_lanes(struct cpu_worker *worker)
     if (kernel->form != GYRE_FORM_BLOCK)
         return true;
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
-    /* whole lines: the worker writes it all the time */
+    /* whole lines: the worker writes the scratch all the time */
     worker->scratch = aligned_alloc(alignment, (kernel->scratch_size + alignment) / alignment * alignment);
     return worker->lanes && worker->scratch;
 }
 
-/* The stage, where messages of other programs that exceed a line are handled. Zeroed, because a handler may read behind a
- * request; the stage of an idle kernel takes no pages. */
+/*
+ * Makes the stage: memory where the worker handles other programs' messages that exceed a line. It is zeroed,
+ * because a handler may read behind a request. The stage of an idle kernel takes no pages.
+ */
 static bool prepare_stage(struct cpu_worker *worker)
 {
     const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
@@ -122,7 +125,10 @@ static void await_workers(gyre_resident *resident)
     cpu_pool_settle(resident->device->pool);
 }
 
-/* Ends the started workers by the control word, which they obey anyway; the core makes the region anew after a failure. */
+/*
+ * Starts the workers. If a thread does not start, ends the started workers by the control word, as always;
+ * after a failure the core makes the control region anew.
+ */
 static gyre_status start_workers(gyre_resident *resident)
 {
     resident->present = resident->blocks;
@@ -131,7 +137,7 @@ static gyre_status start_workers(gyre_resident *resident)
         if (!error)
             continue;
         __atomic_sub_fetch(&resident->present, resident->blocks - i,
-                           __ATOMIC_RELAXED); /* only waited for here */
+                           __ATOMIC_RELAXED); /* relaxed: only await_workers reads it */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
         gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
         await_workers(resident);

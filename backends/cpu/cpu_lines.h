@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in cache lines of its own, for data that a worker reads or writes for each message. The next block of the
- * heap may be the client's, and a line that two cores write costs each of them some 200 ns a message.
+ * Allocates memory in cache lines of its own, for data that a worker reads or writes for each message. The
+ * next block of the heap may be the client's, and a cache line that two cores write costs each core some 200
+ * ns a message.
  */
 #ifndef GYRE_CPU_LINES_H
 #define GYRE_CPU_LINES_H
@@ -12,7 +13,10 @@
 
 #include "gyre/ring_layout.h"
 
-/** `count` times `size` bytes, zeroed, in whole lines. NULL without memory; free(). */
+/**
+ * Returns `count` times `size` zeroed bytes in whole cache lines; NULL without memory. The caller frees them
+ * with free().
+ */
 static inline void *cpu_lines_alloc(size_t count, size_t size)
 {
     size_t whole;

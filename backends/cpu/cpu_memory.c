@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the CPU backend: the device's memory is the host's. */
+/* Allocates memory of the CPU backend: buffers and queues are memory of this process. */
 #include "cpu_backend.h"
 #include "cpu_memory.h"
 
@@ -8,7 +8,10 @@
 
 enum { BUFFER_ALIGNMENT = 64 };
 
-/* Workers use a queue's region where the core mapped it, so the handle is the address and owns nothing. */
+/*
+ * A queue's handle is the address of its region and owns nothing: workers use the region where the core
+ * mapped it.
+ */
 gyre_status cpu_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
                             uint64_t *device_address)
 {
@@ -27,7 +30,7 @@ gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memo
 {
     gyre_memory *memory = calloc(1, sizeof *memory);
     *out = NULL;
-    /* not rounded up, so that tools that watch the heap see the first byte behind a buffer */
+    /* the size is not rounded up: tools that watch the heap then see the first byte behind a buffer */
     if (memory && byte_count <= PTRDIFF_MAX &&
         posix_memalign(&memory->data, BUFFER_ALIGNMENT, byte_count) != 0)
         memory->data = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues and buffers: memory of this process. */
+/* Memory of queues and buffers in the CPU backend: memory of this process. */
 #ifndef GYRE_CPU_MEMORY_H
 #define GYRE_CPU_MEMORY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the output of a C compiler: its messages, and the make rule of the files that it read. Pure text
- * work; no state.
+ * Reads the output of a C compiler: its messages, and the make rule with the files that it read. Works on
+ * text alone; no state.
  */
 #include "cpu_compiler.h"
 
@@ -31,7 +31,7 @@ static const char *next_line(const char *line)
     return end ? end + 1 : NULL;
 }
 
-/* `needle` within the line, or NULL. */
+/* Returns where `needle` stands within the line, or NULL. */
 static const char *in_line(const char *line, const char *needle)
 {
     const char *found = strstr(line, needle);
@@ -44,19 +44,22 @@ static int try_line(const char *line, char *sentence, size_t size)
     static const char *const labels[] = {"fatal error: ", "error: ", "undefined reference to",
                                          "undefined symbol:"};
     if (in_line(line, "ld returned ") || in_line(line, "linker command failed"))
-        return 0; /* a driver's summary; the linker said why */
+        return 0; /* a summary of the compiler's driver; the linker gave the reason before */
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
         const char *label = in_line(line, labels[i]);
         if (!label)
             continue;
-        /* a linker's own words are part of the reason, a compiler's label is not */
+        /* the words of a linker are part of the reason, a compiler's label is not */
         write_located(line, label, i < 2 ? label + strlen(labels[i]) : label, sentence, size);
         return 1;
     }
     return 0;
 }
 
-/* A compiler that speaks another language: the first "FILE:LINE:COLUMN: " with anything behind it. */
+/*
+ * Takes an error of a compiler that speaks another language: the first "FILE:LINE:COLUMN: " that is followed
+ * by text.
+ */
 static int try_translated_line(const char *line, char *sentence, size_t size)
 {
     for (const char *at = in_line(line, ": "); at; at = in_line(at + 1, ": ")) {
@@ -71,7 +74,7 @@ static int try_translated_line(const char *line, char *sentence, size_t size)
     return 0;
 }
 
-/* The words of a linker in its own name, as in "/usr/bin/ld: cannot find -lfoo". */
+/* Takes a line that a linker begins with its own name, as in "/usr/bin/ld: cannot find -lfoo". */
 static int try_linker_line(const char *line, char *sentence, size_t size)
 {
     const char *name = in_line(line, "ld: ");
@@ -97,7 +100,10 @@ void cpu_first_error(const char *messages, char *sentence, size_t size)
     snprintf(sentence, size, "%.*s", (int)strcspn(messages, "\n"), messages);
 }
 
-/* One character of a path in a make rule; escapes are "\ ", "\#" and "$$". Returns the place of the next one. */
+/*
+ * Copies one character of a path in a make rule, where escapes are "\ ", "\#" and "$$". Returns the place
+ * after it.
+ */
 static const char *copy_path_character(const char *at, FILE *out)
 {
     bool escaped = at[0] == '\\' && (at[1] == ' ' || at[1] == '#');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernel files: loading, and the description of their kernels. A module is immutable once loaded; no
- * locks. Loading runs the file's constructors, so the core has checked where it comes from.
+ * Loads compiled kernel files and describes their kernels. Takes no lock: a loaded module never changes.
+ * Loading runs the file's constructors, so the core has checked before where the file comes from.
  */
 #include "cpu_backend.h"
 #include "cpu_module.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * A sanitizer's runtime ends the process when it is not there from the start, so a file that needs one is
- * told by the symbol that it asks for, before it is loaded.
+ * Refuses a file that needs a sanitizer's runtime which this process lacks: such a runtime, loaded late, ends
+ * the process. The file shows its need by an undefined symbol, before it is loaded.
  */
 static gyre_status check_runtime(const gyre_device *device, const gyre_module_desc *desc)
 {
@@ -41,7 +41,9 @@ static int compare_lines(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Compilers order the section as they like. */
+/*
+ * Takes the kernels of the file's section and sorts them, because compilers order the section as they like.
+ */
 static gyre_status take_kernels(gyre_module *module, const gyre_cpu_module *table)
 {
     size_t count = (size_t)(table->end - table->first);

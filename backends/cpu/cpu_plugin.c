@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CPU backend's table: kernels run in worker threads of the calling process. It is both the embedded
- * default and the simulator for people without a GPU. Launching is in cpu_launch.c, the workers' loop in
- * cpu_worker.c.
+ * The CPU backend's table of operations. Its kernels run in worker threads of the calling process. It is the
+ * embedded default, and the simulator for people without a GPU. Launching is in cpu_launch.c, the workers'
+ * loop in cpu_worker.c.
  */
 #include "cpu_backend.h"
 #include "cpu_compile.h"
@@ -23,7 +23,7 @@
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
 
-/* Stack that a worker's thread itself needs, on top of handlers. */
+/* Stack that a worker's thread needs for itself, in addition to a handler's stack. */
 #define WORKER_STACK_SIZE ((size_t)1 << 20)
 
 static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
@@ -76,7 +76,10 @@ static void cpu_device_close(gyre_device *device)
     free(device);
 }
 
-/* FNV-1a of the instruction sets that -march=native may use, as part of the key of compiled kernels. */
+/*
+ * Hashes a line by FNV-1a. The names of the instruction sets that -march=native may use are part of the key
+ * of compiled kernels.
+ */
 static uint64_t hash_line(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -84,7 +87,7 @@ static uint64_t hash_line(uint64_t hash, const char *text)
     return hash;
 }
 
-/* The first processor's name, and a hash of its features. */
+/* Reads the first processor's name, and a hash of its features. */
 static uint64_t read_processor(char *name, size_t size)
 {
     char line[4096];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of a device: some run a task, some watch tasks that rest, and the others wait for either.
+ * The threads of a device. Some threads run a task, some watch tasks that rest (tasks without messages), and
+ * spare threads wait for either.
  *
- * Lock: pool->lock guards every list here; no call under it blocks. A watch belongs to one thread at a time,
- * which alone takes tasks out of it; other threads only add to it, and ring its own word.
+ * Lock: pool->lock guards every list here; no call under it blocks. A watch (a list of resting tasks) belongs
+ * to one thread at a time, and only this thread removes tasks. Other threads only add tasks to the watch and
+ * ring the watch's own futex word.
  */
 #include "cpu_pool.h"
 
@@ -24,29 +26,29 @@
 
 enum { SIGNAL_STACK_SIZE = 65536 };
 
-/* As the kernel has it since 5.16; headers of older C libraries lack it. */
+/* The layout that Linux defines since 5.16; headers of older C libraries lack it. */
 struct futex_word {
     uint64_t expected, address;
     uint32_t flags, reserved;
 };
 #define FUTEX_WORD_32 2u
 
-/* Tasks at rest, for one thread to watch. */
+/* A list of resting tasks. One thread sleeps at all their bells. */
 struct watch {
-    uint32_t added; /* futex word: a task came */
+    uint32_t added; /* futex word: rung when a task was added */
     bool watched;
     uint32_t count;
     struct cpu_task *tasks[CPU_POOL_WATCHED_MAX];
-    struct watch *next; /* in pool->watches */
+    struct watch *next; /* the next entry of pool->watches */
 };
 
-/* The next work of a thread: a task to run or a watch; neither: it ends. */
+/* What a thread does next: run a task, or watch. With neither the thread ends. */
 struct job {
     struct cpu_task *task;
     struct watch *watch;
 };
 
-/* A thread without a job. It lies in that thread's stack. */
+/* A thread without a job. The object lies in that thread's stack. */
 struct spare {
     pthread_cond_t called;
     bool has_job;
@@ -58,21 +60,24 @@ struct cpu_pool {
     const gyre_host *host;
     size_t stack_size;
     bool can_watch;
-    cpu_set_t processors; /* that its maker may use */
+    cpu_set_t processors; /* processors that the thread which made the pool may use */
     pthread_mutex_t lock;
     struct spare *spares;
     uint32_t spare_count;
     struct watch *watches;
-    struct watch first;       /* most devices need no more */
-    struct cpu_task *waiting; /* tasks with news for which no thread could be started, oldest first */
+    struct watch first;       /* most devices need no other watch */
+    struct cpu_task *waiting; /* tasks with news for which no thread was found, oldest first */
     bool first_in_use, closing, told_lack;
     uint32_t threads;
     pthread_cond_t thread_ended;
-    bool has_ended; /* `ended` is to be joined */
+    bool has_ended; /* the thread `ended` is to be joined */
     pthread_t ended;
 };
 
-/* The argument of a thread, made before it is started, so that no thread needs memory when it is called. */
+/*
+ * A thread's argument. It is made before the thread is started, so that no thread needs memory when it gets a
+ * job.
+ */
 struct thread {
     struct cpu_pool *pool;
     struct job job;
@@ -84,13 +89,19 @@ static void *thread_main(void *argument);
 
 /* ---- sleeping at several bells ---- */
 
-/* Returns at once when a word does not have its expected value; else when one of them was woken, or early. */
+/*
+ * Sleeps at several futex words. Returns at once when a word does not have its expected value; otherwise when
+ * a word was woken, or early.
+ */
 static long sleep_at(const struct futex_word *words, uint32_t count)
 {
     return syscall(SYS_futex_waitv, words, count, 0, NULL, CLOCK_MONOTONIC);
 }
 
-/* A filter of system calls that the program sets up later may refuse the sleep: then the watcher looks at intervals. */
+/*
+ * Sleeps at several futex words. Where a filter of system calls that the program set up later refuses that,
+ * it sleeps for an interval.
+ */
 static void sleep_or_nap(const struct futex_word *words, uint32_t count)
 {
     const struct timespec nap = {0, 1000000};
@@ -98,7 +109,9 @@ static void sleep_or_nap(const struct futex_word *words, uint32_t count)
         nanosleep(&nap, NULL);
 }
 
-/* A Linux that knows the call answers EAGAIN for a word without its expected value. */
+/*
+ * Whether this Linux knows the call: it then answers EAGAIN for a word that does not have its expected value.
+ */
 static bool knows_watching(void)
 {
     const uint32_t word = 1;
@@ -108,7 +121,7 @@ static bool knows_watching(void)
 
 /* ---- threads ---- */
 
-/* Under the lock. When this returns 0, the new thread has the job. */
+/* Starts a thread with a job. The caller holds the lock. When this returns 0, the new thread has the job. */
 static int start_thread(struct cpu_pool *pool, struct job job)
 {
     pthread_attr_t attributes;
@@ -121,7 +134,8 @@ static int start_thread(struct cpu_pool *pool, struct job job)
     }
     thread->pool = pool;
     thread->job = job;
-    pthread_attr_setstacksize(&attributes, pool->stack_size); /* lane and actor handlers run on it */
+    /* handlers of lane kernels and actors run on this stack */
+    pthread_attr_setstacksize(&attributes, pool->stack_size);
     error = gyre_thread_start(&id, &attributes, thread_main, thread);
     pthread_attr_destroy(&attributes);
     if (error)
@@ -131,7 +145,7 @@ static int start_thread(struct cpu_pool *pool, struct job job)
     return error;
 }
 
-/* Under the lock: gives the job to a spare thread, or to a new one. */
+/* Gives the job to a spare thread or to a new thread. The caller holds the lock. */
 static int give_job(struct cpu_pool *pool, struct job job)
 {
     struct spare *spare = pool->spares;
@@ -145,7 +159,9 @@ static int give_job(struct cpu_pool *pool, struct job job)
     return 0;
 }
 
-/* Under the lock. The task runs as soon as a thread is free. */
+/*
+ * Keeps a task for which no thread was found; it runs as soon as a thread is free. The caller holds the lock.
+ */
 static void give_later(struct cpu_pool *pool, struct cpu_task *task, int error)
 {
     struct cpu_task **end = &pool->waiting;
@@ -163,7 +179,7 @@ static void give_later(struct cpu_pool *pool, struct cpu_task *task, int error)
     pool->told_lack = true;
 }
 
-/* Under the lock: the tasks for which no thread could be found so far. */
+/* Takes a task that no thread could run so far. The caller holds the lock. */
 static bool take_waiting(struct cpu_pool *pool, struct job *job)
 {
     *job = (struct job){.task = pool->waiting};
@@ -179,7 +195,7 @@ static bool take_waiting(struct cpu_pool *pool, struct job *job)
     return job->watch != NULL;
 }
 
-/* After its job: the thread waits for another one. False: it ends. */
+/* Waits for a thread's next job. False: the thread is to end. */
 static bool next_job(struct cpu_pool *pool, struct job *job)
 {
     struct spare self = {.called = PTHREAD_COND_INITIALIZER};
@@ -197,8 +213,9 @@ static bool next_job(struct cpu_pool *pool, struct job *job)
 }
 
 /*
- * A lane that used up its stack leaves a program's handler of SIGSEGV nothing to run on. A sanitizer's
- * runtime has given the thread such a stack already, and wants to find it at the end.
+ * Gives the thread a stack for signals: a lane that used up its own stack leaves a program's handler of
+ * SIGSEGV no room to run. A sanitizer's runtime has given the thread such a stack already, and expects to
+ * find it at the end.
  */
 static bool take_signal_stack(struct thread *thread)
 {
@@ -224,7 +241,10 @@ static void end_thread(struct cpu_pool *pool)
 
 /* ---- running ---- */
 
-/* A processor that the process may not use is no reason to fail: the thread then runs where it may. */
+/*
+ * Moves the thread to a processor. If the process may not use that processor, this is no failure: the thread
+ * runs where it may.
+ */
 static void go_to(struct cpu_pool *pool, int processor)
 {
     cpu_set_t set;
@@ -238,7 +258,7 @@ static void go_to(struct cpu_pool *pool, int processor)
     pthread_setaffinity_np(pthread_self(), sizeof pool->processors, &pool->processors);
 }
 
-/* Under the lock: a watch with room, or a new one; NULL without memory. */
+/* Returns a watch that has room, or makes one; NULL without memory. The caller holds the lock. */
 static struct watch *watch_with_room(struct cpu_pool *pool)
 {
     struct watch *watch = pool->watches;
@@ -256,7 +276,7 @@ static struct watch *watch_with_room(struct cpu_pool *pool)
     return watch;
 }
 
-/* Under the lock. */
+/* Removes a watch from the list and frees it. The caller holds the lock. */
 static void drop_watch(struct cpu_pool *pool, struct watch *watch)
 {
     struct watch **link = &pool->watches;
@@ -282,18 +302,19 @@ static bool rest_task(struct cpu_pool *pool, struct cpu_task *task)
     return watch != NULL;
 }
 
-/* Until the task ends or rests. */
+/* Runs the task until it ends or rests in a watch. */
 static void run_task(struct cpu_pool *pool, struct cpu_task *task)
 {
     if (task->processor >= 0)
         go_to(pool, task->processor);
     while (task->run(task) == CPU_TASK_RESTS && !rest_task(pool, task))
-        gyre_futex_wait(task->bell, task->seen, UINT64_MAX); /* it rests here */
+        /* no watch takes the task: it rests in this thread */
+        gyre_futex_wait(task->bell, task->seen, UINT64_MAX);
 }
 
 /* ---- watching ---- */
 
-/* The words at which the watcher sleeps: its own, then each task's bell. */
+/* Lists the words at which the watching thread sleeps: the watch's own word, then each task's bell. */
 static uint32_t list_words(struct cpu_pool *pool, const struct watch *watch, struct futex_word *words)
 {
     pthread_mutex_lock(&pool->lock);
@@ -307,7 +328,10 @@ static uint32_t list_words(struct cpu_pool *pool, const struct watch *watch, str
     return count + 1;
 }
 
-/* Whether the bell of a task was rung for it. The bell is read before the look, as by every thread that sleeps at one. */
+/*
+ * Whether the bell of a task was rung for this task. The bell is read before the task looks for news, as
+ * every sleeper at a bell must do.
+ */
 static bool was_called(struct cpu_task *task)
 {
     const uint32_t now = __atomic_load_n(task->bell, __ATOMIC_ACQUIRE); /* pairs with the ringer's release */
@@ -317,7 +341,7 @@ static bool was_called(struct cpu_task *task)
     return task->has_news(task);
 }
 
-/* Under the lock: takes the tasks that have news out of the watch, as a list. */
+/* Takes the tasks that have news out of the watch, as a list. The caller holds the lock. */
 static struct cpu_task *take_called(struct watch *watch)
 {
     struct cpu_task *called = NULL;
@@ -332,7 +356,7 @@ static struct cpu_task *take_called(struct watch *watch)
     return called;
 }
 
-/* Under the lock: threads for all of them but the first, and for the watch. */
+/* Finds threads for the watch and for every task of the list except the first. The caller holds the lock. */
 static void share_out(struct cpu_pool *pool, struct watch *watch, struct cpu_task *first)
 {
     for (struct cpu_task *task = first->next, *next; task; task = next) {
@@ -343,11 +367,14 @@ static void share_out(struct cpu_pool *pool, struct watch *watch, struct cpu_tas
     }
     if (watch->count == 0)
         drop_watch(pool, watch);
-    else /* the thread that is free next takes it when none can be found now */
+    else /* without a free thread, the next thread that becomes free takes the watch */
         watch->watched = give_job(pool, (struct job){.watch = watch}) == 0;
 }
 
-/* Until a task has news: that one, for the calling thread to run. Others, and the watch, have their own threads. */
+/*
+ * Watches until a task has news, and returns this task for the calling thread to run. Other tasks with news,
+ * and the watch, get other threads.
+ */
 static struct cpu_task *watch_until_called(struct cpu_pool *pool, struct watch *watch)
 {
     struct futex_word words[CPU_POOL_WATCHED_MAX + 1];
@@ -412,7 +439,8 @@ int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task)
 void cpu_pool_leave(struct cpu_pool *pool, uint32_t *present)
 {
     pthread_mutex_lock(&pool->lock);
-    if (__atomic_sub_fetch(present, 1, __ATOMIC_ACQ_REL) == 0) /* pairs with the acquire of who waits */
+    /* pairs with the acquire of the waiting thread */
+    if (__atomic_sub_fetch(present, 1, __ATOMIC_ACQ_REL) == 0)
         gyre_futex_wake(present, INT_MAX);
     pthread_mutex_unlock(&pool->lock);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads for the tasks of one device. A task that runs has a thread to itself. Tasks that rest, because nothing
- * came for a while, are watched together: one thread sleeps at the bells of up to CPU_POOL_WATCHED_MAX of them. The
- * thread that a bell wakes runs that bell's task itself, so that its first message waits for one thread to wake up,
- * and another thread goes on watching.
+ * Threads for the tasks of one device (a task is a worker of a kernel). A task that runs has a thread to
+ * itself. A task that rests, because no message came for a while, shares a thread: one thread sleeps at the
+ * bells of up to CPU_POOL_WATCHED_MAX resting tasks. The thread that a bell wakes runs that bell's task
+ * itself, so that the task's first message waits for one thread to wake up; another thread watches on.
  *
- * A thousand kernels that are idle so take a handful of threads, and a kernel that is busy is served as by a thread
- * of its own. A thread that rings a bell notices nothing.
+ * So a thousand idle kernels need a handful of threads, and a busy kernel is served as fast as by a thread of
+ * its own. A thread that rings a bell notices nothing.
  *
- * Linux before 5.16, seccomp filters and valgrind know no sleep at several bells: cpu_pool_can_watch says so, and a
- * task there never rests.
+ * Linux before 5.16, seccomp filters and valgrind cannot sleep at several bells: cpu_pool_can_watch then
+ * returns false, and no task rests.
  */
 #ifndef GYRE_CPU_POOL_H
 #define GYRE_CPU_POOL_H
@@ -21,44 +21,50 @@
 #include "gyre/backend.h"
 
 enum {
-    CPU_POOL_WATCHED_MAX = 127, /* Linux sleeps at 128 words at once: these, and the watcher's own */
-    CPU_POOL_SPARES = 8         /* threads that are kept without anything to do */
+    CPU_POOL_WATCHED_MAX = 127, /* Linux sleeps at 128 words at once: these bells, and the watch's own word */
+    CPU_POOL_SPARES = 8         /* threads that are kept while they have nothing to do */
 };
 
 enum cpu_task_end {
-    CPU_TASK_RESTS, /* `bell` and `seen` say until when: the pool runs the task again once it has news */
-    CPU_TASK_ENDED  /* the task may be gone: the pool never touches it again */
+    CPU_TASK_RESTS, /* the pool runs the task again once it has news: see `bell` and `seen` */
+    CPU_TASK_ENDED  /* the task may be freed already: the pool never touches it again */
 };
 
-/** Work for a thread of the pool. The owner fills it in before cpu_pool_start. */
+/** A task: work for a thread of the pool. Its owner fills it in before cpu_pool_start. */
 struct cpu_task {
-    /** Called by one thread at a time, perhaps by another one after each rest. */
+    /** Runs the task. One thread at a time calls it; after a rest this may be another thread. */
     enum cpu_task_end (*run)(struct cpu_task *task);
-    /** Whether a resting task whose bell was rung has to run. Called under the pool's lock; does not block. */
+    /**
+     * Whether a resting task whose bell was rung has to run. Called under the pool's lock; does not block.
+     */
     bool (*has_news)(struct cpu_task *task);
     const uint32_t *bell;  /* futex word */
     uint32_t seen;         /* the value of the bell before the task last looked for news */
-    int processor;         /* that it runs on; below 0: any */
-    struct cpu_task *next; /* the pool's */
+    int processor;         /* the processor that the task runs on; below 0: any */
+    struct cpu_task *next; /* for the pool's lists */
 };
 
 struct cpu_pool;
 
-/** NULL without memory. `stack_size`: of each thread. */
+/** Makes a pool; NULL without memory. `stack_size` is the stack of each thread. */
 struct cpu_pool *cpu_pool_create(const gyre_host *host, size_t stack_size);
 
-/** Joins all threads. Every task has ended. Accepts NULL. */
+/** Joins all threads and frees the pool. Every task has ended before. Accepts NULL. */
 void cpu_pool_destroy(struct cpu_pool *pool);
 
 /** Whether tasks may rest: the system can sleep at several bells. */
 bool cpu_pool_can_watch(const struct cpu_pool *pool);
 
-/** Gives the task a thread. 0, or what pthread_create returned: then nothing was started. Threads: any. */
+/**
+ * Gives the task a thread. Returns 0, or the error of pthread_create, and then nothing was started. Any
+ * thread may call it.
+ */
 int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task);
 
 /**
- * The last act of a task: decrements the futex word `present` and wakes the threads that sleep at it when it becomes 0.
- * Its memory may be freed once it is 0 and cpu_pool_settle, which the waiting thread calls, has returned.
+ * Called by a task as its last act: decrements the futex word `present`, and wakes the threads that sleep at
+ * it when it becomes 0. The waiting thread may free the task's memory once `present` is 0 and the thread's
+ * call of cpu_pool_settle has returned.
  */
 void cpu_pool_leave(struct cpu_pool *pool, uint32_t *present);
 void cpu_pool_settle(struct cpu_pool *pool);

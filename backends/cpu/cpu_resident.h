@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launched kernel and its workers: shared by cpu_launch.c, which starts and ends them, and cpu_worker.c. */
+/*
+ * The objects of a launched kernel: the resident and its workers. cpu_launch.c starts and ends them;
+ * cpu_worker.c is the workers' loop.
+ */
 #ifndef GYRE_CPU_RESIDENT_H
 #define GYRE_CPU_RESIDENT_H
 
@@ -12,34 +15,37 @@
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
     gyre_u64 serial;
-    /* the requests for this worker: with one block all from `next` on, else the claimed window [next, end) */
+    /*
+     * the requests for this worker: with one block all requests from `next` on, else the claimed window
+     * [next, end)
+     */
     gyre_u64 next, end;
     gyre_queue_slots slots;
     gyre_bridge layout;
-    gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
-    gyre_cpu_run
-        run; /* the argument of a handler's runner: the queue, and, anew each time, its first request */
+    /* room for messages that are stored back to back; in use when layout.words_offset is not 0 */
+    gyre_cpu_bridge bridge;
+    gyre_cpu_run run; /* the runner's argument: the queue, and its first request, set for each run */
 };
 
-/** The latest index out of range of a worker's handlers. */
+/** A worker's last failure by an index out of range. */
 struct cpu_fault {
-    const void *at; /* the instruction that `place` is of */
+    const void *at; /* the instruction whose place is `place` */
     char place[512], text[128];
 };
 
-/** One block: a task with its own context and its own line of the control region. */
+/** A worker: the task that serves one block, with its own context and its own line of the control region. */
 struct cpu_worker {
     _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
     gyre_control_block *line;
-    gyre_u64 command; /* the control word that it obeys */
+    gyre_u64 command; /* the control word that the worker obeys */
     uint32_t block;
-    bool parked;      /* and it has told so */
-    uint64_t starved; /* of a worker that parks: queues without room for replies */
+    bool parked;      /* the worker parked and said so in the control region */
+    uint64_t starved; /* of a parked worker: a bit for each queue without room for replies */
     uint32_t queue_count;
     gyre_patience patience;
-    struct cpu_lanes *lanes; /* of block kernels */
+    struct cpu_lanes *lanes; /* of a block kernel; else NULL */
     void *scratch;
-    gyre_cpu_stage stage; /* of messages of other programs; no memory where a line holds them */
+    gyre_cpu_stage stage; /* for other programs' messages; no memory if a line holds each message */
     struct cpu_task task;
     gyre_context context;
     struct cpu_fault fault; /* of a handler that was compiled with checks */
@@ -56,16 +62,19 @@ struct gyre_resident {
     uint32_t spin_turns;
     uint32_t lanes, blocks;
     int light_barriers;
-    uint32_t present; /* futex word: workers that did not leave yet */
+    uint32_t present; /* futex word: workers that have not left yet */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
     struct cpu_worker *workers; /* `blocks` of them */
 };
 
-/** The service gyre_cpu_services.index_out_of_range. */
+/** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);
 
-/** Makes the worker's task, once the rest of the worker is there. The task ends when the control word says STOP or YIELD. */
+/**
+ * Fills in the worker's task; the rest of the worker is filled in before. The task ends when the control word
+ * says STOP or YIELD.
+ */
 void cpu_worker_init(struct cpu_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.cpu]. Ranges are checked here once more: parameters may come from anywhere. */
+/* Reads the keys of [backend.cpu]. Checks their ranges again, because parameters may come from any caller. */
 #include "cpu_backend.h"
 #include "cpu_settings.h"
 
@@ -84,7 +84,7 @@ static gyre_status add_pins(const struct reader *reader, struct cpu_settings *se
     return GYRE_OK;
 }
 
-/* "none", "spread", or numbers and ranges: "0,2-5". */
+/* Reads "none", "spread", or a list of numbers and ranges: "0,2-5". */
 static gyre_status read_pins(const struct reader *reader, struct cpu_settings *settings)
 {
     static const char *const expected = "none, spread, or processor numbers like 0,2-5";
@@ -132,7 +132,7 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
     } else if (!strcmp(key, "checked")) {
         status = read_bool(reader, &settings->checked);
     }
-    return status; /* other keys are the core's */
+    return status; /* the core reads the other keys */
 }
 
 gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.cpu]. */
+/* The keys of [backend.cpu], parsed. */
 #ifndef GYRE_CPU_SETTINGS_H
 #define GYRE_CPU_SETTINGS_H
 
@@ -11,18 +11,18 @@ enum { CPU_PIN_MAX = 1024 };
 
 /** The keys of [backend.cpu], parsed. */
 struct cpu_settings {
-    uint32_t threads;           /* worker threads of a launch that does not say; at least 1 */
-    bool spread;                /* pin = spread: `pins` are filled when the device is opened */
-    uint32_t pin_count;         /* 0: not pinned */
+    uint32_t threads;           /* workers of a launch that names no number; at least 1 */
+    bool spread;                /* pin = spread: `pins` is filled when the device is opened */
+    uint32_t pin_count;         /* 0: workers are not pinned */
     uint16_t pins[CPU_PIN_MAX]; /* worker i runs on pins[i % pin_count] */
     uint64_t lane_stack_size;   /* of each lane of a block kernel */
     char compiler[256];
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */
-    bool checked;       /* kernels check their indices */
+    bool checked;       /* kernels are compiled with checks of their indices */
 };
 
-/** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
+/** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */
 gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                               struct cpu_settings *settings);
 

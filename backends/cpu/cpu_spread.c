@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `pin = spread`: which processor the first worker gets, which the second, and so on. hwloc knows the
- * machine; it is opened for the moment of the question only, so that only a program that asks pays for it. No
- * state.
+ * Orders the processors for `pin = spread`: which processor the first worker gets, which the second, and so
+ * on. The library hwloc knows the machine. It is opened only while it is asked, so that only a program that
+ * uses the setting pays for it. No state.
  */
 #include "cpu_spread.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order where nothing is known about the machine. */
+/* The order by number, for when nothing is known about the machine. */
 static size_t spread_by_number(const cpu_set_t *allowed, uint16_t *processors, size_t room)
 {
     size_t count = 0;
@@ -23,7 +23,7 @@ static size_t spread_by_number(const cpu_set_t *allowed, uint16_t *processors, s
 #ifdef GYRE_HAVE_HWLOC
 #include <hwloc.h>
 
-/* A processor, how early its part of the machine names it, and where it was found. */
+/* A processor, its place in the order of its part of the machine, and where it was found. */
 struct place {
     uint16_t processor;
     uint32_t rank, found;
@@ -38,8 +38,9 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * Takes from the children in turns: the first of each, then the second of each. Since each child's own order
- * was made the same way, siblings meet as late as possible.
+ * Orders the processors below an object: takes the first processor of each child, then the second of each
+ * child, and so on. Each child's own order is made the same way, so processors that share a part come as far
+ * from each other as possible.
  */
 static size_t order_below(hwloc_obj_t object, const cpu_set_t *allowed, struct place *places, size_t room)
 {
@@ -89,7 +90,7 @@ static bool find_function(const gyre_host *host, void *library, const char *name
     return true;
 }
 
-/* The same major version as the header that the structs come from. */
+/* Opens hwloc of the same major version as the header that the structs come from. */
 static bool open_hwloc(const gyre_host *host, struct hwloc *hwloc)
 {
     if (host->library_open("libhwloc.so.15", &hwloc->library) != GYRE_OK)
@@ -135,7 +136,7 @@ size_t cpu_spread(const gyre_host *host, uint16_t *processors, size_t room)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return 0; /* more processors than the set has room for: threads run where the system puts them */
+        return 0; /* the machine has more processors than a set has room for: the system places the threads */
     size_t count = ask_hwloc(host, &allowed, processors, room);
     if (count)
         return count;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workers' loop: obey the control word, serve the queues, wait when there is nothing to do. A worker that waits
- * for long rests: it stays parked, and its thread goes to others until its bell is rung (cpu_pool.h).
+ * The workers' loop: obey the control word, serve the queues, wait when there is nothing to do. A worker that
+ * waits for long rests: it stays parked and gives its thread away until its bell is rung (cpu_pool.h).
  *
- * No locks. A worker writes its own line of the control region, reply slots that are its own, and, when a
- * queue has several workers, the queue's ticket. It looks at the control word between messages and obeys it
- * between batches. Requests that it claimed and did not handle stay claimed across a pause.
+ * Takes no lock. A worker writes its own line of the control region, the reply slots of its requests and,
+ * when a queue has several workers, the queue's ticket (the next request to claim). It looks at the control
+ * word between messages and obeys it between batches. Requests that it claimed and did not handle stay
+ * claimed across a pause.
  */
 #include <limits.h>
 #include <stddef.h>
 
 #include "cpu_resident.h"
-/* block kernels run from here: they are timed where
- * a queue has stamps, and see headers where it has some */
+/*
+ * block kernels run from here, where messages are timed if the queue has stamps (times) and have headers if
+ * it has some
+ */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
 #define GYRE_SEALED 1
@@ -21,14 +24,17 @@
 
 enum {
     BATCH = 256,        /* messages of one queue before the next queue has its turn */
-    CLAIM_MAX = 64,     /* messages that a worker takes at once where several share a queue */
-    YIELDS = 16,        /* of adaptive idling, between spinning and parking */
-    STREAM_MIN = 8,     /* messages in one turn that tell a stream from a few calls */
+    CLAIM_MAX = 64,     /* messages that a worker claims at once when several share a queue */
+    YIELDS = 16,        /* turns of adaptive idling between spinning and parking */
+    STREAM_MIN = 8,     /* messages in one turn by which a stream differs from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
 
-/* A worker that was parked for so long gives its thread back. A worker that is called at intervals keeps its thread. */
+/*
+ * A worker that was parked for so long gives its thread back. A worker that is called more often keeps its
+ * thread.
+ */
 #define REST_AFTER_NS UINT64_C(10000000)
 
 static struct cpu_worker *worker_of(struct cpu_task *task)
@@ -45,7 +51,7 @@ static const gyre_slot *request_slot(const struct cpu_queue *queue, gyre_u64 ind
                                                         queue->slots.request_stride);
 }
 
-/* Pairs with the client's release of the sequence. */
+/* Whether the request is there. The acquire pairs with the client's release of the sequence. */
 static bool request_ready(const struct cpu_queue *queue, gyre_u64 index)
 {
     return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
@@ -56,7 +62,7 @@ static gyre_bridge_words *words_of(const struct cpu_queue *queue)
     return (gyre_bridge_words *)(void *)((unsigned char *)queue->region + queue->layout.words_offset);
 }
 
-/* A block has the track of its number. */
+/* Returns the block's track (its part of the reply bytes); track and block have the same number. */
 static gyre_bridge_track *track_of(const struct cpu_queue *queue, uint32_t block)
 {
     return (gyre_bridge_track *)(void *)(words_of(queue) + 1) + block;
@@ -78,7 +84,8 @@ static void open_bridge(struct cpu_queue *queue, uint32_t block)
     bridge->spare = region + layout->spare_offset;
     bridge->tail = &track->tail;
     bridge->received = &words_of(queue)->received;
-    bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE); /* of this worker, or of one before it */
+    /* as this worker left it, or the worker before it */
+    bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE);
     bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
 }
 
@@ -94,7 +101,7 @@ static const unsigned char *headers_of(const struct cpu_queue *queue)
     return offset ? (const unsigned char *)queue->region + offset : NULL;
 }
 
-/* The strides of requests, then of replies. */
+/* Returns the checksums of the queue's messages: first those of requests, then those of replies. */
 static gyre_u32 *seals_of(const struct cpu_queue *queue)
 {
     if (!queue->slots.sealed)
@@ -102,7 +109,7 @@ static gyre_u32 *seals_of(const struct cpu_queue *queue)
     return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
 }
 
-/* The place of the queue, for as long as the worker has it. */
+/* Fills in the runner's argument, which stays the same for as long as the worker has the queue. */
 static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -136,7 +143,7 @@ static void read_table(struct cpu_worker *worker)
         const gyre_control_queue *entry = &control->queues[i];
         struct cpu_queue *queue = &worker->queues[i];
         gyre_u64 address =
-            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* first: pairs with its release */
+            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* read first: pairs with its release */
         gyre_u64 serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
         if (queue->serial == serial && queue->region == (gyre_queue_region *)(uintptr_t)address)
             continue;
@@ -152,7 +159,7 @@ static void read_table(struct cpu_worker *worker)
     }
 }
 
-/* Several workers share the queue: takes a window of ready requests. False when there are none. */
+/* Takes a window of ready requests from a queue that several workers share. False when none is ready. */
 static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
 {
     gyre_u64 *ticket = &queue->region->claim.next;
@@ -162,12 +169,14 @@ static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
         ready++;
     if (!ready)
         return false;
-    /* a share, so that slow handlers spread over the workers;
-     * other workers' claims order through this ticket */
+    /*
+     * a share only, so that slow handlers spread over the workers; the ticket orders the claims of all
+     * workers
+     */
     gyre_u64 share = (ready + worker->resident->blocks - 1) / worker->resident->blocks;
     if (!__atomic_compare_exchange_n(ticket, &first, first + share, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
-        return false; /* another worker was quicker; the next look finds the requests that are left */
+        return false; /* another worker was quicker; the next look finds the remaining requests */
     queue->next = first;
     queue->end = first + share;
     return true;
@@ -181,7 +190,10 @@ __attribute__((noinline)) static bool has_bridge_room(const struct cpu_worker *w
     return gyre_bridged_room_(&bridge, index, worker->resident->kernel->sizes.reply, &place) != NULL;
 }
 
-/* Whether the reply to `index` can be built. A request that is claimed without room is handled when there is room. */
+/*
+ * Whether there is room for the reply to `index`. A claimed request without such room is handled once there
+ * is room.
+ */
 static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index)
 {
     if (__builtin_expect(!queue->layout.words_offset || !queue->bridge.replies, 1))
@@ -202,7 +214,7 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
 
 /* ---- handlers ---- */
 
-/* All lanes run a block kernel's handler for each message; for the ring it is a plain handler. */
+/* The handler that the runner sees for a block kernel: all lanes run the block's handler for the message. */
 static int handle_by_lanes(const void *request, void *reply, void *state, void *scratch,
                            const gyre_binding *buffers, gyre_context *context)
 {
@@ -232,13 +244,16 @@ static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
-/* From here on the worker is at messages, or (0) at none. Relaxed: for a person who wonders why no reply comes. */
+/*
+ * Says that the worker is at messages (not 0), or at none (0). Relaxed: only a person who wonders why no
+ * reply comes reads it.
+ */
 static void tell_working(gyre_control_block *line, gyre_u64 working)
 {
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
-/* Handles the ready requests, up to a batch. Returns how many. */
+/* Handles the ready requests of a queue, up to a batch. Returns how many it handled. */
 static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
     struct gyre_resident *resident = worker->resident;
@@ -252,14 +267,14 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     if (!shared && !request_ready(queue, queue->next))
-        return 0; /* a request that comes later is begun behind tell_working */
+        return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled = run_kernel(worker, run);
     tell_working(worker->line, 0);
     queue->next += handled;
     if (!handled)
         return 0;
-    if (run->bridge && queue->bridge.replies) /* for the worker that serves the queue after this one */
+    if (run->bridge && queue->bridge.replies) /* for the next worker of this queue */
         __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
     count_messages(worker->line, handled, run->failed);
     gyre_barrier_light(resident->light_barriers &&
@@ -289,7 +304,7 @@ static int find_work(void *context)
     return has_work(worker, worker->command);
 }
 
-/* Whether a queue has requests for this worker that wait for room for their replies. */
+/* Whether the queue has requests for this worker whose replies find no room. */
 static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
     if (!queue->region || has_room(worker, queue, queue->next))
@@ -297,17 +312,23 @@ static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *
     return worker->resident->blocks == 1 ? request_ready(queue, queue->next) : queue->next != queue->end;
 }
 
-/* Tells clients, who ring when there is room; before the worker tells that it parks, and after. */
+/*
+ * Tells the clients of starved queues (without room for replies) to ring when there is room: `by` is 1 before
+ * the worker parks, and all ones, which takes the 1 back, afterwards.
+ */
 static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint32_t by)
 {
     for (uint32_t i = 0; i < worker->queue_count && starved; i++) {
         const struct cpu_queue *queue = &worker->queues[i];
-        if (starved >> i & 1) /* 1, or the 1 taken back: wraps */
+        if (starved >> i & 1) /* adds 1, or takes it back by wrapping */
             __atomic_fetch_add(&words_of(queue)->starved, by, __ATOMIC_SEQ_CST);
     }
 }
 
-/* No queue of a paused kernel: queues are closed meanwhile, and the worker does not hear which. */
+/*
+ * Returns a bit for each starved queue; none while the kernel is paused: queues may be closed then, and the
+ * worker does not learn which.
+ */
 static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
 {
     uint64_t starved = 0;
@@ -316,7 +337,10 @@ static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command
     return starved;
 }
 
-/* A request that came since and finds no room for its reply counts, too: clients have to be told of it first. */
+/*
+ * Whether the worker must wake. A request that came since the worker parked and finds no room for its reply
+ * counts, too: its client must be told first.
+ */
 static int find_news(void *context)
 {
     const struct cpu_worker *worker = context;
@@ -328,7 +352,7 @@ static bool has_news(struct cpu_task *task)
     return find_news(worker_of(task));
 }
 
-/* Takes back what the worker told when it parked. */
+/* Takes back what the worker said when it parked. */
 static void leave_park(struct cpu_worker *worker)
 {
     __atomic_fetch_sub(&worker->resident->control->device.parked, 1, __ATOMIC_SEQ_CST);
@@ -336,7 +360,7 @@ static void leave_park(struct cpu_worker *worker)
     worker->parked = false;
 }
 
-/* False when nothing comes for long: then the worker stays parked, and rests. */
+/* Parks. False when nothing came for long: the worker stays parked and rests (gives its thread away). */
 static bool park_worker(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -355,7 +379,7 @@ static bool park_worker(struct cpu_worker *worker)
     return true;
 }
 
-/* False when the worker rests. */
+/* Waits for work. False when the worker rests. */
 static bool wait_for_work(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
@@ -389,7 +413,7 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
-/* One turn over all queues, cut short by a new command; returns how many messages were handled. */
+/* Serves each queue once. A new command cuts the turn short. Returns how many messages were handled. */
 static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
 {
     const gyre_u64 *current = &worker->resident->control->command.command;
@@ -397,7 +421,8 @@ static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         if (!worker->queues[i].region)
             continue;
-        if (__atomic_load_n(current, __ATOMIC_RELAXED) != command) /* the loop around loads it with acquire */
+        /* take_turn loads the word again, with acquire */
+        if (__atomic_load_n(current, __ATOMIC_RELAXED) != command)
             break;
         handled += serve_queue(worker, &worker->queues[i], command);
     }
@@ -405,9 +430,9 @@ static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
 }
 
 /*
- * In a stream the worker catches up with the client and then looks at the very line that is being filled,
- * which takes it away between two of the client's stores. Standing off for a moment lets the client get
- * ahead. A single message, and a few, are never kept waiting by it.
+ * Pauses in a stream of messages. Without a pause the worker catches up with the client and reads the very
+ * cache line that the client fills, which takes the line away between two of the client's stores. The pause
+ * lets the client get ahead. After a single message, or a few, there is no pause.
  */
 static void stand_off(gyre_u64 handled)
 {
@@ -422,7 +447,7 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
-/* Obeys and serves once, or waits. False when the worker rests. */
+/* Obeys a new command, or serves the queues once, or waits. False when the worker rests. */
 static bool take_turn(struct cpu_worker *worker)
 {
     const gyre_u64 *const wanted = &worker->resident->control->command.command;
