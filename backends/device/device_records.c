@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the texts that a device's compiled file carries to message types, and from its record of a kernel to
- * the core's. The file answers through functions, so nothing here knows its form. No locks: a module is read
- * by one thread and constant afterwards.
+ * Turns the texts in a device's compiled file into message types, and its record of a kernel into the core's
+ * record. The file answers through functions, so this code does not know the file's form. Takes no lock: one
+ * thread reads a module, and afterwards it is constant.
  */
 #include "device_records.h"
 
@@ -12,11 +12,11 @@
 
 enum { DEPTH_MAX = 16 };
 
-/* A message type; field_types and name are part of the same allocation. */
+/* A message type; its field_types and name are part of the same allocation. */
 struct type {
     struct type *next;
     gyre_type type;
-    const gyre_type *members[]; /* of the fields, then NULL; the name follows */
+    const gyre_type *members[]; /* the types of the fields, then NULL; the name follows */
 };
 
 /* The types of a kernel's buffers, then NULL. */
@@ -25,7 +25,7 @@ struct buffer_list {
     const gyre_type *types[];
 };
 
-/* "ask;look;": the types, of a kernel's, that GYRE_QUERY handles. */
+/* "ask;look;": the types, among a kernel's message types, that GYRE_QUERY handles. */
 struct query_list {
     struct query_list *next;
     char names[];
@@ -52,7 +52,7 @@ gyre_status device_file_no_memory(const struct device_file *file)
 
 /* ---- types ---- */
 
-/* One reading. */
+/* One reading of a file. */
 struct reader {
     const struct device_file *file;
     struct device_types *types;
@@ -75,7 +75,7 @@ static size_t count_fields(const char *text)
     return count;
 }
 
-/* The first word from `at` on: a type's name. */
+/* Returns the first word from `at` on: a type's name. */
 static const char *first_word(const char *at, size_t *length)
 {
     at += strspn(at, " \t");
@@ -110,7 +110,7 @@ static gyre_status find_members(const struct reader *reader, struct type *made, 
     return status;
 }
 
-/* A type enters the list when it is complete, so none can be its own part. */
+/* Reads a type. It enters the list when it is complete, so no type can be its own part. */
 static gyre_status read_type(const struct reader *reader, const char *name, size_t length, int depth,
                              const gyre_type **out)
 {
@@ -179,7 +179,7 @@ static gyre_status read_buffers(const struct reader *reader, const gyre_device_k
     return status;
 }
 
-/* The types of a kernel of several types, which the file marks. */
+/* Reads the types of a kernel with several types, which the file marks. */
 static gyre_status read_queries(const struct reader *reader, gyre_kernel_record *record)
 {
     size_t size = 1, used = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the files that a unit includes, whole and only when they are regular files. No state. */
 #include "device_text.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define UNSIZED_MAX ((size_t)4 << 20)
 
-/* Fills up to `room` bytes of `text`; how many, or -1 with errno. */
+/* Fills up to `room` bytes of `text`. Returns how many, or -1 with errno. */
 static ssize_t fill_text(int descriptor, char *text, size_t room)
 {
     size_t used = 0;
@@ -27,7 +28,7 @@ static ssize_t fill_text(int descriptor, char *text, size_t room)
     return (ssize_t)used;
 }
 
-/* `size`: what the file says of itself; 0: it is empty, or does not tell. */
+/* Reads an open file. `size` is what the file says of itself; 0: it is empty, or does not tell. */
 static char *read_open(int descriptor, size_t size)
 {
     const size_t room = size > 0 ? size : UNSIZED_MAX + 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A head with the sizes of the parts, then the parts one after the other. No state. */
+/*
+ * Writes and reads the compiled kernel file of the OpenCL backend: a head with the sizes of the parts, then
+ * the parts one after the other. opencl_artifact.h says what each part is. No state.
+ */
 #include "opencl_artifact.h"
 
 #include "gyre/lack.h"

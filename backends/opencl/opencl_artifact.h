@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiled kernel file of the OpenCL backend: the binary of the device's compiler, the kernels that it declares as
- * the device tells them (items, opencl_module.h), and the whole text, for a driver that refuses the binary. Private to
- * this folder.
+ * The compiled kernel file of the OpenCL backend. It holds the binary of the device's compiler, the
+ * descriptions of the kernels as the device wrote them (items, opencl_module.h), and the whole source text,
+ * for a driver that refuses the binary. Private to this folder.
  */
 #ifndef GYRE_OPENCL_ARTIFACT_H
 #define GYRE_OPENCL_ARTIFACT_H
@@ -15,7 +15,7 @@ struct opencl_part {
 };
 
 enum {
-    OPENCL_PART_OPTIONS, /* the user's; ends with NUL */
+    OPENCL_PART_OPTIONS, /* the user's options; ends with NUL */
     OPENCL_PART_SOURCE,  /* ends with NUL */
     OPENCL_PART_ITEMS,
     OPENCL_PART_BINARY,
@@ -30,7 +30,7 @@ struct opencl_artifact {
 gyre_status opencl_artifact_write(const gyre_host *host, const char *path,
                                   const struct opencl_artifact *artifact);
 
-/** Finds the parts in `bytes`. INCOMPATIBLE when this is no such file, or is damaged. */
+/** Finds the parts in `bytes`. INCOMPATIBLE when the bytes are another kind of file, or are damaged. */
 gyre_status opencl_artifact_read(const gyre_host *host, const char *path, const void *bytes, size_t size,
                                  struct opencl_artifact *artifact);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of the OpenCL backend that its files share. The function of a slot's name implements each op, opencl_launch for
- * example; the header of the file that has it declares it.
+ * The objects that the files of the OpenCL backend share: the device, a loaded module, memory. A launched
+ * kernel is in opencl_resident.h. Each operation of the backend's table (opencl_plugin.c) is a function with
+ * the operation's name: `opencl_launch` implements `launch`. The header of the file that defines the function
+ * declares it.
  */
 #ifndef GYRE_OPENCL_BACKEND_H
 #define GYRE_OPENCL_BACKEND_H
@@ -15,14 +17,17 @@
 #include "opencl_loader.h"
 #include "opencl_settings.h"
 
-/** As clCreateBufferNV: memory of the host that kernels reach, also while it is mapped. */
+/** The type of clCreateBufferNV, which makes host memory that kernels reach even while it is mapped. */
 typedef cl_mem (*opencl_create_reachable)(cl_context context, cl_mem_flags flags, cl_bitfield location,
                                           size_t size, void *host_pointer, cl_int *code);
 
-/** Memory in which both sides leave messages (opencl_stage.c); zeros: there is none. */
+/**
+ * A stage: memory in which the pump leaves requests for the device and finds replies (opencl_stage.c). All
+ * zeros: there is no stage.
+ */
 struct opencl_stage {
     cl_mem memory;
-    unsigned char *host; /* reachable: the same memory; else a copy of it */
+    unsigned char *host; /* if kernels reach the stage: the same memory; else a copy of it */
     size_t size;
 };
 
@@ -34,55 +39,70 @@ struct gyre_device {
     cl_platform_id platform;
     cl_device_id id;
     cl_context context;
-    cl_command_queue service; /* transfers; one caller at a time, as the contract says */
+    cl_command_queue service; /* transfers; one caller at a time, as the backend's contract requires */
     cl_command_queue nudges;  /* processors: markers alone (opencl_wait.c); else NULL */
     char name[128], platform_name[128], platform_version[128], driver[64], architecture[64];
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
     uint32_t unit_count, group_max, lanes_default;
-    bool direct;                              /* the device works in the queues' own memory */
-    bool pins;                                /* not direct: the platform is shown the queues' memory */
-    opencl_create_reachable create_reachable; /* not direct: stages are memory that both reach; else NULL */
-    bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
-    void *anchor;          /* shared_addresses: a little shared virtual memory that is always there */
-    char options[256];     /* of every compile on this device, before the user's */
-    bool solo;             /* a processor: kernels whose lanes need not meet are compiled without barriers */
-    bool plain_blocks;     /* solo: kernels whose lanes meet are compiled without the platform's optimizer */
-    /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
+    bool direct; /* the device works in the queues' own memory */
+    /* not direct: the platform is shown the queues' memory, so that it may pin it */
+    bool pins;
+    /* not direct, and kernels reach the stages: the function that makes them; else NULL */
+    opencl_create_reachable create_reachable;
+    /* not direct: buffers are shared virtual memory, so messages can name them by address */
+    bool shared_addresses;
+    void *anchor;      /* shared_addresses: a little shared virtual memory that always exists */
+    char options[256]; /* of every compile on this device, before the user's options */
+    /* a processor: kernels whose lanes never meet at barriers are compiled without barriers */
+    bool solo;
+    /* solo: kernels whose lanes meet at barriers are compiled without the platform's optimizer */
+    bool plain_blocks;
+    /*
+     * For gyre_time_ns on processors: the time was `clock_ns` when the counter read `clock_ticks`; clock_rate
+     * 0: no clock.
+     */
     uint64_t clock_ns, clock_ticks, clock_rate;
-    /* The first failure after which nothing works any more; `lost` is set, with release, after the text. The lock is
-     * also held while waiters of a dead kernel's queues are woken. */
+    /*
+     * The first failure after which no call works any more. The failing thread writes the text, then sets
+     * `lost` with release. The lock is also held while waiters of a dead kernel's queues are woken.
+     */
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];
 };
 
-/** A kernel of a module. The texts and types of `record` live as long as the module. */
+/** A kernel of a module. The module owns the types and texts of `record`. */
 struct opencl_kernel {
     gyre_kernel_record record;
-    gyre_device_kernel seen; /* as the device's compiler wrote it */
+    gyre_device_kernel seen; /* the kernel's description, as the device's compiler wrote it */
 };
 
 struct gyre_module {
     struct gyre_device *device;
     cl_program program;
-    cl_program meeting;     /* solo devices: of lanes that meet, once a launch asked for it; else NULL */
-    char *source, *options; /* of `meeting`; NULL: no kernel of the module needs it */
-    struct opencl_records *records; /* owns types and texts */
+    /* solo devices: the program for lanes that meet, once a launch asked for it; else NULL */
+    cl_program meeting;
+    char *source, *options; /* source and options of `meeting`; NULL: no kernel of the module needs it */
+    struct opencl_records *records; /* owns the types and texts of the kernels */
     struct opencl_kernel *kernels;  /* in the order of the source */
     uint32_t kernel_count;
 };
 
-/** A queue's region as the device reaches it. The control region's table holds the address of this object. */
+/**
+ * A queue's region as the device reaches it. The control region's table of queues holds the address of this
+ * object.
+ */
 struct gyre_queue_memory {
-    gyre_queue_region *region; /* first: kernels that stay read it (opencl_stay.h) */
+    gyre_queue_region *region; /* first: kernels that stay (opencl_stay.h) read it */
     struct gyre_device *device;
-    cl_mem memory; /* direct: the region itself; staged with pin: never used; else NULL */
+    cl_mem memory; /* direct: the region itself; staged with `pin`: never used; else NULL */
 };
 
 /**
- * A buffer. `address` is the address of its first byte on both sides, where messages may name it; else NULL. Without
- * `memory` the buffer is shared virtual memory, for which OpenCL has calls of its own.
+ * A buffer. `address` is the address of its first byte on host and device, if messages may name it by
+ * address; else NULL. A buffer without `memory` is shared virtual memory, for which OpenCL has calls of its
+ * own.
  */
 struct gyre_memory {
     struct gyre_device *device;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back: an epoch goes out only when all its requests have room for the
- * largest replies, so the device never waits for room, and handled requests are always answered. On a direct device
- * each block of the launch has a track for its replies; elsewhere the pump has one (opencl_gather.c).
+ * Reserves room for the replies of queues whose messages are stored back to back (bridged queues: bytes in a
+ * ring of their own, not in slots). An epoch (a batch of requests) goes out only when all its requests have
+ * room for the largest replies. So the device never waits for room, and handled requests are always answered.
+ * On a direct device each block of the launch has a track (a part of the reply bytes); elsewhere the pump has
+ * one track (opencl_gather.c).
  *
- * No locks: the pump's thread alone. The side that stores replies writes a track's head, which only grows by the
- * promised bytes; clients write its tail.
+ * Takes no lock: only the pump's thread calls it. The side that stores replies writes a track's head, which
+ * grows by the stored bytes; clients write its tail.
  */
 #include "opencl_bridge.h"
 #include "opencl_epoch.h"
@@ -16,7 +18,10 @@ static gyre_bridge_words *words_of(const struct opencl_queue *queue)
     return (gyre_bridge_words *)(void *)(base + queue->bridge.words_offset);
 }
 
-/* So many of the largest replies fit behind the contents of the track. Acquire: the client has read the freed bytes. */
+/*
+ * Returns how many replies of the largest size fit behind the contents of the track. Acquire: the client has
+ * read the bytes that it freed.
+ */
 static uint64_t fitting_requests(const gyre_resident *resident, const struct opencl_queue *queue,
                                  uint32_t number)
 {
@@ -28,7 +33,10 @@ static uint64_t fitting_requests(const gyre_resident *resident, const struct ope
     return (queue->bridge.reply_bytes - used) / GYRE_BRIDGE_UNITS(resident->kernel->record.reply->size);
 }
 
-/* The client waits for the next request's reply, so it has read the reply in the spare place. */
+/*
+ * Whether the spare place is free: the client waits for the next request's reply, so it has read the reply in
+ * the spare place.
+ */
 static bool may_spare(const struct opencl_queue *queue)
 {
     return queue->promised == 0 &&
@@ -69,6 +77,6 @@ uint64_t opencl_bridge_starved(gyre_resident *resident)
 void opencl_bridge_tell(const gyre_resident *resident, uint64_t starved, uint32_t by)
 {
     for (uint32_t i = 0; starved >> i; i++)
-        if (starved >> i & 1) /* 1, or the 1 taken back: wraps */
+        if (starved >> i & 1) /* adds 1, or takes it back by wrapping */
             __atomic_fetch_add(&words_of(&resident->queues[i])->starved, by, __ATOMIC_SEQ_CST);
 }

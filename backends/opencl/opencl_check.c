@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sentences about failed calls. The first failure that nothing recovers from is kept in the device, so that every
- * later call tells the cause and not its consequence. Lock: lost_lock, innermost. Must not retry.
+ * Turns failed calls of OpenCL into statuses with sentences. The device keeps the first failure that nothing
+ * recovers from, so that every later call reports the cause and not a consequence of it. Lock: lost_lock,
+ * innermost. This file never retries a call.
  */
 #include "opencl_backend.h"
 #include "opencl_check.h"
@@ -49,7 +50,7 @@ gyre_status opencl_check(const gyre_device *device, cl_int code, const char *cal
                                (int)code, opencl_code_name(code));
 }
 
-/* The first caller's text stays. */
+/* Marks the device as lost. The first caller's text stays. */
 gyre_status opencl_lose(gyre_device *device, cl_int code, const char *what)
 {
     pthread_mutex_lock(&device->lost_lock);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands of an epoch, whatever way its messages go: the kernel's arguments and its launch; and, where messages are
- * copied or gathered, the event that it has to wait for and the blocks that it runs in. No locks: the pump's thread alone.
- * Must not wait, except for the table of handles.
+ * Enqueues an epoch (a batch of requests), whatever way its messages go: sets the kernel's arguments and
+ * launches it. For messages that are copied or gathered it also chooses the event that the kernel waits for
+ * and the blocks that it runs in. Takes no lock: only the pump's thread calls it. Never waits, except while
+ * it copies the table of handles.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -52,8 +53,8 @@ gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, 
 /* ---- of messages that are copied or gathered ---- */
 
 /*
- * The last epoch in the same blocks, while its kernel may still run. All messages of an epoch are done when it is
- * collected, although the end of its kernel may not have been told yet.
+ * Returns the kernel event of the last epoch in the same blocks, if that kernel may still run. A collected
+ * epoch counts, too: its messages are done, but the end of its kernel may not have been told yet.
  */
 cl_event opencl_former(const gyre_resident *resident)
 {
@@ -78,8 +79,9 @@ void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch)
 }
 
 /*
- * The core names a buffer in the table before a message can carry the name, and calls no backend for that. A device that
- * does not see the table gets a new copy when the table has changed.
+ * Copies the table of handles when it has changed. The core puts a buffer into the table before a message can
+ * name the buffer, and calls no backend for that, so a device that does not see the table gets a new copy
+ * here.
  */
 gyre_status opencl_copy_handles(gyre_resident *resident)
 {

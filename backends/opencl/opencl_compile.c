@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operation `compile`: the unit and its headers in one text, clBuildProgram, then a run of the kernel that
- * tells what the file declares. No locks: any thread, each call with a program and a command queue of its
- * own. Must not leave a part of a result under its final name.
+ * Operation `compile`: puts the unit and its headers into one text, builds it by clBuildProgram, then runs
+ * the kernel that describes what the file declares. Takes no lock: any thread may compile, because each call
+ * has its own program and command queue. An unfinished file never appears under the name of a result.
  */
 #include "opencl_artifact.h"
 #include "opencl_check.h"
@@ -19,7 +19,7 @@
 
 enum { ITEMS_ROOM = 64 * 1024, ITEMS_ROOM_MAX = 16 << 20 };
 
-/* One compile. It owns all that is not borrowed. */
+/* One compile. It owns its members, except those that it borrows from the caller. */
 struct job {
     gyre_device *device;
     const gyre_compile_desc *desc;
@@ -74,7 +74,10 @@ cl_int opencl_build_program(const gyre_device *device, cl_program program, enum 
     return code;
 }
 
-/* Builds the program. `sentence` receives the compiler's words about an error, and is empty where it says nothing. */
+/*
+ * Builds the program. `sentence` receives the compiler's words about an error; it is empty when the compiler
+ * says nothing.
+ */
 static cl_int build_and_listen(gyre_device *device, const struct opencl_build_desc *desc, char *sentence,
                                size_t size)
 {
@@ -89,7 +92,10 @@ static cl_int build_and_listen(gyre_device *device, const struct opencl_build_de
 
 gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
 {
-    /* PoCL 5 may fail without a word while another process builds the same text: both write one folder of its cache. */
+    /*
+     * PoCL 5 may fail without a word while another process builds the same text, because both write one
+     * folder of its cache.
+     */
     enum { SILENT_TRIES = 3 };
     char sentence[600];
     cl_int code;
@@ -140,7 +146,7 @@ static gyre_status build_source(struct job *job)
 
 /* ---- what the file declares ---- */
 
-/* Runs gyre_describe and reads what it wrote; `room` bytes are there for it. */
+/* Runs gyre_describe with `room` bytes for its items, and reads the items. */
 static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room)
 {
     gyre_device *device = job->device;
@@ -168,7 +174,7 @@ static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room
     return status;
 }
 
-/* The same again with more room, when the items need it. */
+/* Describes the file. Runs gyre_describe again with more room when its items need it. */
 static gyre_status describe_with(struct job *job, cl_kernel kernel)
 {
     const gyre_host *host = job->device->host;
@@ -244,7 +250,10 @@ static gyre_status publish_artifact(const struct job *job)
     return opencl_artifact_write(job->device->host, job->desc->artifact_path, &artifact);
 }
 
-/* clBuildProgram cannot be interrupted, so a compile that took too long is noticed when it ends. */
+/*
+ * Refuses a compile that took too long. clBuildProgram cannot be interrupted, so this shows only when it
+ * ends.
+ */
 static gyre_status check_deadline(const struct job *job)
 {
     if (job->device->host->now_ns() <= job->desc->deadline_ns)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs of copied messages: slots are written to the device and read back into the ring itself, with a mark
- * in place of the sequences, which are stored here, in order. Every place of an epoch has a command queue and
- * copies of its own, so that one's transfers overlap another's kernel. No locks: the pump's thread alone.
- * Must not wait, except for the table of handles.
+ * Runs epochs (batches of requests) by copies. The slots are written to the device and read back into the
+ * ring itself. In the device's copies a mark stands in place of the sequences; the sequences are stored here,
+ * in order. Every place for an epoch has its own command queue and copies, so one epoch's transfers overlap
+ * another epoch's kernel. Takes no lock: only the pump's thread calls it. Never waits, except while the table
+ * of handles is copied.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -14,7 +15,7 @@
 
 #include "gyre/waiting.h"
 
-enum { STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */ };
+enum { STAGE_BYTES = 8 << 20 /* bytes of an epoch's copies, unless a slot is larger */ };
 
 /* ---- there ---- */
 
@@ -26,13 +27,13 @@ static gyre_status grow_copy(gyre_resident *resident, cl_mem *memory, size_t *si
         return GYRE_OK;
     if (*memory)
         cl->clReleaseMemObject(*memory);
-    resident->bound_queue = NULL; /* another object may have the same address */
+    resident->bound_queue = NULL; /* another object may get the same address */
     *memory = cl->clCreateBuffer(resident->device->context, CL_MEM_READ_WRITE, wanted, NULL, &code);
     *size = code == CL_SUCCESS ? wanted : 0;
     return opencl_commanded(resident, code, "clCreateBuffer");
 }
 
-/* Consecutive slots of the ring up to its end, which may be fewer than asked for. */
+/* Returns how many slots of the ring lie together, up to the ring's end; this may be less than `count`. */
 uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count)
 {
     const gyre_queue_slots *ring = &queue->slots;
@@ -47,7 +48,7 @@ static size_t replies_size(const struct opencl_epoch *epoch)
     return (size_t)epoch->count * epoch->queue->slots.reply_stride;
 }
 
-/* The place of the checksums of the epoch's requests, or of its replies, in the queue. */
+/* Returns where the queue has the checksums of the epoch's requests, or of its replies. */
 static unsigned char *seals_of(const struct opencl_epoch *epoch, bool of_replies)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -58,8 +59,8 @@ static unsigned char *seals_of(const struct opencl_epoch *epoch, bool of_replies
 }
 
 /*
- * The requests of an epoch and, behind them, their headers and checksums; `written` (may be NULL) is the last
- * one's event.
+ * Enqueues the write of an epoch's requests and, after them, their headers and checksums. `written` (may be
+ * NULL) receives the last write's event.
  */
 static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch *epoch, cl_event *written)
 {
@@ -83,7 +84,10 @@ static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch 
     return opencl_commanded(resident, code, "clEnqueueWriteBuffer");
 }
 
-/* The replies, their checksums first; `done` is the last one's event. */
+/*
+ * Enqueues the read of the checksums of the replies, then of the replies. `done` receives the last read's
+ * event.
+ */
 static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;
@@ -122,7 +126,7 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
     if (status == GYRE_OK)
         status = upload_requests(resident, epoch, settings->profile ? &epoch->written : NULL);
     if (status == GYRE_OK &&
-        resident->in_flight == 0) /* a client that waits alone waits less when it begins now */
+        resident->in_flight == 0) /* a client that waits alone waits less when the device begins now */
         status = opencl_commanded(resident, cl->clFlush(epoch->commands), "clFlush");
     if (status == GYRE_OK)
         status = opencl_enqueue(resident, epoch, former, opencl_tells_run(resident) ? &epoch->ran : NULL);
@@ -131,7 +135,10 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
 
 /* ---- back ---- */
 
-/* The replies are here, except their sequences, which clients wait for: release pairs with their acquire. */
+/*
+ * Completes the epoch. The replies are in the ring, except their sequences, which clients wait for: release
+ * pairs with the clients' acquire.
+ */
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
     const uint64_t now_ns = gyre_clock_ns();

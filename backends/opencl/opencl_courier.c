@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The courier: a second thread of a kernel whose replies show while it runs. It hands out the replies of large
- * gathered epochs while the pump enqueues the next one, for which a stream of small messages waits. It is parked
- * while there are none. Where processors are few, the pump does all of it.
+ * The courier: a second thread of a kernel whose replies can be read while it runs. It hands out the replies
+ * of large gathered epochs (batches whose messages are packed into a stage). Meanwhile the pump (the kernel's
+ * first thread) enqueues the next epoch; a stream of small messages gains by that. The courier is parked
+ * while there are no such epochs. On a machine with few processors there is no courier: the pump hands out
+ * all replies.
  *
- * No locks. An epoch's `carried` says which thread has its replies: the courier from GIVEN until DONE.
+ * Takes no lock. An epoch's `carried` says which thread has its replies: the courier from GIVEN until DONE.
  */
 #include "opencl_courier.h"
 #include "opencl_replies.h"
@@ -16,10 +18,10 @@
 #include "gyre/waiting.h"
 
 enum {
-    LEAST = 64,      /* messages of an epoch that are worth another thread */
-    PROCESSORS = 4,  /* auto: so many, or there is no courier */
-    LOOKS = 20000,   /* without an epoch, before it parks: some 100 us */
-    RECALL_SPIN = 64 /* turns of a pump that waits for it, between two yields */
+    LEAST = 64,      /* an epoch of fewer messages stays with the pump */
+    PROCESSORS = 4,  /* setting auto: with fewer processors there is no courier */
+    LOOKS = 20000,   /* looks without an epoch before the courier parks: some 100 us */
+    RECALL_SPIN = 64 /* turns of a pump that waits for the courier, between two yields */
 };
 
 static bool is_wanted(const gyre_device *device)
@@ -30,7 +32,10 @@ static bool is_wanted(const gyre_device *device)
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= PROCESSORS;
 }
 
-/* One round over the epochs. Acquire: pairs with the pump's release. Returns whether the courier had one. */
+/*
+ * Goes over the epochs once and hands out the replies of the courier's epochs. Acquire: pairs with the pump's
+ * release. Returns whether the courier had an epoch.
+ */
 static bool carry_replies(gyre_resident *resident)
 {
     bool found = false;
@@ -48,7 +53,10 @@ static bool carry_replies(gyre_resident *resident)
     return found;
 }
 
-/* seq_cst between `asleep` and the last look: the pump gives an epoch and then looks whether the courier sleeps. */
+/*
+ * Sleeps until the pump rings. seq_cst between `asleep` and the last look, because the pump first gives an
+ * epoch and then looks at `asleep`.
+ */
 static void park_courier(gyre_resident *resident)
 {
     struct opencl_courier *courier = &resident->courier;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing a device, and its features. No locks: the core serialises opening. Must not leave a
- * context behind when opening fails.
+ * Opens and closes a device, and finds out its features. Takes no lock: the core opens one device at a time.
+ * A failed opening leaves no context behind.
  */
 #include "opencl_device.h"
 #include "opencl_check.h"
@@ -20,12 +20,12 @@
 enum {
     LANES_MAX = 1024, /* cells of gyre_block_shared */
     BLOCKS_MAX = 65536,
-    CPU_LANES = 64, /* of a block without a number of its own: as many as handlers for a GPU may count on */
+    CPU_LANES = 64, /* lanes of a block by default: as many as handlers for a GPU may count on */
     GPU_LANES = 256,
     GPU_BLOCKS_PER_UNIT = 8,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
     CLOCK_BASELINE_NS = 2000000,
-    QUEUE_BYTES_DEFAULT = 512 * 1024, /* of queues whose messages are copied */
+    QUEUE_BYTES_DEFAULT = 512 * 1024, /* for queues whose messages are copied */
     ANCHOR = 64
 };
 
@@ -51,7 +51,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-/* One word of all that device binaries depend on. */
+/* Writes one word that covers everything that the device's binaries depend on. */
 static void name_architecture(gyre_device *device)
 {
     char version[128];
@@ -66,7 +66,7 @@ static void name_architecture(gyre_device *device)
     snprintf(device->architecture, sizeof device->architecture, "opencl-%016llx", (unsigned long long)hash);
 }
 
-/* With fine-grained memory and atomics the device can store sequences that clients poll. */
+/* Whether the device can store sequences that clients poll: it has fine-grained memory and atomics. */
 static bool may_be_direct(const gyre_device *device)
 {
     const cl_device_svm_capabilities wanted = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
@@ -76,8 +76,9 @@ static bool may_be_direct(const gyre_device *device)
 }
 
 /*
- * Shared virtual memory of any kind: its addresses are the same numbers on both sides, so that a message can
- * carry one. The host only copies to and from it, which the coarse-grained kind allows too.
+ * Whether the device has shared virtual memory of any kind. Its addresses are the same numbers on host and
+ * device, so a message can carry such an address. The host only copies to and from it, so the coarse-grained
+ * kind is enough.
  */
 static bool has_shared_addresses(const gyre_device *device)
 {
@@ -157,7 +158,10 @@ static uint64_t read_ticks(void)
 #endif
 }
 
-/* Nanoseconds a tick, times 2^56, of the counter that kernels on this processor read. */
+/*
+ * Measures how long a tick of the counter lasts that kernels on this processor read: in nanoseconds times
+ * 2^56.
+ */
 static void measure_clock(gyre_device *device)
 {
     if (!(device->type & CL_DEVICE_TYPE_CPU) || !read_ticks())
@@ -173,7 +177,7 @@ static void measure_clock(gyre_device *device)
             (uint64_t)((double)(now - device->clock_ns) / (double)ticks * (double)(UINT64_C(1) << 56));
 }
 
-/* Whether a write by the device shows in the page that the buffer lies over. */
+/* Whether a write by the device shows in the page under the buffer. */
 static bool write_shows(const gyre_device *device, cl_mem memory, const uint64_t *page)
 {
     const uint64_t written = UINT64_C(0x1122334455667788);
@@ -184,7 +188,7 @@ static bool write_shows(const gyre_device *device, cl_mem memory, const uint64_t
            __atomic_load_n(&page[8], __ATOMIC_ACQUIRE) == written;
 }
 
-/* Whether a buffer over host memory is that memory. */
+/* Whether a buffer over host memory is that memory, and not a copy. */
 static bool shares_memory(const gyre_device *device)
 {
     const struct opencl_loader *cl = device->cl;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices of the OpenCL backend: shared by opencl_device.c and opencl_plugin.c, which probes them. */
+/*
+ * Describes a device of the OpenCL backend: for opencl_device.c, which opens devices, and opencl_plugin.c,
+ * which probes them.
+ */
 #ifndef GYRE_OPENCL_DEVICE_H
 #define GYRE_OPENCL_DEVICE_H
 
@@ -10,8 +13,8 @@ void opencl_device_close(gyre_device *device);
 gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info);
 
 /**
- * Fills in what the platform says about the device at `place`, without a context. UNAVAILABLE when it cannot
- * run kernels of Gyre.
+ * Fills in what the platform says about the device at `place`. Makes no context. UNAVAILABLE when the device
+ * cannot run kernels of Gyre.
  */
 gyre_status opencl_device_describe(gyre_device *device, const struct opencl_place *place);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ICD loaders drop a platform whose library does not load, or is none, without a word. This looks at the
- * .icd files once more and says why. No state. Runs in the probe's process only: it loads libraries.
+ * Explains why a platform is missing. The ICD loaders drop a platform without a word if its library does not
+ * load or is no platform. So this file reads the .icd files once more and says why. No state. Runs in the
+ * probe's process only, because it loads libraries.
  */
 #include "opencl_platforms.h"
 
@@ -15,7 +16,7 @@
 
 static const char vendors_folder[] = "/etc/OpenCL/vendors";
 
-/* ocl-icd and the Khronos loader have a variable each. */
+/* The folder of the .icd files: ocl-icd and the Khronos loader each have an environment variable for it. */
 const char *opencl_vendors_path(void)
 {
     static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"};
@@ -43,7 +44,7 @@ static void add_file(struct report *report, const char *file, const char *reason
         report->used = report->size - 1;
 }
 
-/* A platform shows itself through one of these. */
+/* Whether the library is a platform: it then has one of these functions. */
 static bool is_platform(const gyre_host *host, void *library)
 {
     static const char *const symbols[] = {"clIcdGetPlatformIDsKHR", "clGetExtensionFunctionAddress",
@@ -55,7 +56,10 @@ static bool is_platform(const gyre_host *host, void *library)
     return false;
 }
 
-/* A file may hold anything: characters that a terminal would take for a command become '?', and a long name is cut. */
+/*
+ * Writes a file's name for people. A name may hold anything: characters that a terminal would obey become
+ * '?', and a long name is cut.
+ */
 static void show_name(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s", name);
@@ -66,7 +70,9 @@ static void show_name(const char *name, char *out, size_t size)
         memcpy(out + size - 4, "...", 4);
 }
 
-/* The library stays open: platforms cannot be unloaded. */
+/*
+ * Says why a platform's library does not work. The library stays open, because platforms cannot be unloaded.
+ */
 static void judge_library(struct report *report, const char *file, const char *name)
 {
     char shown[256], reason[384];
@@ -124,7 +130,7 @@ void opencl_dropped_platforms(const gyre_host *host, char *text, size_t size)
     text[0] = '\0';
     int count = scandir(folder, &entries, is_icd, alphasort);
     if (count < 0 && strcmp(folder, vendors_folder) != 0)
-        judge_file(&report, "", folder); /* the variable may name one file */
+        judge_file(&report, "", folder); /* the variable may name a single file */
     for (int i = 0; i < count; i++) {
         judge_file(&report, folder, entries[i]->d_name);
         free(entries[i]);

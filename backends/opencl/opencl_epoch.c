@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and stores the
- * sequences itself, unless another program can write them (opencl_gather.c); for other devices see opencl_copies.c.
- * No locks: the pump's thread alone. Must not wait, except in opencl_collect and opencl_warm_up.
+ * Runs epochs (batches of requests): sends requests of a queue to the device and completes them. A direct
+ * device works in the queue's slots and stores the sequences itself, unless another program can write the
+ * slots (opencl_gather.c). Other devices get copies (opencl_copies.c). Takes no lock: only the pump's thread
+ * calls it. Waits only in opencl_collect and opencl_warm_up.
  */
 #include "opencl_bridge.h"
 #include "opencl_commands.h"
@@ -22,19 +23,19 @@
 #include "gyre/waiting.h"
 
 enum {
-    OVERHEAD_NS = 10000,    /* of an epoch, whatever it holds */
-    COMPANY = 1024,         /* messages, or ... */
-    COMPANY_BYTES = 262144, /* ... bytes of them, that make an epoch worth its commands in any case */
-    COMPANY_NS = 50000,     /* how long requests wait for company at most */
-    HALVES = 512,           /* messages that are worth two epochs */
-    ONE_COMMAND = 256       /* instead of 1024 and 512 where an epoch is one command */
+    OVERHEAD_NS = 10000,    /* time that an epoch costs, however small it is */
+    COMPANY = 1024,         /* messages that make an epoch worth its commands in any case */
+    COMPANY_BYTES = 262144, /* bytes of messages that do so */
+    COMPANY_NS = 50000,     /* the longest time that requests wait for more requests */
+    HALVES = 512,           /* with so many messages, two epochs are better than one */
+    ONE_COMMAND = 256       /* replaces COMPANY and HALVES where an epoch is one command */
 };
 
 /*
- * Clients fill slots batch by batch, and a batch from its last slot to its first. So before a request that is there
- * nearly all others are there, too, except the head of a batch that is being published. A direct lane waits at such a
- * slot itself, for moments, so a few looks are enough to find the end; they leave the other lines where the device
- * will want them.
+ * Guesses how many requests are there, by a few looks, for a direct device. Clients fill slots batch by
+ * batch, and a batch from its last slot to its first. So before a request that is there nearly all others are
+ * there, too, except the head of a batch that is being published. A direct lane waits at such a slot itself,
+ * for moments. The few looks leave the other cache lines to the device, which will read them.
  */
 static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 {
@@ -52,8 +53,9 @@ static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 }
 
 /*
- * Requests that are copied have to be there, and so have requests that the lanes of a block begin together. An epoch of
- * copies reads all its replies back, so answered requests are in none.
+ * Counts the requests that are there, one by one. This is needed where requests are copied, and where the
+ * lanes of a block begin a request together. An epoch of copies overwrites all its replies, so it must hold
+ * no answered request: the count ends at one.
  */
 static uint32_t count_ready(struct opencl_queue *queue, uint32_t most)
 {
@@ -81,9 +83,10 @@ uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue,
 }
 
 /*
- * A command costs a device that is far away the same whatever it carries. So the requests of a client go in two halves,
- * one under way and one at the client: not in many parts, and not in unequal parts, of which one would wait for the
- * other. Not for long: other lanes serve the other clients while a handler takes its time.
+ * Returns how many of the ready requests to send now; 0: wait for more. A command costs a far device the same
+ * whatever it carries. So a client's requests go in two halves, one on the device and one at the client: not
+ * in many parts, and not in unequal parts, because one part would wait for the other. The wait is
+ * short: other lanes serve other clients while a handler takes its time.
  */
 uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready)
 {
@@ -106,7 +109,10 @@ static bool was_complete(const struct opencl_epoch *epoch, gyre_u64 index)
            __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_RELAXED) == index + 1;
 }
 
-/* Other programs get these replies: the earlier contents of their slots stay here. */
+/*
+ * Zeroes the slots of the replies, because other programs read them: what the slots held before must stay
+ * here.
+ */
 static void zero_replies(const struct opencl_epoch *epoch)
 {
     const struct opencl_queue *queue = epoch->queue;
@@ -143,7 +149,7 @@ static gyre_status submit_epoch(gyre_resident *resident, struct opencl_epoch *ep
     return resident->device->direct ? submit_direct(resident, epoch) : opencl_copies_submit(resident, epoch);
 }
 
-/* The number of the epoch's requests that an epoch that was called off had completed. */
+/* Counts the epoch's requests that an earlier epoch had completed before it was called off. */
 static uint32_t count_repeated(const struct opencl_epoch *epoch)
 {
     uint32_t complete = 0;
@@ -200,8 +206,9 @@ gyre_status opencl_warm_up(gyre_resident *resident)
 /* ---- completing ---- */
 
 /*
- * Whether the oldest epoch of its queue completed a request. A quick client has taken the completion and sent another
- * request into the slot, and a later epoch under way may have completed that request, too.
+ * Whether the oldest epoch of its queue completed a request. A quick client may have taken the completion and
+ * sent another request into the slot, and a later epoch may have completed that request, too. So a later
+ * sequence counts as well.
  */
 static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
 {
@@ -213,7 +220,10 @@ static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
     return sequence - 1 - index < end - index;
 }
 
-/* After an epoch that was called off: asks again for the requests that it did not begin. Returns how many it completed. */
+/*
+ * Settles an epoch that was called off: the requests that it did not begin are sent again later. Returns how
+ * many requests it completed.
+ */
 static uint32_t settle_called_off(struct opencl_epoch *epoch)
 {
     struct opencl_queue *queue = epoch->queue;
@@ -231,7 +241,7 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
     return complete;
 }
 
-/* relaxed: statistics, written by the pump alone */
+/* Adds to the kernel's statistics. Relaxed: the pump alone writes them. */
 static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t failed)
 {
     gyre_control_block *line = (gyre_control_block *)(resident->control + 1);
@@ -242,8 +252,9 @@ static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t f
 }
 
 /*
- * An epoch grows while it is filled and takes less than half the time that it may. It shrinks when it takes more, in
- * proportion to its time, and never to less than a quarter, because one slow epoch may be chance.
+ * Adapts the largest size of an epoch. It grows when an epoch was full and took less than half the time
+ * allowed. It shrinks when an epoch took more than allowed, in proportion to the time, and never below a
+ * quarter, because one slow epoch may be chance.
  */
 static void adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
@@ -274,7 +285,7 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
     }
 }
 
-/* A handler that takes long may log meanwhile, and the log of a direct device can be read at once. */
+/* Waits for the end of an epoch. Meanwhile it reads the log of a direct device, because a slow handler may log. */
 static gyre_status await_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An epoch and its messages, for the files that carry it to the device and back. The pump's thread alone, unless a
- * header says otherwise.
+ * An epoch (a batch of requests that one kernel handles) and its messages, for the files that carry it to the
+ * device and back. Only the pump's thread calls these functions, unless a header says otherwise.
  *
- * These files from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c, opencl_replies.c,
- * opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump is above them. Each calls only files
- * before it.
+ * The files of epochs, from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c,
+ * opencl_replies.c, opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump
+ * (opencl_pump.c) is above them. Each file calls only files before it.
  */
 #ifndef GYRE_OPENCL_EPOCH_H
 #define GYRE_OPENCL_EPOCH_H
@@ -29,13 +29,19 @@ static inline gyre_slot *opencl_reply_slot(const struct opencl_queue *queue, gyr
     return opencl_slot(queue, queue->slots.reply_offset, queue->slots.reply_stride, index);
 }
 
-/** Relaxed: a client may take a request back whose deadline passed, until it is handled; either length is right. */
+/**
+ * The length of a request. Relaxed: until the request is handled, a client may take it back at its deadline;
+ * either length is right.
+ */
 static inline uint32_t opencl_request_length(const struct opencl_queue *queue, gyre_u64 index)
 {
     return __atomic_load_n(&opencl_request_slot(queue, index)->length, __ATOMIC_RELAXED);
 }
 
-/** Whether a worker that died since answered the request: the reply is complete and stays as it is. */
+/**
+ * Whether the request was answered by a worker process that has died since: the reply is complete and must
+ * stay as it is.
+ */
 static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64 index)
 {
     return opencl_request_length(queue, index) == GYRE_LENGTH_ANSWERED &&
@@ -43,8 +49,9 @@ static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64
 }
 
 /**
- * Asks for a line that is about to be written and is still in a client's cache. The builtin asks only for reading
- * where the compiler does not know the processor; a processor without the instruction ignores it.
+ * Fetches a cache line that is about to be written and is still in a client's cache. The builtin asks for
+ * reading only where the compiler does not know the processor; a processor without the instruction ignores
+ * it.
  */
 static inline void opencl_want_line(const void *line)
 {
@@ -55,7 +62,10 @@ static inline void opencl_want_line(const void *line)
 #endif
 }
 
-/** Whether another program can write the queue's memory at any time: then messages go by the stages, on every device. */
+/**
+ * Whether another program can write the queue's memory at any time. If so, messages go by the stages
+ * (copies), on every device.
+ */
 static inline bool opencl_is_foreign(const struct opencl_queue *queue)
 {
     return (queue->slots.foreign & GYRE_FOREIGN_RING) != 0;
@@ -67,19 +77,19 @@ static inline bool opencl_request_ready(const struct opencl_queue *queue, gyre_u
     return __atomic_load_n(&opencl_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
-/** Bytes of an epoch's request slots. */
+/** Bytes of the request slots of an epoch. */
 static inline size_t opencl_slots_size(const struct opencl_epoch *epoch)
 {
     return (size_t)epoch->count * epoch->queue->slots.request_stride;
 }
 
-/** Bytes of its messages' headers. */
+/** Bytes of the headers of an epoch's messages. */
 static inline size_t opencl_headers_size(const struct opencl_epoch *epoch)
 {
     return (size_t)epoch->count * epoch->queue->slots.header_size;
 }
 
-/** Bytes of their checksums, of one direction; 0 where messages have none. */
+/** Bytes of the checksums of an epoch's messages, of one direction; 0 where messages have no checksums. */
 static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
 {
     return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
@@ -88,22 +98,27 @@ static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
 /* ---- opencl_epoch.c ---- */
 
 /**
- * The number of requests from queue->next on that are there or, for direct lanes, about to be; at most `most`. Passes
- * over answered requests, where copies would overwrite their replies.
+ * Returns how many requests from queue->next on are there or, for direct lanes, about to be; at most `most`.
+ * Moves queue->next past answered requests where copies would overwrite their replies.
  */
 uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
-/** The number of ready requests to send now. 0: better wait, because their sender may send on. */
+/**
+ * Returns how many of the `ready` requests to send now. 0: better wait, because their sender may send more.
+ */
 uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
-/** Sends `count` requests from queue->next on to the device, when `epochs` has a free place. LOST. */
+/** Sends `count` requests from queue->next on to the device. `epochs` has a free place. GYRE_OK or LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);
-/** Sends an epoch without messages and waits for it, so that the driver has done what it does at a first time. */
+/** Runs an epoch without messages and waits for it, so that the driver's work at a first run is done. */
 gyre_status opencl_warm_up(gyre_resident *resident);
-/** Whether the oldest epoch is through. If it is gathered, hands out the replies that came. */
+/**
+ * Whether the oldest epoch is complete. If it is a gathered epoch (its messages are packed), hands out the
+ * replies that came.
+ */
 bool opencl_oldest_is_done(gyre_resident *resident);
-/** Waits for the oldest epoch and completes its requests. LOST. */
+/** Waits for the oldest epoch and completes its requests. GYRE_OK or LOST. */
 gyre_status opencl_collect(gyre_resident *resident);
-/** Releases the objects and stages of all epochs. */
+/** Frees the objects and stages of all epochs. */
 void opencl_epochs_release(gyre_resident *resident);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs of gathered messages: requests are packed into a stage, and replies handed out of one. Small messages
- * go this way where kernels reach the stage: an epoch is one command then, and each reply goes out as soon as its
- * mark shows. So do queues whose messages are stored back to back, on any device that does not work in them: a
- * request's bytes lie behind all slots, and each reply has a place of the largest size. So do queues of other
- * programs, on every device: the bytes that their clients write are copied once, here, and replies go out of the stage.
+ * Runs epochs (batches of requests) by gathering: requests are packed into a stage (memory for the device),
+ * and replies handed out of another stage. Three kinds of messages go this way:
+ * - Small messages where kernels reach the stage. An epoch is then one command, and each reply goes out as soon as its mark shows.
+ * - Messages stored back to back, on any device that does not work in the queue itself. The bytes of such a request lie
+ *   behind all slots of the stage, and each reply has a place of the largest size.
+ * - Messages of other programs, on every device. The bytes that their clients write are copied once, here, and replies go
+ *   out of the stage.
  *
- * No locks: the pump's thread alone; replies are handed out by opencl_replies.c. Must not wait. A client may be
- * another program: its slots are read once, and never trusted to fit.
+ * Takes no lock: only the pump's thread calls it; opencl_replies.c hands out replies. Never waits. A client
+ * may be another program, so its slots are read once, and their lengths are checked.
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
@@ -22,10 +24,10 @@
 #include <string.h>
 
 enum {
-    STAGE_BYTES = 8 << 20, /* of an epoch's messages, if one is not larger */
-    SMALL_STRIDE = 256,    /* slots that the pump copies faster than a command does */
-    SMALL_EPOCH = 65536,   /* bytes of slots, likewise */
-    LOOKS = 4096           /* without a reply, before the kernel is asked whether it ended */
+    STAGE_BYTES = 8 << 20, /* bytes of an epoch's messages, unless one message is larger */
+    SMALL_STRIDE = 256,    /* size of slots that the pump copies faster than a command does */
+    SMALL_EPOCH = 65536,   /* bytes of all slots, likewise */
+    LOOKS = 4096           /* looks without a reply before the pump asks whether the kernel ended */
 };
 
 static const gyre_bridge *bridge_of(const struct opencl_epoch *epoch)
@@ -49,7 +51,10 @@ static bool is_elsewhere(const struct opencl_queue *queue, uint32_t length)
     return queue->bridge.request_bytes && length > GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* The bytes that a request of that length takes behind the slots. A request that is too long is refused and takes none. */
+/*
+ * The bytes that a request of that length takes behind the slots. A request that is too long will be refused
+ * and takes none.
+ */
 static size_t body_size(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t length)
 {
     const bool there =
@@ -64,7 +69,7 @@ uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_qu
                               ? queue->slots.request_stride
                               : queue->slots.reply_stride;
     size_t bodies = 0;
-    if (queue->slots.foreign) /* of any size, and the whole of each slot */
+    if (queue->slots.foreign) /* messages of any size; each slot is copied whole */
         count = opencl_least(STAGE_BYTES / slot ? STAGE_BYTES / slot : 1, count);
     if (stride)
         count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
@@ -78,7 +83,7 @@ uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_qu
 
 /* ---- there ---- */
 
-/* Copies `stride` bytes a message from `from`, from the epoch's first place on, around the ring's end. */
+/* Copies `stride` bytes for each message of the epoch out of a ring at `from`, around the ring's end. */
 static void gather_row(const struct opencl_epoch *epoch, unsigned char *to, const unsigned char *from,
                        size_t stride)
 {
@@ -110,8 +115,9 @@ static size_t bodies_size(const gyre_resident *resident, const struct opencl_epo
 }
 
 /*
- * The slots were copied: from here on only the copies count. A slot whose client made it longer meanwhile
- * does not fit, and is refused like every wrong length. Returns the stage's bytes in use.
+ * Copies the bytes of requests behind the slots, which were copied before: from here on only the copies
+ * count. If a client made its request longer meanwhile, the request does not fit and is refused like every
+ * wrong length. Returns how many bytes of the stage are in use.
  */
 static size_t gather_bodies(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
@@ -126,7 +132,7 @@ static size_t gather_bodies(const gyre_resident *resident, const struct opencl_e
             continue;
         const size_t size = body_size(resident, epoch->queue, slot->length);
         if (size == 0 || at + size > epoch->in.size) {
-            slot->length = 0; /* the kernel fails it: no type is of no bytes */
+            slot->length = 0; /* the kernel fails the request: no type has no bytes */
             continue;
         }
         memcpy(epoch->in.host + at, ring + GYRE_BRIDGE_AT(place->position, bridge->request_bytes),
@@ -149,20 +155,20 @@ static gyre_status prepare_stages(gyre_resident *resident, struct opencl_epoch *
     if (code == CL_SUCCESS)
         code = opencl_stage_grow(device, resident->compute, &epoch->out, gathered_out_size(resident, epoch));
     if (epoch->in.memory != in || epoch->out.memory != out)
-        resident->bound_queue = NULL; /* another object may have the same address */
+        resident->bound_queue = NULL; /* another object may get the same address */
     return opencl_commanded(resident, code, "making room for messages");
 }
 
-/* The stages are memory that kernels reach. */
+/* Whether the stages are memory that kernels reach. */
 static bool reaches_stages(const gyre_resident *resident)
 {
     return resident->device->direct || resident->device->create_reachable;
 }
 
 /*
- * Prepares the copied slots for a direct device. It waits at a request until its sequence is there, so the copy has the
- * sequence, whatever the client has done to the slot since. It passes over requests that an epoch that was called off
- * had completed.
+ * Prepares the copied slots for a direct device. The device waits at a request until its sequence is there,
+ * so the copy gets the sequence, whatever the client has done to the slot since. The device passes over
+ * requests that an epoch had completed before it was called off.
  */
 static void set_sequences(struct opencl_epoch *epoch)
 {
@@ -180,7 +186,10 @@ static void set_sequences(struct opencl_epoch *epoch)
     }
 }
 
-/* Other programs get these replies: they begin as zeros, because a handler may leave bytes out. */
+/*
+ * Zeroes the stage of replies that other programs get, because a handler may leave bytes of a reply
+ * unwritten.
+ */
 static gyre_status zero_replies(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const size_t size = gathered_out_size(resident, epoch);
@@ -257,7 +266,7 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
 
 /* ---- back ---- */
 
-/* An epoch without an event gets one behind it. */
+/* Whether the epoch's commands have ended. An epoch without an event gets a marker behind it. */
 static bool has_ended(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;

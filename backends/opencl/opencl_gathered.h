@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where what lies in the stages of a gathered epoch: for who packs requests, who tells the device, and who hands out
- * replies. There: slots, headers, checksums, the bytes of requests that do not lie in their slots. Back: slots,
- * checksums, a place for each reply. Private to this folder.
+ * Offsets in the two stages of a gathered epoch, for the files that pack requests, describe the epoch to the
+ * device, and hand out replies. The stage to the device holds slots, headers, checksums, then the bytes of
+ * requests that do not lie in their slots. The stage back holds slots, checksums, then a place for each
+ * reply. Private to this folder.
  */
 #ifndef GYRE_OPENCL_GATHERED_H
 #define GYRE_OPENCL_GATHERED_H
@@ -24,7 +25,7 @@ static inline size_t gathered_seals_at(const struct opencl_epoch *epoch)
     return gathered_headers_at(epoch) + opencl_headers_size(epoch);
 }
 
-/* The bytes of requests that do not lie in their slots. */
+/* Offset of the bytes of requests that do not lie in their slots. */
 static inline size_t gathered_bodies_at(const struct opencl_epoch *epoch)
 {
     return gathered_round_up(gathered_seals_at(epoch) + opencl_seals_size(epoch));
@@ -40,7 +41,7 @@ static inline size_t gathered_answers_at(const struct opencl_epoch *epoch)
     return gathered_round_up(gathered_reply_seals_at(epoch) + opencl_seals_size(epoch));
 }
 
-/* From one reply's place to the next; 0: replies lie in their slots. */
+/* The distance from one reply's place to the next; 0: replies lie in their slots. */
 static inline size_t gathered_answer_stride(const gyre_resident *resident, const struct opencl_queue *queue)
 {
     return queue->bridge.reply_bytes ? GYRE_BRIDGE_UNITS(resident->kernel->record.reply->size) : 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching: the entry with its arguments, command queues and the pump's thread, which the control word ends.
+ * Launches kernels: makes the entry (the cl_kernel) with its arguments, the command queues, and the pump's
+ * thread, which the control word ends.
  *
- * No locks: the core serialises launch and release, and wait only looks at a word.
+ * Takes no lock: the core calls launch and release one at a time, and wait only looks at a word.
  */
 #include "opencl_check.h"
 #include "opencl_compile.h"
@@ -22,7 +23,7 @@
 #include "gyre/thread.h"
 #include "gyre/waiting.h"
 
-/* The parameters of the entry that all epochs share: state, log and control, then the buffers. */
+/* Numbers of the entry's parameters that all epochs share: state, log and control, then the buffers. */
 enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
 
 /* ---- the entry ---- */
@@ -52,7 +53,10 @@ static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_grou
         "clGetKernelWorkGroupInfo");
 }
 
-/* Only lanes that meet need one work-group; other lanes come in groups of any size. */
+/*
+ * Checks that the lanes fit the device. Only lanes that meet at barriers need one work-group; other lanes
+ * come in groups of any size.
+ */
 static gyre_status fit_lanes(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
@@ -96,8 +100,8 @@ static gyre_status create_queue(const gyre_resident *resident, cl_command_queue 
 }
 
 /*
- * Where messages are copied, every place of an epoch has a queue of its own, in which write, kernel and read
- * follow each other without events, and epochs overlap.
+ * Makes the command queues. Where messages are copied, every place for an epoch has its own queue. In it
+ * write, kernel and read follow each other without events, and epochs overlap.
  */
 static gyre_status create_queues(gyre_resident *resident)
 {
@@ -109,8 +113,9 @@ static gyre_status create_queues(gyre_resident *resident)
 }
 
 /*
- * Kernels that run at once have blocks of their own, so that the values that a handler keeps for its block or lane stay
- * its own. An actor, and a launch with one block, has one way.
+ * Returns how many kernels of the launch may run at once. Each has blocks of its own, so that the values that
+ * a handler keeps for its block or lane stay its own. An actor, or a launch with one block, runs one kernel
+ * at a time.
  */
 static uint32_t count_ways(const gyre_resident *resident)
 {
@@ -119,7 +124,7 @@ static uint32_t count_ways(const gyre_resident *resident)
     return resident->device->direct || !ways ? 1 : ways;
 }
 
-/* By a handle, or by a span that may lie in a buffer. */
+/* Whether messages of the type name buffers: by a handle, or by a span that may lie in a buffer. */
 static bool names_buffers(const gyre_type *type)
 {
     if (strcmp(type->name, "gyre_handle") == 0 || strstr(type->fields, " span[]") ||
@@ -156,7 +161,7 @@ static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-/* A buffer from an offset on: to OpenCL a buffer of its own, or an address. */
+/* Binds a buffer from an offset on: to OpenCL that is a buffer of its own (a sub-buffer), or an address. */
 static gyre_status bind_one(const gyre_resident *resident, const gyre_binding_desc *binding,
                             struct opencl_argument *out)
 {
@@ -195,7 +200,10 @@ static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_des
     return status;
 }
 
-/* A parameter without a buffer gets none: drivers look at every buffer of every launch. */
+/*
+ * Sets the argument for a parameter. Without a buffer it is left NULL, because drivers look at every buffer
+ * of every launch.
+ */
 static gyre_status set_argument(const gyre_resident *resident, cl_uint index,
                                 const struct opencl_argument *argument)
 {
@@ -270,13 +278,13 @@ static gyre_status start_pump(gyre_resident *resident)
         return GYRE_OK;
     resident->present = 0;
     if (resident->device->settings
-            .stay) /* it polls already; the core makes the region anew after a failure */
+            .stay) /* it polls already; after a failure the core makes the control region anew */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
     return resident->device->host->error(GYRE_EXHAUSTED, "the kernel's thread could not be started: %s%s",
                                          strerror(error), gyre_lack_remedy(error));
 }
 
-/* Frees the objects that a launch made, in any stage of it; its thread is not there. */
+/* Frees the objects that a launch made, however far it came. Its thread has ended or never started. */
 static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching kernels, waiting for their end, and freeing them. */
+/* The operations that launch a kernel, wait for its end, and free it. */
 #ifndef GYRE_OPENCL_LAUNCH_H
 #define GYRE_OPENCL_LAUNCH_H
 

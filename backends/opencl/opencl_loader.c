@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens the ICD loader and names its error codes. One lock, held while the table is made; afterwards it is
- * constant. Must not keep a failure: a loader that is missing now may be installed later.
+ * Opens the ICD loader and names its error codes. One lock is held while the table of functions is made;
+ * afterwards the table is constant. A failure is not kept: a loader that is missing now may be installed
+ * later.
  */
 #include "opencl_loader.h"
 
@@ -65,7 +66,10 @@ static gyre_status load_library(const gyre_host *host)
     return fill_table(host, library);
 }
 
-/* A platform's threads are not there behind fork: PoCL would wait for them without end. */
+/*
+ * Refuses a process that was forked from the process that opened the loader: there the platform's threads do
+ * not exist, and PoCL would wait for them without end.
+ */
 static gyre_status check_process(const gyre_host *host)
 {
     if (owner == getpid())

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ICD loader, libOpenCL.so.1, as a table of functions, opened at run time: nothing of it is linked.
- * Private to this folder.
+ * The ICD loader, libOpenCL.so.1, as a table of functions, opened at run time: Gyre does not link it. Private
+ * to this folder.
  *
- * The table is made once a process and never given back: platforms cannot be unloaded. Threads: any.
- * Functions of OpenCL 1.2, which every loader has, and a few of 2.0, which are NULL where it has not.
+ * The table is made once in a process and never freed, because platforms cannot be unloaded. Any thread may
+ * use it. It has the functions of OpenCL 1.2, which every loader has, and a few of 2.0, which are NULL if the
+ * loader lacks them.
  */
 #ifndef GYRE_OPENCL_LOADER_H
 #define GYRE_OPENCL_LOADER_H
@@ -68,10 +69,10 @@ struct opencl_loader {
     OPENCL_FUNCTIONS(OPENCL_DECLARE_)
     OPENCL_OPTIONAL_FUNCTIONS(OPENCL_DECLARE_)
 #undef OPENCL_DECLARE_
-    char path[256]; /* the file it was loaded from */
+    char path[256]; /* the file that the loader was loaded from */
 };
 
-/** UNAVAILABLE when there is no loader, with the names that were tried and what to install. */
+/** Opens the loader. UNAVAILABLE when there is none, with the names that were tried and what to install. */
 gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader **out);
 
 /** The name of an error code: "CL_OUT_OF_RESOURCES"; "an unknown error" for codes of vendors. */

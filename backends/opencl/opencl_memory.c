@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: queues are host memory, in which a direct device works and of which other devices get copies; buffers belong
- * to the device. Transfers go through the service queue and wait. No locks: the core calls one at a time.
+ * Allocates memory and makes transfers. Queues are host memory: a direct device works in it, and other
+ * devices get copies of it. Buffers belong to the device. Transfers go through the service queue and wait.
+ * Takes no lock: the core makes one call at a time.
  */
 #include "opencl_check.h"
 #include "opencl_memory.h"
@@ -39,7 +40,7 @@ void opencl_queue_release(gyre_queue_memory *memory)
     if (!memory)
         return;
     pthread_mutex_lock(
-        &memory->device->lost_lock); /* a thread that tells of a dead device may be ringing there */
+        &memory->device->lost_lock); /* a thread that reports a dead device may be ringing in this memory */
     pthread_mutex_unlock(&memory->device->lost_lock);
     if (memory->memory)
         memory->device->cl->clReleaseMemObject(memory->memory);
@@ -49,8 +50,9 @@ void opencl_queue_release(gyre_queue_memory *memory)
 /* ---- buffers ---- */
 
 /*
- * Memory whose address is the same on both sides: the host's own for a direct device, else shared virtual memory where
- * the device has it. NULL where there is neither, and when there is not enough: a plain buffer may do.
+ * Allocates memory whose address is the same on host and device: host memory for a direct device, otherwise
+ * shared virtual memory if the device has it. NULL when there is no such memory or not enough; the caller may
+ * then take a plain buffer.
  */
 static void *allocate_named(const gyre_device *device, uint64_t byte_count)
 {
@@ -70,7 +72,7 @@ static void free_named(const gyre_device *device, void *address)
         device->cl->clSVMFree(device->context, address);
 }
 
-/* A buffer over the host's memory, or in the device's own; shared virtual memory needs none. */
+/* Makes a buffer over host memory, or in the device's own memory; shared virtual memory needs no buffer. */
 static gyre_status create_buffer(gyre_memory *memory, uint64_t byte_count)
 {
     const gyre_device *device = memory->device;
@@ -132,7 +134,8 @@ gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel, con
     void *addresses[GYRE_HANDLES_MAX + 1];
     size_t count = 0;
     addresses[count++] =
-        device->anchor; /* a kernel keeps the list that it was told last, and takes no empty one */
+        /* the driver ignores an empty list: the kernel would keep the list it was told last */
+        device->anchor;
     for (size_t i = 0; i < GYRE_HANDLES_MAX; i++)
         if (table[i].id)
             addresses[count++] = (void *)(uintptr_t)table[i].address;
@@ -150,7 +153,7 @@ static gyre_status finish_command(gyre_device *device, cl_int enqueued, const cl
     return opencl_check(device, opencl_finish(device, device->service, enqueued, event), call);
 }
 
-/* The address in shared virtual memory at which the transfer begins. */
+/* Returns the address in shared virtual memory at which the transfer begins. */
 static void *start_of(const gyre_transfer_desc *desc)
 {
     return (char *)desc->memory->address + desc->offset;
@@ -220,7 +223,10 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     }
 }
 
-/* Both are of one kind, unless one of two shared allocations failed and a plain buffer took its place. */
+/*
+ * Copies between two buffers. Both are of one kind, unless one of two shared allocations failed and a plain
+ * buffer took its place.
+ */
 gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;

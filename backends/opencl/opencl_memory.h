@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues and buffers, and transfers. */
+/* Memory of queues and buffers, and transfers between program and device. */
 #ifndef GYRE_OPENCL_MEMORY_H
 #define GYRE_OPENCL_MEMORY_H
 
@@ -14,8 +14,9 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address);
 /**
- * Tells the device which buffers messages to `kernel` may name from now on: the buffers of the table, which has
- * GYRE_HANDLES_MAX entries. A buffer must leave the table before it is freed, or the driver looks at it.
+ * Tells the device which buffers the messages to `kernel` may name from now on: the buffers of the table,
+ * which has GYRE_HANDLES_MAX entries. A buffer must leave the table before it is freed, because the driver
+ * looks at every buffer of the table.
  */
 gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel,
                                 const gyre_control_handle *table);

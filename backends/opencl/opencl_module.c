@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernel files: loading the device's binary, or compiling its source again when the driver refuses it, and the
- * description of the kernels. No locks: a module is constant once loaded, except the program of lanes that meet, for
- * which launches ask one at a time.
+ * Loads compiled kernel files: the device's binary or, if the driver refuses it, the source, which is
+ * compiled again. Describes their kernels. Takes no lock: a loaded module is constant, except its program for
+ * lanes that meet at barriers, for which launches ask one at a time.
  */
 #include "../device/device_records.h"
 #include "opencl_artifact.h"
@@ -17,7 +17,7 @@
 
 /* ---- programs ---- */
 
-/* True when the driver takes the binary. A refusal is no error, because the source is there. */
+/* Returns true when the driver takes the binary. A refusal is no error, because the source is there. */
 static bool load_binary(gyre_module *module, const struct opencl_artifact *artifact)
 {
     const gyre_device *device = module->device;
@@ -70,7 +70,7 @@ static gyre_status build_again(gyre_module *module, const struct opencl_artifact
                       artifact->parts[OPENCL_PART_OPTIONS].bytes, &module->program);
 }
 
-/* Keeps the source of the program for lanes that meet, where a launch may ask for them. */
+/* Keeps the source and options of the program for lanes that meet, if a launch may need that program. */
 static gyre_status keep_text(gyre_module *module, const struct opencl_artifact *artifact)
 {
     bool blocks = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds devices through the ICD loader, in the order of the loader and the platforms. One lock, around the list of
- * devices. Must not create anything: the probe asks here too.
+ * Finds devices through the ICD loader, in the order of the loader and the platforms. One lock guards the
+ * list of devices. Creates no object of OpenCL, because the probe uses it, too.
  */
 #include "opencl_platforms.h"
 #include "opencl_check.h"
@@ -18,7 +18,10 @@
 
 enum { PLATFORMS_MAX = 32 };
 
-/* '*' stands for any text, '?' for one character; letters match in either case. */
+/*
+ * Whether a name matches a pattern: '*' stands for any text, '?' for one character; letters match in either
+ * case.
+ */
 static bool name_matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *resume = NULL;
@@ -54,7 +57,10 @@ static bool is_wanted(const struct opencl_loader *cl, const struct opencl_settin
            (type & settings->type) != 0;
 }
 
-/* All platforms and devices, as first seen: some platforms do not tell their devices a second time. */
+/*
+ * All platforms and devices, as first seen. The list is kept because some platforms do not tell their devices
+ * a second time.
+ */
 static struct {
     pthread_mutex_t lock;
     struct opencl_place places[OPENCL_DEVICES_MAX];
@@ -71,7 +77,7 @@ static void list_devices(const struct opencl_loader *cl, cl_platform_id platform
         seen.places[seen.device_count++] = (struct opencl_place){platform, devices[i]};
 }
 
-/* Under the lock. */
+/* Fills the list. The caller holds the lock. */
 static gyre_status list_platforms(const gyre_host *host, const struct opencl_loader *cl, bool expendable)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
@@ -82,7 +88,7 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
     if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
         return opencl_check_host(host, code, "clGetPlatformIDs");
     seen.platform_count = code == CL_SUCCESS ? count : 0;
-    gyre_status status = GYRE_OK; /* before any platform is asked: some do not answer again */
+    gyre_status status = GYRE_OK; /* set before any platform is asked: some do not answer a second time */
     for (cl_uint i = 0; status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
         status = opencl_pocl_prepare(host, cl, platforms[i], expendable);
     if (status != GYRE_OK)
@@ -101,7 +107,7 @@ static const char *name_type(cl_device_type type)
                                                : "another type";
 }
 
-/* All devices by the words that the settings compare, cut. */
+/* Writes the names of all devices as the settings compare them, cut. */
 static void tell_devices(const struct opencl_loader *cl, char *text, size_t size)
 {
     size_t used = 0;
@@ -117,7 +123,10 @@ static void tell_devices(const struct opencl_loader *cl, char *text, size_t size
     }
 }
 
-/* In the probe's process the files of the platforms are looked at once more. */
+/*
+ * Refuses a machine without a platform. In the probe's process it also reads the platforms' files once more,
+ * for the reason.
+ */
 static gyre_status refuse_no_platform(const gyre_host *host, bool expendable)
 {
     char dropped[512] = "";
@@ -138,7 +147,7 @@ static gyre_status refuse_no_platform(const gyre_host *host, bool expendable)
         dropped[0] ? " names; " : "", dropped);
 }
 
-/* There is no device at all. */
+/* Refuses a machine whose platforms have no device. */
 static gyre_status refuse_nothing(const gyre_host *host, uint32_t platform_count, bool expendable)
 {
     const char *chosen = getenv("POCL_DEVICES");

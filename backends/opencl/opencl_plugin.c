@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The OpenCL backend's table and its probe: requests are handled in epochs, batches of enqueued kernels, on
- * any device that an ICD loader finds. No state. The probe must not make a context.
+ * The OpenCL backend's table of operations and its probe. Requests are handled in epochs: each epoch is a
+ * batch that one enqueued kernel handles, on any device that an ICD loader finds. No state. The probe makes
+ * no context.
  */
 #include "opencl_compile.h"
 #include "opencl_device.h"
@@ -36,7 +37,7 @@ static void say_device(gyre_probe_info *info, const gyre_device *device)
         device->platform_name, device->unit_count, device->unit_count == 1 ? "" : "s");
 }
 
-/* OK when a device can run kernels; else the reason of the last that cannot. */
+/* Returns OK when a device can run kernels; otherwise the reason why the last device cannot. */
 static gyre_status probe_devices(const gyre_probe_desc *desc, const struct opencl_loader *cl,
                                  const struct opencl_places *places, gyre_probe_info *info)
 {

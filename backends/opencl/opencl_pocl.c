@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way in which PoCL runs work-groups, and whether there are threads for it: PoCL starts one for each processor when
- * it is first asked for its devices, and aborts the process where it does not get them. Threads that others start at the
- * same moment are not foreseen. No state, except the environment.
+ * Prepares PoCL, a platform that runs on processors: chooses how it runs work-groups, and checks that it will
+ * get its threads. PoCL starts one thread for each processor when it is first asked for its devices, and
+ * aborts the process if it does not get them. (Threads that others start at the same moment are not taken
+ * into account.) No state, except the environment.
  */
 #include "opencl_pocl.h"
 #include "opencl_text.h"
@@ -19,10 +20,13 @@
 /* ---- work-groups ---- */
 
 static const char method_name[] = "POCL_WORK_GROUP_METHOD", loops[] = "loops", continuations[] = "cbs";
-/* The versions whose continuations are right (docs/backends/opencl.md lists the attempts). */
+/*
+ * The versions of PoCL whose method `cbs` (continuations) is right; docs/backends/opencl.md lists the
+ * attempts.
+ */
 enum { CONTINUATIONS_FROM = 4, CONTINUATIONS_BEFORE = 6 };
 
-/* The major version, or 0: it is another platform. */
+/* Returns PoCL's major version, or 0 for another platform. */
 static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platform)
 {
     char text[128];
@@ -33,10 +37,11 @@ static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platfo
 }
 
 /*
- * PoCL asks the environment for the way whenever it compiles, and other platforms do not look. By itself it vectorizes
- * over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into an array of the
- * work-item's own and reads past the array's end, and so does PoCL 6 with LLVM 19, by continuations as well. Loops do
- * not, and are misled by barriers behind conditions. The user's choice stays, and then nothing is written.
+ * Chooses the method by which PoCL runs work-groups, in the environment, which PoCL reads at every compile;
+ * other platforms do not look. By default PoCL vectorizes over work-items. Then PoCL 3.1 with LLVM 15 loses
+ * the wrap of an index such as `i * 5 % 16` into an array of the work-item's own and reads past the array's
+ * end. PoCL 6 with LLVM 19 does so, too, even by continuations. The method of loops is right there, and is
+ * wrong for barriers behind conditions. If the user chose a method, nothing is written.
  */
 static void choose_work_groups(unsigned version)
 {
@@ -80,7 +85,7 @@ static void *pass_gate(void *gate)
     return NULL;
 }
 
-/* The number of threads, of `count`, that can be there at once, and the error that kept the next one away, or 0. */
+/* Returns how many threads, of `count`, can run at once, and the error for the next thread, or 0. */
 static long try_threads(pthread_t *threads, long count, int *error)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;

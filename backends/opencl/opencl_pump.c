@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pump's loop: obey the control word, send ready requests, complete epochs that came back, wait when there is
- * nothing to do. One thread for each kernel, so that a slow handler of one keeps no other waiting.
+ * The pump's loop: obey the control word, send ready requests to the device, complete epochs (batches of
+ * requests) that came back, wait when there is nothing to do. Each kernel has its own thread for it, so that
+ * a slow handler of one kernel keeps no other kernel waiting.
  *
- * No locks. The pump obeys a command when no epoch is under way: while paused it touches only its own memory.
+ * Takes no lock. The pump obeys a command when no epoch is under way: while the kernel is paused, the pump
+ * touches only its own memory.
  */
 #include "opencl_bridge.h"
 #include "opencl_epoch.h"
@@ -17,9 +19,9 @@
 #include "gyre/waiting.h"
 
 enum {
-    YIELDS = 16,           /* of adaptive idling, between spinning and parking */
+    YIELDS = 16,           /* turns of adaptive idling between spinning and parking */
     PARK_TURNS = 200,      /* looks of a parking strategy before it sleeps: a request may be on its way */
-    TURNS_PER_LOG = 65536, /* of endless strategies: looks between two at the log */
+    TURNS_PER_LOG = 65536, /* strategies that never park: looks at queues between two looks at the log */
     YIELDS_PER_LOG = 512
 };
 
@@ -29,12 +31,12 @@ static void read_table(gyre_resident *resident)
 {
     const gyre_control_region *control = resident->control;
     resident->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
-    resident->bound_queue = NULL; /* a queue's memory may be gone, and another queue have its address */
+    resident->bound_queue = NULL; /* the queue's memory may be gone, and another queue may get its address */
     for (uint32_t i = 0; i < resident->queue_count && i < GYRE_QUEUES_MAX; i++) {
         const gyre_control_queue *entry = &control->queues[i];
         struct opencl_queue *queue = &resident->queues[i];
         gyre_u64 address =
-            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* first: pairs with its release */
+            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* read first: pairs with its release */
         gyre_u64 serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
         gyre_queue_memory *memory = (gyre_queue_memory *)(uintptr_t)address;
         if (queue->serial == serial && queue->memory == memory)
@@ -62,11 +64,11 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
 
 /* ---- waiting ---- */
 
-/* The news that a wait looks for. */
+/* A wait of the pump, with the state that it compares for news. */
 struct wait {
     gyre_resident *resident;
     gyre_u64 command;
-    uint64_t starved; /* of a pump that parks: queues without room for replies */
+    uint64_t starved; /* while the pump parks: a bit for each queue without room for replies */
 };
 
 static int find_work(void *context)
@@ -75,13 +77,19 @@ static int find_work(void *context)
     return has_work(wait->resident, wait->command);
 }
 
-/* No queue of a paused kernel: queues are closed meanwhile, and the pump does not hear which. */
+/*
+ * Returns a bit for each queue without room for replies; none while the kernel is paused: queues may be
+ * closed then, and the pump does not learn which.
+ */
 static uint64_t starved_queues(gyre_resident *resident, gyre_u64 command)
 {
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? opencl_bridge_starved(resident) : 0;
 }
 
-/* A request that came since and finds no room for its reply counts, too: clients have to be told of it first. */
+/*
+ * Whether the pump must wake. A request that came since the pump parked and finds no room for its reply
+ * counts, too: its client must be told first.
+ */
 static int find_news(void *context)
 {
     const struct wait *wait = context;
@@ -139,7 +147,7 @@ static gyre_status collect_all(gyre_resident *resident)
     return status;
 }
 
-/* No epoch is under way. The acknowledgement pairs with the core's acquire. */
+/* Obeys a command. No epoch is under way. The acknowledgement's release pairs with the core's acquire. */
 static void obey_command(gyre_resident *resident, gyre_u64 command)
 {
     gyre_control_region *control = resident->control;
@@ -157,7 +165,10 @@ static uint32_t count_to_send(const gyre_resident *resident, struct opencl_queue
     return ready ? opencl_share(resident, queue, ready) : 0;
 }
 
-/* Sends an epoch for each queue that has enough requests, as long as there are places. *sent: there was one. */
+/*
+ * Sends an epoch for each queue that has enough requests, as long as there are places for epochs. Sets *sent
+ * if it sent any.
+ */
 static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool *sent)
 {
     gyre_status status = GYRE_OK;
@@ -182,8 +193,9 @@ static bool may_submit(gyre_resident *resident)
 }
 
 /*
- * Epochs are under way, and no queue was worth another: waits until the oldest is through, or until a queue is worth one.
- * A direct device's replies are there before their epoch ends, and new requests make the next one.
+ * Waits until the oldest epoch is complete, or until a queue has enough requests for an epoch. Called while
+ * epochs are under way and no queue is worth an epoch. The replies of a direct device are there before their
+ * epoch ends, and new requests make the next epoch.
  */
 static gyre_status await_change(gyre_resident *resident)
 {
@@ -196,7 +208,7 @@ static gyre_status await_change(gyre_resident *resident)
     return GYRE_OK;
 }
 
-/* One turn of a running kernel. LOST. */
+/* Serves the queues of a running kernel once. GYRE_OK or LOST. */
 static gyre_status serve_queues(gyre_resident *resident, gyre_u64 command)
 {
     gyre_status status = GYRE_OK;
@@ -215,7 +227,10 @@ static gyre_status serve_queues(gyre_resident *resident, gyre_u64 command)
     return status;
 }
 
-/* Wakes all waiters of the dead device, who give up. The table is read anew: a queue may have come since. */
+/*
+ * Wakes all waiters of the dead device, which then give up. Reads the table of queues anew, because a queue
+ * may have come since.
+ */
 static void ring_all(const gyre_resident *resident)
 {
     const gyre_control_region *control = resident->control;
@@ -228,7 +243,10 @@ static void ring_all(const gyre_resident *resident)
     }
 }
 
-/* With the lock, so that no queue is released before it was rung: a release does not wait for this thread any more. */
+/*
+ * Reports that the device is lost. Holds the lock, so that no queue is freed before its bell was rung: a
+ * release no longer waits for this thread.
+ */
 static void tell_lost(gyre_resident *resident)
 {
     const gyre_host *host = resident->device->host;

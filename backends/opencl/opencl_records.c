@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a file's items to descriptions of kernels. The texts stay where they are, in a copy
- * of the items that the records own. No locks: a module is read by one thread and constant afterwards.
+ * Turns a file's items into descriptions of kernels. The texts stay in a copy of the items, which the records
+ * own. Takes no lock: one thread reads a module, and afterwards it is constant.
  */
 #include "opencl_records.h"
 
@@ -12,12 +12,12 @@
 #include <string.h>
 
 struct opencl_records {
-    unsigned char *copy; /* of the items behind the list's head */
+    unsigned char *copy; /* of the items that follow the list's head */
     size_t size;
     struct device_types *types;
 };
 
-/* The item at *at, and *at moved to the next; NULL behind the last. */
+/* Returns the item at *at and moves *at to the next item; NULL behind the last item. */
 static const gyre_item *next_item(const struct opencl_records *records, size_t *at)
 {
     const size_t left = records->size - *at;
@@ -42,7 +42,7 @@ static const gyre_item *find_item(const struct opencl_records *records, const ch
     return item;
 }
 
-/* The text in the item PREFIX NAME; NULL when there is none that ends. */
+/* Returns the text in the item `PREFIX NAME`; NULL when there is no such item or its text does not end. */
 static const char *find_text(const void *self, const char *prefix, const char *name)
 {
     const gyre_item *item = find_item(self, prefix, name);
@@ -86,7 +86,8 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
         if (device_record_named(item->name))
             status = read_kernel(file, module, item);
     qsort(module->kernels, module->kernel_count, sizeof *module->kernels, compare_lines);
-    for (uint32_t i = 0; i < module->kernel_count; i++) /* sorting moved what names point to */
+    /* the kernels were sorted: what their names point to has moved */
+    for (uint32_t i = 0; i < module->kernel_count; i++)
         module->kernels[i].record.name = module->kernels[i].seen.name;
     return status;
 }

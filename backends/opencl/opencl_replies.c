@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replies of messages that are copied or gathered, on their way to clients: gathered replies from the stage into their
- * slots, and the times of both. No locks: the pump's thread, or the courier's for an epoch that it has. Must not wait. A
- * client may be another program: its slots are never trusted to fit.
+ * Hands replies of copied and gathered epochs to their clients: moves gathered replies from the stage into
+ * their slots, and notes the times of both kinds. Takes no lock: the pump's thread calls it, or the courier's
+ * thread for an epoch that the courier has. Never waits. A client may be another program: what its slots say
+ * is not trusted.
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
@@ -13,8 +14,8 @@
 #include "gyre/waiting.h"
 
 enum {
-    AHEAD = 8,  /* replies whose slots are asked for before they are written */
-    CHUNK = 128 /* replies that are handed out at once */
+    AHEAD = 8,  /* the slot so many replies ahead is fetched before it is written */
+    CHUNK = 128 /* most replies that are handed out at once */
 };
 
 void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns)
@@ -37,8 +38,8 @@ static const gyre_slot *staged_reply(const struct opencl_epoch *epoch, uint32_t 
 }
 
 /*
- * A reply in the queue's bytes, where it has room, because the room was promised. The stage tells its length, because the
- * client can write the slot as well.
+ * Stores a reply back to back in the queue's bytes, where its room was reserved before. The length comes from
+ * the stage, because the client can write the slot as well.
  */
 static void store_elsewhere(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t i,
                             gyre_slot *slot)
@@ -64,7 +65,9 @@ static void store_elsewhere(const gyre_resident *resident, const struct opencl_e
         track->head = head + GYRE_BRIDGE_UNITS(length);
 }
 
-/* Release: a client that acquires the sequence sees the whole reply. */
+/*
+ * Hands out reply number i of the epoch. Release: a client that acquires the sequence sees the whole reply.
+ */
 static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, uint32_t i)
 {
     const gyre_slot *from = staged_reply(epoch, i);
@@ -92,7 +95,10 @@ bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i)
     return staged_reply(epoch, i)->sequence == epoch->first + i + 1;
 }
 
-/* Without an outcome: the device passed over a request that was answered before. Its slot lacks at most the sequence. */
+/*
+ * Hands out the replies of an epoch in the stages of a direct device. A reply without an outcome means that
+ * the device passed over a request which was answered before: its slot lacks at most the sequence.
+ */
 void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const uint64_t now_ns = epoch->queue->slots.stamps_offset ? gyre_clock_ns() : 0;
@@ -110,8 +116,10 @@ void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch)
     }
 }
 
-/* The end of the replies that are there, from `first` on. Acquire: pairs with the kernel's fence before the
- * mark. */
+/*
+ * Returns the end of the replies that are there, from `first` on. Acquire: pairs with the kernel's fence
+ * before the mark.
+ */
 static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
 {
     const uint32_t most = first + opencl_least(CHUNK, epoch->count - first);
@@ -123,8 +131,9 @@ static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
 }
 
 /*
- * From the last to the first, because the client looks at the first, whose line so goes back and forth only once. Bytes
- * of a ring are allotted in the order of requests. Returns whether there was any reply.
+ * Hands out the replies that are there, at most CHUNK. Goes from the last to the first, because the client
+ * polls the first, whose cache line so moves only once. Replies stored back to back go forwards, because
+ * their bytes are allotted in the order of requests. Returns whether there was any reply.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch)
 {

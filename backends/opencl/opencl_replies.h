@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies of gathered and staged epochs, handed to their clients. */
+/* Hands the replies of gathered and staged epochs (batches of requests) to their clients. */
 #ifndef GYRE_OPENCL_REPLIES_H
 #define GYRE_OPENCL_REPLIES_H
 
 #include "opencl_epoch.h"
 
-/** Notes the times of message i, where times are kept: the times of its epoch, because device and queue share no clock. */
+/**
+ * Notes the times of message i, where times are kept. They are the times of its epoch, because device and
+ * queue share no clock.
+ */
 void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
 /**
- * Hands out a few of a gathered epoch's replies that are there. False: none was. The pump calls, or the courier while
- * it has the epoch.
+ * Hands out a few of a gathered epoch's replies that are there. False: there was none. The pump calls it, or
+ * the courier while the courier has the epoch.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
 /** Whether message i is complete, after an epoch in the stages of a direct device. */
 bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i);
-/** Hands out all replies of such an epoch. */
+/** Hands out all replies of an epoch in the stages of a direct device. */
 void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch);
 
 #endif

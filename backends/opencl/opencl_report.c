@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's news beside replies: lines that handlers log, failures that a direct device counts, and what the
- * command queues measured. No locks: the pump's thread, or the last thread that is left.
+ * Reads what a device reports besides replies: lines that handlers log, failures that a direct device counts,
+ * and the times that the command queues measured. Takes no lock: the pump's thread calls it, or the last
+ * thread that is left.
  */
 #include "opencl_check.h"
 #include "opencl_report.h"
@@ -14,7 +15,10 @@
 
 #include "gyre/waiting.h"
 
-/* Between two looks at the log of a device that keeps it: a look is a transfer. */
+/*
+ * The pause between two looks at the log of a device that keeps it in its own memory, because a look is a
+ * transfer.
+ */
 #define LOG_PAUSE_NS UINT64_C(20000000)
 
 gyre_status opencl_log_create(gyre_resident *resident)
@@ -33,7 +37,7 @@ gyre_status opencl_log_create(gyre_resident *resident)
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-/* Reads the first bytes of the device's log. */
+/* Reads the first `size` bytes of the device's log. */
 static bool read_log(const gyre_resident *resident, size_t size)
 {
     const gyre_device *device = resident->device;
@@ -43,7 +47,9 @@ static bool read_log(const gyre_resident *resident, size_t size)
     return opencl_finish(device, resident->compute, code, &event) == CL_SUCCESS;
 }
 
-/* Copies the device's log, and its lines only when there are new ones. False when that fails. */
+/*
+ * Copies the head of the device's log, and its lines only when there are new lines. False when a copy fails.
+ */
 static bool fetch_log(gyre_resident *resident, bool now)
 {
     const gyre_device *device = resident->device;
@@ -71,7 +77,7 @@ void opencl_log_drain(gyre_resident *resident, bool now)
     for (; resident->log_next != newest; resident->log_next++) {
         gyre_device_log_line *line = &resident->log->lines[resident->log_next % OPENCL_LOG_LINES];
         if (__atomic_load_n(&line->written, __ATOMIC_ACQUIRE) != resident->log_next + 1)
-            return; /* being written: the next look finds it */
+            return; /* the device is writing this line: the next look finds it */
         line->text[sizeof line->text - 1] = '\0';
         if (resident->kernel_log)
             resident->kernel_log(resident->kernel_log_context, line->text, line->value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launched kernel: opencl_launch.c makes and ends it, opencl_pump.c is its thread, opencl_epoch.c carries
- * messages to the device and back, and opencl_report.c reads its log. With mode = resident, opencl_stay.c stands
- * in for the pump and the epochs.
+ * A launched kernel and its epochs (batches of requests). opencl_launch.c makes and ends it, opencl_pump.c is
+ * its thread, opencl_epoch.c carries messages to the device and back, and opencl_report.c reads its log. With
+ * mode = resident, opencl_stay.c takes the place of the pump and the epochs.
  *
- * All members except `present` belong to the pump once it runs.
+ * Once the pump runs, all members except `present` belong to it.
  */
 #ifndef GYRE_OPENCL_RESIDENT_H
 #define GYRE_OPENCL_RESIDENT_H
@@ -22,60 +22,62 @@ struct opencl_queue {
     gyre_u64 serial;
     gyre_u64 next;      /* the first request that is in no epoch */
     uint32_t there;     /* requests from `next` on that were seen to be there */
-    uint32_t under_way; /* in epochs */
-    uint64_t sent_ns;   /* when the last of these began */
-    gyre_u64 redo_end;  /* below it some are complete already: an epoch was called off there */
-    uint32_t each;      /* a block's messages of the next epoch at most: for so many replies there is room */
-    uint32_t promised;  /* ... and of the epochs under way */
+    uint32_t under_way; /* requests in epochs that are not complete */
+    uint64_t sent_ns;   /* when the last epoch of the queue began */
+    gyre_u64 redo_end;  /* below it some requests are complete already: an epoch was called off there */
+    uint32_t each;      /* most messages of the next epoch for one block: so many replies have room */
+    uint32_t promised;  /* replies for which the epochs under way have reserved room, of each block */
     bool spare;         /* the next epoch's one reply goes to the spare place */
 };
 
-/** A batch on its way. */
+/** An epoch: a batch of requests on its way through the device. */
 struct opencl_epoch {
     struct opencl_queue *queue;
     gyre_u64 first;
-    gyre_u64 command;         /* direct: it is called off when the control word is another */
-    uint32_t count, repeated; /* repeated: of these, complete before */
-    uint32_t promised;        /* of each block's track: for so many messages */
+    gyre_u64 command;         /* direct: the epoch is called off when the control word is another */
+    uint32_t count, repeated; /* repeated: how many of `count` were complete before */
+    uint32_t promised;        /* messages for which room is reserved in each block's track */
     bool spare;
-    uint32_t first_block, groups; /* the blocks that its kernel runs in; staged: not always from 0 on */
+    uint32_t first_block, groups; /* the blocks that the kernel runs in; staged: `first_block` may not be 0 */
     uint64_t start_ns;
-    cl_command_queue commands;   /* staged: the place's own, in order; direct: NULL */
-    cl_event written, ran, done; /* `done`: everything; the others NULL where nothing asks for them */
+    cl_command_queue commands;   /* staged: the command queue of this place, in order; direct: NULL */
+    cl_event written, ran, done; /* `done`: the end of everything; NULL where nobody needs the event */
     cl_mem requests, replies;    /* staged: copies of slots; made when first needed */
     size_t requests_size, replies_size;
-    bool gathered;               /* staged: it goes by the stages instead */
+    bool gathered;               /* the messages go packed, by the stages `in` and `out` */
     struct opencl_stage in, out; /* kept for later epochs of this place */
-    gyre_u64 mark;               /* staged: in place of the sequence of a reply that is there */
-    uint32_t handed_out;         /* gathered: of its replies, to clients */
-    uint32_t failed;             /* gathered: of these, by a handler */
-    uint32_t looks;              /* gathered: that found nothing since the last reply */
-    bool ended;                  /* gathered: its kernel was seen to have ended */
+    gyre_u64 mark;               /* staged: stands in place of the sequence in a reply that is there */
+    uint32_t handed_out;         /* gathered: replies that were handed to clients */
+    uint32_t failed;             /* gathered: replies among them that a handler failed */
+    uint32_t looks;              /* gathered: looks since the last reply */
+    bool ended;                  /* gathered: the kernel was seen to have ended */
     uint32_t carried;            /* gathered, atomic: an opencl_carry */
 };
 
-/** The thread that has the replies of an epoch. */
+/** Which thread has the replies of an epoch. */
 enum opencl_carry {
     OPENCL_CARRY_NOT,
-    OPENCL_CARRY_GIVEN,    /* to the courier */
-    OPENCL_CARRY_RECALLED, /* the pump waits for it */
-    OPENCL_CARRY_DONE      /* the pump's again */
+    OPENCL_CARRY_GIVEN,    /* the courier has them */
+    OPENCL_CARRY_RECALLED, /* the courier has them, and the pump waits for their return */
+    OPENCL_CARRY_DONE      /* the pump has them again */
 };
 
 /** The second thread of a kernel (opencl_courier.c). */
 struct opencl_courier {
     pthread_t thread;
     bool present;
-    uint32_t bell;         /* futex word: grows when it is to look */
+    uint32_t bell;         /* futex word: grows when the courier is to look */
     uint32_t asleep, over; /* atomic */
 };
 
-/** Sums of what the command queues measured, for `profile`. */
+/** Sums of what the command queues measured, for the setting `profile`. */
 struct opencl_profile {
     uint64_t epochs, messages, write_ns, run_ns, read_ns;
 };
 
-/** A parameter of the entry: a buffer, or shared virtual memory; neither for a parameter without a buffer. */
+/**
+ * A parameter of the entry: a buffer, or shared virtual memory; both NULL for a parameter without a buffer.
+ */
 struct opencl_argument {
     cl_mem memory;
     void *address;
@@ -90,45 +92,47 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
-    cl_command_queue compute; /* direct: everything; staged: what is no epoch */
+    cl_command_queue compute; /* direct: all commands; staged: commands of no epoch */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
-    gyre_control_handle *handles; /* the contents of the copy; NULL: direct, or no message names a buffer */
+    gyre_control_handle *handles; /* the contents of that copy; NULL: direct, or no message names a buffer */
     struct opencl_argument state, bindings[GYRE_BINDINGS_MAX];
     gyre_u64 counts[GYRE_BINDINGS_MAX];
     cl_mem log_memory;
-    struct opencl_log_memory *log; /* direct: what the device writes; else a copy */
+    struct opencl_log_memory *log; /* direct: the memory that the device writes; else a copy */
     uint32_t log_next, failed_seen;
-    bool log_stale; /* staged: messages were handled since it was read */
+    bool log_stale; /* staged: messages were handled since the log was read */
     uint64_t log_read_ns;
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 
-    uint32_t lanes, blocks, group_max; /* group_max: work-items of a group at most; lanes, or fewer */
-    bool lanes_meet;                   /* those of a block, at barriers, and handle a message together */
+    uint32_t lanes, blocks, group_max; /* group_max: most work-items of a group; lanes, or fewer */
+    /* the lanes of a block meet at barriers and handle a message together */
+    bool lanes_meet;
     gyre_idle idle;
     uint32_t spin_turns;
     gyre_patience patience;
     int light_barriers;
     pthread_t thread;
-    uint32_t present; /* futex word: 1 until the pump left */
+    uint32_t present; /* futex word: 1 until the pump has left */
 
     struct opencl_queue queues[GYRE_QUEUES_MAX];
     uint32_t queue_count, turn; /* turn: the queue that is served first */
-    cl_mem bound_queue;         /* the queue of the entry's present arguments for slots */
+    cl_mem bound_queue;         /* the queue whose slots are the entry's present arguments */
     struct opencl_epoch epochs[OPENCL_EPOCHS_MAX];
-    gyre_u64 marks;             /* that were given to epochs */
-    uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs */
-    uint32_t ways, way;  /* kernels that may run at once, each in its share of the blocks; the next one's */
-    uint32_t limit;      /* messages of the next epoch at most */
-    uint64_t message_ns; /* a message's share of an epoch, lately */
+    gyre_u64 marks;             /* marks that were given to epochs */
+    uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs places */
+    /* kernels that may run at once, each in its share of the blocks; the next kernel's share */
+    uint32_t ways, way;
+    uint32_t limit;      /* most messages of the next epoch */
+    uint64_t message_ns; /* a message's share of an epoch's time, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
     struct opencl_courier courier;
 
-    cl_mem cursors;       /* of a kernel that stays; NULL: epochs */
-    uint32_t stay_blocks; /* that were taken of the device for it */
-    uint32_t stay_over;   /* atomic: its watcher is to end */
+    cl_mem cursors;       /* mode = resident: of the kernel that stays; NULL: epochs */
+    uint32_t stay_blocks; /* blocks of the device that the staying kernel takes */
+    uint32_t stay_over;   /* atomic: tells the watcher to end */
 };
 
 static inline uint32_t opencl_least(uint64_t a, uint32_t b)

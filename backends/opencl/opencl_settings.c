@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.opencl], which its drop-in introduces: ranges are checked here only. */
+/*
+ * Reads the keys of [backend.opencl]. The plugin's drop-in file of configuration declares the keys; their
+ * ranges are checked here only.
+ */
 #include "opencl_backend.h"
 #include "opencl_settings.h"
 
@@ -48,7 +51,7 @@ static gyre_status read_pattern(const gyre_host *host, const gyre_parameter *par
     return GYRE_OK;
 }
 
-/* The place of the value in the list `words`. */
+/* Reads a word, and stores its place in the list `words`. */
 static gyre_status read_word(const gyre_host *host, const gyre_parameter *parameter, const char *expected,
                              const char *const *words, uint32_t *out)
 {
@@ -82,11 +85,11 @@ static gyre_status read_index(const gyre_host *host, const gyre_parameter *param
     return status;
 }
 
-/* Keys whose value is a word: the settings hold the place of the word in the list. */
+/* A key whose value is a word: the settings hold the word's place in the list. */
 struct choice {
     const char *key, *expected;
     const char *words[4]; /* ends with NULL */
-    size_t member;        /* of the settings, as large as a uint32_t */
+    size_t member;        /* offset of a member of the settings, as large as a uint32_t */
 };
 _Static_assert(sizeof(enum opencl_switch) == sizeof(uint32_t) &&
                    sizeof(enum opencl_transfer) == sizeof(uint32_t),
@@ -139,7 +142,7 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_number(host, parameter, 1, OPENCL_EPOCHS_MAX, &settings->epochs);
     if (!strcmp(key, "target_us"))
         return read_number(host, parameter, 1, TARGET_MAX_US, &settings->target_us);
-    return GYRE_OK; /* other keys are the core's */
+    return GYRE_OK; /* the core reads the other keys */
 }
 
 gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of [backend.opencl]. */
+/* The keys of [backend.opencl], parsed. */
 #ifndef GYRE_OPENCL_SETTINGS_H
 #define GYRE_OPENCL_SETTINGS_H
 
@@ -15,28 +15,28 @@ enum opencl_transfer {
     OPENCL_TRANSFER_STAGED  /* the device gets copies */
 };
 
-/** A switch that the backend may decide. */
+/** A setting of yes, no, or auto: the backend decides. */
 enum opencl_switch { OPENCL_NO, OPENCL_YES, OPENCL_AUTO };
 
-enum { OPENCL_EPOCHS_MAX = 8 }; /* epochs of one kernel under way at once, whatever is configured */
+enum { OPENCL_EPOCHS_MAX = 8 }; /* most epochs of one kernel at once, whatever is configured */
 
 /** The keys of [backend.opencl], parsed. */
 struct opencl_settings {
     char platform[128], device[128]; /* patterns of names with * and ?; "*": any */
     cl_device_type type;
-    int32_t index; /* among the matching devices; -1: all of them are devices of Gyre */
+    int32_t index; /* number among the matching devices; -1: all of them are devices of Gyre */
     enum opencl_transfer transfer;
-    uint32_t batch;             /* messages of an epoch at most */
-    uint32_t epochs;            /* under way at once */
-    uint32_t target_us;         /* an epoch grows as long as it takes less */
+    uint32_t batch;             /* most messages of an epoch */
+    uint32_t epochs;            /* most epochs of a kernel at once */
+    uint32_t target_us;         /* an epoch grows as long as it takes less time */
     uint32_t stay;              /* 1: mode = resident, kernels poll the queues themselves */
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
-    enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
+    enum opencl_switch courier; /* a second thread hands out replies; auto: if there are enough processors */
     uint32_t profile;           /* 1: command queues measure; the figures are logged when a kernel ends */
-    enum opencl_switch optimize_blocks; /* blocks of several lanes; auto: yes, except with some PoCLs */
+    enum opencl_switch optimize_blocks; /* of blocks with several lanes; auto: yes, except with some PoCLs */
 };
 
-/** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
+/** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */
 gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                  struct opencl_settings *settings);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spread of an epoch's messages over lanes and work-groups, and the description of launches for the device. No
- * state: the pump's thread alone.
+ * Spreads an epoch's messages over lanes and work-groups, and describes epochs for the device. No state: only
+ * the pump's thread calls it.
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
@@ -13,9 +13,9 @@
 #include "gyre/waiting.h"
 
 enum {
-    WAVE_NS = 10000, /* work worth another processor */
-    WARP = 32,       /* lanes that run together on most other devices */
-    WIDEST = 64      /* groups of the first epoch on processors, or all blocks of the launch */
+    WAVE_NS = 10000, /* so much work is worth another processor */
+    WARP = 32,       /* lanes that run together on most devices other than processors */
+    WIDEST = 64      /* groups of a processor's first epoch, or all blocks of the launch if these are more */
 };
 
 static bool is_cpu(const gyre_resident *resident)
@@ -23,14 +23,14 @@ static bool is_cpu(const gyre_resident *resident)
     return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* The number of the launch's blocks that one epoch may run. */
+/* Returns how many of the launch's blocks one epoch may run in. */
 static uint32_t blocks_of_way(const gyre_resident *resident)
 {
     const uint32_t blocks = resident->blocks / resident->ways;
     return blocks ? blocks : 1;
 }
 
-/* A processor goes through consecutive messages. Returns the groups. */
+/* Spreads messages on a processor: each group handles consecutive messages. Returns the number of groups. */
 static uint32_t shape_few(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
     *local = 1;
@@ -50,8 +50,10 @@ static uint32_t in_warps(uint32_t lanes)
     return lanes ? (lanes + WARP - 1) / WARP * WARP : WARP;
 }
 
-/* On other devices neighbours handle neighbours, and a few messages already go to all units that the blocks
- * reach. */
+/*
+ * Spreads messages on other devices: neighbouring lanes handle neighbouring messages. Even a few messages go
+ * to all units that the blocks reach.
+ */
 static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
 {
     const uint32_t units = resident->device->unit_count ? resident->device->unit_count : 1;
@@ -68,7 +70,10 @@ static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, siz
     return groups ? groups : 1;
 }
 
-/* On a direct device each group has a track, and handles one message of it at a time. */
+/*
+ * Spreads messages of lanes that do not meet. On a direct device with reply bytes each group has a track (a
+ * part of them) and handles one message at a time.
+ */
 static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
     const bool tracks = resident->device->direct && epoch->bridge.reply_bytes;
@@ -77,8 +82,9 @@ static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_e
 }
 
 /*
- * The first epoch, without messages, is as wide as any will be: PoCL 5.0 loads a kernel again for a wider one, and ends
- * the process when the two have run at once (it takes one's references for the other's).
+ * Chooses the spread. The first epoch, without messages, is as wide as any epoch will be: PoCL 5.0 loads a
+ * kernel again for a wider epoch, and ends the process when the two have run at once (it mixes up their
+ * references).
  */
 void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,
                   size_t *local)
@@ -117,7 +123,7 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
     memcpy(told->counts, resident->counts, sizeof told->counts);
 }
 
-/* For a device that works in the queue itself. */
+/* Describes an epoch for a device that works in the queue itself. */
 static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -136,7 +142,7 @@ static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->reply_seals_offset = told->seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
 }
 
-/* For slots as opencl_copies.c copies them. */
+/* Describes slots as opencl_copies.c copies them. */
 static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -148,7 +154,7 @@ static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
 }
 
-/* For messages as opencl_gather.c packs them. */
+/* Describes messages as opencl_gather.c packs them. */
 static void tell_gathered(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
@@ -176,7 +182,7 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     if (!epoch->queue)
         return;
     const gyre_queue_slots *slots = &epoch->queue->slots;
-    /* relaxed: it tells which requests no sender wants any more, and the device may see that late */
+    /* relaxed: below this index no sender wants a reply; the device may see it late */
     told->drop_before = __atomic_load_n(&epoch->queue->memory->region->host.drop_before, __ATOMIC_RELAXED);
     told->request_stride = slots->request_stride;
     told->reply_stride = slots->reply_stride;

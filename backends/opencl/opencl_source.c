@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone, also by lines
- * that conditions leave out: their groups then hold more text and stay left out. So a file may come in several
- * times, but not into itself; its guard leaves all but one empty. `#pragma once`, which means nothing in one text,
- * becomes such a guard. No state; a run belongs to its call.
+ * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone. It also
+ * includes files in lines that a condition leaves out: the condition then leaves out more text. So a file may
+ * come in several times, but not into itself; its guard leaves all but one empty. `#pragma once`, which means
+ * nothing within one text, becomes such a guard. No state; a run belongs to one call.
  */
 #include "opencl_source.h"
 
@@ -19,7 +19,7 @@
 
 enum { DEPTH_MAX = 32 };
 
-/* Headers of other dialects: their groups are left out in OpenCL C whatever they hold. */
+/* Headers of other dialects. They are not put into the text, because OpenCL C never reads them. */
 static const char *const foreign[] = {"gyre/dialect/c11.h", "gyre/dialect/cuda.h"};
 
 struct run {
@@ -40,7 +40,10 @@ static bool try_folder(const char *folder, size_t folder_length, const char *nam
     return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0 && realpath(path, found);
 }
 
-/* Beside the including file first, as "NAME" asks for; <NAME> finds only more than it should. */
+/*
+ * Looks for an included file, beside the including file first, as "NAME" asks for. For <NAME> that may find
+ * too many files, never too few.
+ */
 static bool find_file(const struct run *run, const char *includer, const char *name, char found[PATH_MAX])
 {
     const char *slash = strrchr(includer, '/');
@@ -70,7 +73,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* The text behind the directive's name, or NULL when the line is another one. */
+/* Returns the text behind the directive's name, or NULL when the line is no such directive. */
 static const char *find_directive(const char *line, const char *name)
 {
     line = skip_blanks(line);
@@ -81,7 +84,10 @@ static const char *find_directive(const char *line, const char *name)
     return strncmp(line, name, length) == 0 ? skip_blanks(line + length) : NULL;
 }
 
-/* The text between the mark at `at` and `end` of the same line, copied; false when there is none. */
+/*
+ * Copies the text between the mark at `at` and the mark `end` of the same line. False when there is no such
+ * text.
+ */
 static bool read_quoted(const char *at, char end, char *text, size_t size)
 {
     const char *stop = strchr(at + 1, end), *line_end = at + strcspn(at, "\n");
@@ -91,7 +97,7 @@ static bool read_quoted(const char *at, char end, char *text, size_t size)
     return true;
 }
 
-/* The name in an #include line, or false. */
+/* Reads the name in an #include line. False when the line is no #include. */
 static bool read_include(const char *line, char *name, size_t size)
 {
     const char *at = find_directive(line, "include");
@@ -100,7 +106,7 @@ static bool read_include(const char *line, char *name, size_t size)
     return read_quoted(at, *at == '<' ? '>' : '"', name, size);
 }
 
-/* `#line N "FILE"`: the place of the following lines for the user. */
+/* Reads `#line N "FILE"`, by which the unit gives the place of its following lines. */
 static void read_line(const char *line, unsigned long *number, char path[PATH_MAX])
 {
     const char *at = find_directive(line, "line");
@@ -110,13 +116,13 @@ static void read_line(const char *line, unsigned long *number, char path[PATH_MA
     unsigned long told = strtoul(at, &end, 10);
     if (end == at)
         return;
-    *number = told - 1; /* the next line has it */
+    *number = told - 1; /* the next line is line N */
     at = skip_blanks(end);
     if (*at == '"')
         read_quoted(at, '"', path, PATH_MAX);
 }
 
-/* The text behind `#pragma once` in its line, or NULL when the line is another one. */
+/* Returns the text behind `#pragma once` in its line, or NULL when the line is no such pragma. */
 static const char *behind_once(const char *line)
 {
     const char *at = find_directive(line, "pragma");
@@ -160,7 +166,7 @@ static void write_line(const struct run *run, unsigned long number, const char *
     fputs("\"\n", run->out);
 }
 
-/* The macro that stands for having read the file (FNV-1a of its path). */
+/* Returns the number in the macro that marks the file as read (FNV-1a of its path). */
 static unsigned long long once_name(const char *path)
 {
     unsigned long long name = 0xcbf29ce484222325u;
@@ -173,14 +179,14 @@ static unsigned long long once_name(const char *path)
 
 static void write_file(struct run *run, const char *path);
 
-/* True when the line was an #include of a file that is there. */
+/* Includes the file if the line is an #include of a file that exists; returns whether it is. */
 static bool include_file(struct run *run, const char *line, const char *includer)
 {
     char name[PATH_MAX], path[PATH_MAX];
     if (!read_include(line, name, sizeof name) || !find_file(run, includer, name, path))
         return false;
     if (is_open(run, path))
-        return true; /* its guard would leave it empty */
+        return true; /* the file's guard would leave it empty */
     if (run->depth == DEPTH_MAX)
         return false;
     if (run->list)
@@ -202,11 +208,14 @@ static bool is_read_once(const char *text)
     return false;
 }
 
-/* `#pragma once` is kept as what it does: where a condition leaves it out, the guard is not set. */
+/*
+ * Writes a line as it is. `#pragma once` becomes a guard with the same effect: where a condition leaves it
+ * out, the guard is not set.
+ */
 static void write_plain(const struct run *run, const char *line, const char *end, bool comment)
 {
     const char *behind = comment ? NULL : behind_once(line);
-    if (behind && run->depth > 1) /* in the unit it does nothing */
+    if (behind && run->depth > 1) /* in the unit the pragma does nothing */
         fprintf(run->out, "#define GYRE_ONCE_%016llx", once_name(run->open[run->depth - 1]));
     line = behind ? behind : line;
     fwrite(line, 1, (size_t)(end - line), run->out);
@@ -233,7 +242,9 @@ static void write_text(struct run *run, const char *text, const char *known_as)
     }
 }
 
-/* While only the unit is open, its own #line directives tell the places of its lines. */
+/*
+ * Writes a file's text. While only the unit is open, its own #line directives give the places of its lines.
+ */
 static void write_file(struct run *run, const char *path)
 {
     char *text = device_text_read(path);
@@ -286,7 +297,7 @@ static const char *next_line(const char *line)
     return *end ? end + 1 : end;
 }
 
-/* The length of FILE:LINE in a text that ends with FILE:LINE or FILE:LINE:COLUMN, or 0. */
+/* Returns the length of FILE:LINE in a text that ends with FILE:LINE or FILE:LINE:COLUMN, or 0. */
 static size_t place_length(const char *text, const char *end)
 {
     const char *at = end;
@@ -303,7 +314,7 @@ static size_t place_length(const char *text, const char *end)
     return found;
 }
 
-/* "FILE:LINE:COLUMN: error: text", as clang says it. */
+/* Reads an error in the form of clang: "FILE:LINE:COLUMN: error: text". */
 static bool read_behind(const char *line, const char *end, char *sentence, size_t size)
 {
     static const char *const labels[] = {": error: ", ": fatal error: "};
@@ -319,7 +330,10 @@ static bool read_behind(const char *line, const char *end, char *sentence, size_
     return false;
 }
 
-/* "error: FILE:LINE:COLUMN: text", as PoCL says it; <Spelling=...> tells the macro behind the place. */
+/*
+ * Reads an error in the form of PoCL: "error: FILE:LINE:COLUMN: text"; <Spelling=...> gives the macro behind
+ * the place.
+ */
 static bool read_before(const char *line, const char *end, char *sentence, size_t size)
 {
     static const char *const labels[] = {"error: ", "fatal error: "};
@@ -343,7 +357,10 @@ static bool read_before(const char *line, const char *end, char *sentence, size_
     return false;
 }
 
-/* A line without a place. After a line that ends with a colon the next one tells the rest, as PoCL's linker says it. */
+/*
+ * Reads an error without a place. If the line ends with a colon, the next line has the rest, as in errors of
+ * PoCL's linker.
+ */
 static bool read_anywhere(const char *line, char *sentence, size_t size)
 {
     const char *end = line_end(line), *found = strcasestr(line, "error");
@@ -369,7 +386,7 @@ static void find_error(const char *log, char *sentence, size_t size)
             return;
 }
 
-/* Finds the file and line of line `wanted` of the text. False when the text is shorter. */
+/* Finds the file and line of line number `wanted` of the text. False when the text is shorter. */
 static bool find_place(const char *source, unsigned long wanted, char path[PATH_MAX], unsigned long *number)
 {
     unsigned long at = 1, here = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages: memory in which the pump leaves requests for the device and finds its replies. A stage is host memory that
- * kernels reach while the host works in it too, where the driver has such memory (cl_nv_create_buffer). Elsewhere it is
- * memory on either side, and opencl_gather.c copies. A direct device has stages for other programs' messages. No locks:
- * the opening of a device, then the pump's thread alone.
+ * Makes stages: memory in which the pump leaves requests for the device and finds its replies. If the driver
+ * has it (cl_nv_create_buffer), a stage is host memory that kernels reach while the host works in it, too.
+ * Otherwise it is memory on either side, and opencl_gather.c copies. A direct device has stages for other
+ * programs' messages. Takes no lock: the opening of a device calls it, then the pump's thread alone.
  */
 #include "opencl_stage.h"
 #include "opencl_wait.h"
@@ -39,7 +39,7 @@ static cl_int make_reachable(const gyre_device *device, cl_command_queue queue, 
     return code;
 }
 
-/* A direct device works in the host's own memory. */
+/* Makes the memory of a stage on host and device; a direct device works in the host's own memory. */
 static cl_int make_pair(const gyre_device *device, struct opencl_stage *stage)
 {
     cl_int code = CL_SUCCESS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that stay (mode = resident): one launch polls the queues until the control word ends it. A device
- * promises to run only as many work-groups at once as it has compute units, and transfers need one of these
- * too, so the blocks of all kernels that stay are added up, and a launch beyond them is refused.
+ * Runs kernels that stay (mode = resident): one launch polls the queues until the control word ends it. A
+ * device promises to run only as many work-groups at once as it has compute units, and transfers need one
+ * unit, too. So the blocks of all kernels that stay are added up, and a launch that needs more is refused.
  *
- * No locks, except the atomic sum. The watcher's thread only reads the log.
+ * Takes no lock: the sum is atomic. The watcher's thread only reads the log.
  */
 #include "opencl_check.h"
 #include "opencl_report.h"
@@ -19,7 +19,7 @@
 
 enum { WATCH_NS = 10000000, WAIT_POLL_NS = 20000 };
 
-static atomic_uint blocks_taken; /* by all kernels of this process */
+static atomic_uint blocks_taken; /* blocks that all kernels of this process take */
 
 static gyre_status take_blocks(gyre_resident *resident)
 {
@@ -91,7 +91,7 @@ gyre_status opencl_stay_start(gyre_resident *resident)
     return status == GYRE_OK ? enqueue_stay(resident) : status;
 }
 
-/* Pairs with the release by which blocks leave. */
+/* Whether all blocks have left. Pairs with the release by which a block leaves. */
 static bool has_left(const gyre_resident *resident)
 {
     return __atomic_load_n(&resident->log->head.reserved[GYRE_STAY_LEFT_WORD], __ATOMIC_ACQUIRE) ==
@@ -103,7 +103,7 @@ void *opencl_stay_watch(void *argument)
     gyre_resident *resident = argument;
     while (!__atomic_load_n(&resident->stay_over, __ATOMIC_ACQUIRE)) {
         opencl_log_drain(resident, false);
-        opencl_nudge(resident->device); /* it may not have been started yet */
+        opencl_nudge(resident->device); /* the kernel may not have been started yet */
         nanosleep(&(struct timespec){0, WATCH_NS}, NULL);
     }
     opencl_log_drain(resident, true);

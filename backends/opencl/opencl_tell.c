@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work of a kernel's blocks, for a person who wonders why no reply comes: the pump knows which of them an epoch
- * runs in, and writes their lines for them, when it begins and when it is through. A block that shares an epoch with
- * others is at it until all are through. No locks: the pump's thread alone. Relaxed: nobody relies on the order.
+ * Tells a person who wonders why no reply comes which blocks of a kernel work. The pump knows the blocks that
+ * an epoch (a batch of requests) runs in, and writes the blocks' lines for them when the epoch begins and
+ * when it is complete. A block that shares an epoch with other blocks counts as working until all are done.
+ * Takes no lock: only the pump's thread calls it. Relaxed: nobody relies on the order.
  */
 #include "opencl_epoch.h"
 #include "opencl_tell.h"
@@ -12,7 +13,10 @@ static gyre_control_block *lines_of(const gyre_resident *resident)
     return (gyre_control_block *)(resident->control + 1);
 }
 
-/* The blocks that have no older epoch under way are at this one. Its mark is another one each time, and not 0. */
+/*
+ * Marks the epoch's blocks as working, except blocks with an older epoch under way. The mark differs each
+ * time, and is not 0.
+ */
 void opencl_tell_begun(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     gyre_control_block *line = lines_of(resident) + epoch->first_block;

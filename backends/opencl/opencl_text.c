@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of platforms and devices, without the blanks around them that some have. */
+/* Reads texts of platforms and devices, without the blanks around them that some have. */
 #include "opencl_text.h"
 
 #include <ctype.h>

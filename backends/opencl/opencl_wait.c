@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for commands. PoCL's threads now and then sleep through the signal that a command was enqueued, and only another
- * signal wakes them (seen with 3.1 on glibc 2.36, whose condition variables may lose a signal). So no thread here sleeps
- * inside a platform that runs on processors: it looks, and now and then enqueues a marker in a command queue of its own,
- * which is such a signal. No locks. Threads: any.
+ * Waits for commands. PoCL's threads now and then sleep through the signal that a command was enqueued, and
+ * only another signal wakes them (seen with 3.1 on glibc 2.36, whose condition variables may lose a signal).
+ * So no thread of this backend sleeps inside a platform that runs on processors. It looks at the command
+ * instead, and now and then enqueues a marker in a separate command queue, which is such a signal. Takes no
+ * lock. Any thread may call it.
  */
 #include "opencl_wait.h"
 
@@ -13,7 +14,7 @@
 #include "gyre/waiting.h"
 
 enum {
-    PATIENCE_NS = 1000000, /* looks in quick succession, before they become rare */
+    PATIENCE_NS = 1000000, /* looks in quick succession last so long, then they become rare */
     LONG_POLL_NS = 100000,
     NUDGE_NS = 20000000
 };
