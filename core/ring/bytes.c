@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back: their memory, and the way of reply bytes back to the device.
+ * Makes the memory of bridged queues (bytes.h), and gives the bytes of replies back to the device. Requests are put into
+ * their ring of bytes in bytes_put.c.
  *
- * Locks: members that consumers own are touched under consumer.lock. Places and lengths that a device wrote are checked
- * before they are used; GYRE_BRIDGE_AT cuts each position to the ring, so that none leads out of it.
+ * Locks: the functions for replies run under consumer.lock. Places and lengths that a device wrote are checked before they
+ * are used; GYRE_BRIDGE_AT cuts each position to the ring, so that no position leads out of it.
  */
 #include "core/ring/bytes.h"
 
@@ -18,7 +19,7 @@
 #include "gyre/waiting.h"
 
 enum {
-    TYPICAL_SIZE = 256, /* bytes that a message is taken to have where nothing is said */
+    TYPICAL_SIZE = 256, /* assumed bytes of a message, when the setting `bytes` is 0 */
     LARGEST_COUNT = 32, /* messages of the largest size that a ring holds at least ... */
     TRACK_LARGEST = 4,  /* ... and a track, where there are several */
     RING_MAX = 1 << 30,
@@ -39,7 +40,7 @@ static uint64_t power_of_two(uint64_t size)
     return power;
 }
 
-/* As much as slots of the largest size would take is never needed. */
+/* The bytes of one ring: never more than slots for messages of the largest size would take. */
 static uint64_t ring_size(const struct gyre_queue_options *options, uint32_t largest)
 {
     const uint64_t slots = options->capacity * GYRE_BRIDGE_UNITS(largest);
@@ -120,7 +121,8 @@ const gyre_bridge *gyre_bytes_layout(const struct gyre_ring *ring)
 
 /* ---- replies ---- */
 
-/* Whether the bytes of a completion lie in a track, and how many they are; false also for a slot with wrong values. */
+/* Whether the bytes of a completion lie in a track (a ring of reply bytes). *place, *size: where, and how many. False also
+ * when the device wrote wrong values into the slot. */
 static bool in_track(const struct gyre_ring *ring, const gyre_slot *slot, gyre_place *place, uint64_t *size)
 {
     const uint32_t length =
@@ -151,7 +153,8 @@ const void *gyre_bytes_reply(const struct gyre_ring_bytes *bytes, const gyre_slo
            GYRE_BRIDGE_AT(place.position, bytes->layout.reply_bytes);
 }
 
-/* The table is made when a track first gets bytes back out of turn; without memory they are lost to it. */
+/* The table of pieces that came back out of turn. It is made when the track first needs it. NULL: there is no memory, and
+ * the track loses these bytes. */
 static uint32_t *pending_of(struct gyre_bytes_return *track, const gyre_bridge *layout)
 {
     if (!track->pending)
@@ -189,7 +192,8 @@ static void publish_tail(struct gyre_ring_bytes *bytes, uint32_t track)
     __atomic_store_n(&bytes->tracks[track].tail, bytes->returns[track].tail, __ATOMIC_RELEASE);
 }
 
-/* Bytes of a track that are given back together: replies lie as workers allotted them, a run's in one piece. */
+/* A piece: neighbouring bytes of a track that are given back at once. A worker allots the replies to a run of requests one
+ * behind the other. */
 struct piece {
     uint32_t track;
     uint64_t position, size;
@@ -240,8 +244,9 @@ void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t
 /* ---- between two devices ---- */
 
 /*
- * A device that died allotted bytes to replies that it never completed, and nobody will give those bytes back. The gaps
- * between the replies that are there are given back here, and the next device begins behind the last of these replies.
+ * Sets one track up for the next device. The device that died had allotted bytes to replies that it never completed. These
+ * bytes are the gaps between the completed replies; they are given back here. The next device begins behind the last
+ * completed reply.
  */
 static void resume_track(const struct gyre_ring *ring, uint32_t number)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of queues whose messages are stored back to back: see ring_layout.h for the layout and
- * docs/adr/bridged_rings.md for the reasons. Each member and function belongs to producers (under their lock) or to
- * consumers (under theirs), as in queue.h.
+ * Stores the messages of a bridged queue back to back in rings of bytes, instead of in their slots; this is the host's side.
+ * ring_layout.h describes the layout, docs/adr/bridged_rings.md gives the reasons. Senders write the bytes of requests.
+ * Workers write the bytes of replies, each block of a device into a ring of its own, a track. Each member and function
+ * belongs either to producers (under the producer lock) or to consumers (under the consumer lock), as in queue.h.
  */
 #ifndef GYRE_CORE_RING_BYTES_H
 #define GYRE_CORE_RING_BYTES_H
@@ -16,10 +17,10 @@
 struct gyre_queue_options;
 struct gyre_ring;
 
-/** A ring of reply bytes, as consumers give it back. */
+/** How far consumers have given one track (a ring of reply bytes) back to the device. */
 struct gyre_bytes_return {
     uint64_t tail;     /* bytes below it are free; the device was told so */
-    uint32_t *pending; /* for each 16 bytes: how many from there on came back out of turn; or NULL */
+    uint32_t *pending; /* for each 16 bytes: how many bytes from there on came back out of turn; or NULL */
     uint64_t pending_count;
 };
 
@@ -37,7 +38,7 @@ struct gyre_ring_bytes {
         uint64_t *starts;                       /* where each slot's request begins */
         uint64_t reserved_each;                 /* bytes from request to request in the open reservation */
     } producer;
-    _Alignas(GYRE_LINE_SIZE) struct gyre_bytes_return *returns; /* one for each track; consumers' */
+    _Alignas(GYRE_LINE_SIZE) struct gyre_bytes_return *returns; /* one a track; belongs to consumers */
 };
 
 /** The bytes that a request of that length takes in the ring of bytes; 0: it lies in its slot. */
@@ -46,51 +47,55 @@ static inline uint64_t gyre_bytes_need(size_t length)
     return length > GYRE_SLOT_SMALL_PAYLOAD ? GYRE_BRIDGE_UNITS(length) : 0;
 }
 
-/** All zeros for a queue whose messages lie in slots. */
+/** Where the rings of bytes lie in the region, as the device is told; all zeros when every message lies in its slot. */
 const gyre_bridge *gyre_bytes_layout(const struct gyre_ring *ring);
 
 /** Chooses the rings' sizes and appends them to the region that `shape` describes. */
 void gyre_bytes_plan(const struct gyre_queue_options *options, gyre_queue_shape *shape, gyre_bridge *layout);
 
-/** For a queue whose region is there. EXHAUSTED. */
+/** Makes ring->bytes for a ring whose region exists. EXHAUSTED; the caller calls gyre_bytes_destroy after a failure, too. */
 gyre_status gyre_bytes_create(struct gyre_ring *ring, const gyre_bridge *layout);
-void gyre_bytes_destroy(struct gyre_ring_bytes *bytes); /* accepts NULL */
+void gyre_bytes_destroy(struct gyre_ring_bytes *bytes); /* frees it; accepts NULL */
 
 /**
- * Under the producer lock: copies requests from index `index` on, up to `end`, until a chunk is full or there is no room; returns
- * the index behind the last one. No device sees them before gyre_bytes_publish.
+ * Under the producer lock: copies requests [index, end) from `from`, where they lie `size` bytes apart. Stops when there is
+ * no room or a chunk is full (so many bytes as a waiting worker should see at once). Returns the index behind the last
+ * copied request. No device sees the requests before gyre_bytes_publish.
  */
 uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from, size_t size, uint64_t index,
                          uint64_t end);
-/** Under the producer lock: the requests [first, end) that were filled in become visible. */
+/** Under the producer lock: makes requests [first, end), which gyre_bytes_fill copied, visible to the device. */
 void gyre_bytes_publish(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
-/** Under the producer lock: request `index`, which is put without it, has no bytes in the ring of bytes. */
+/** Under the producer lock: notes that request `index` has no bytes in the ring of bytes, because it is sent without a
+ * payload. */
 void gyre_bytes_skip(const struct gyre_ring *ring, uint64_t index);
 
 /** Under the producer lock: reserves up to `most` requests of `size` bytes each, from index `sent` on; 0: no room. */
 uint64_t gyre_bytes_reserve(const struct gyre_ring *ring, size_t size, uint64_t most, uint64_t sent);
-/** Under the producer lock: reserved request `number`. */
+/** Under the producer lock: where request `number` of the open reservation is built. */
 unsigned char *gyre_bytes_reserved(const struct gyre_ring_bytes *bytes, uint64_t number);
 /** Under the producer lock: publishes the first reserved requests as indices [first, end). */
 void gyre_bytes_commit(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
-/** Whether the ring of request bytes, which is there, has `need` bytes now, when `next` is the first index that was not sent; a
- * hint without the lock. */
+/** Without the lock: whether the ring of request bytes has `need` free bytes, as a hint. `next`: the first index that was not
+ * sent. Only for a ring with request bytes. */
 bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t need);
 
-/** Under the consumer lock: completions [first, end) were read, and the cursor moved over them. */
+/** Under the consumer lock: gives the bytes of completions [first, end) back to the device. The receivers have read them,
+ * and the cursor has moved over them. */
 void gyre_bytes_give_back(const struct gyre_ring *ring, uint64_t first, uint64_t end);
 
 /**
- * For a ring with tracks, while there is no device; under the consumer lock. Sets the tracks up for the next device:
- * only completions that are there still use bytes.
+ * Under the consumer lock, while there is no device, for a ring with reply bytes: sets the tracks up for the next device.
+ * Only the bytes of completions that are in their slots stay in use.
  */
 void gyre_bytes_resume(const struct gyre_ring *ring);
 
-/** Where the bytes of a request lie that is longer than its slot. */
+/** Where the bytes of a request lie. The request is longer than its slot's payload. */
 const void *gyre_bytes_request(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
-/** Where the bytes of a reply lie whose slot names a place in a track; NULL: the slot names no such place. */
+/** Where the bytes of a reply lie, according to the place that its slot names. The reply is longer than its slot's payload.
+ * NULL: the device wrote a track that does not exist. */
 const void *gyre_bytes_reply(const struct gyre_ring_bytes *bytes, const gyre_slot *slot);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending into queues whose requests are stored back to back.
+ * Puts requests into the ring of bytes of a bridged queue (bytes.h), copied or built in place.
  *
  * Locks: producer.lock, except for gyre_bytes_has_room. `starts` and `head` are written under the lock, and threads
  * that wait for room read them without it, hence relaxed atomics; the device never looks at either.
@@ -37,7 +37,7 @@ bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t n
     return bytes_fit(ring->bytes, oldest_request(ring, next), need);
 }
 
-/* Under the lock: whether request `index`, the next one, finds `need` bytes. */
+/* Under the lock: whether the next request, of index `index`, finds `need` bytes. */
 static bool make_fit(const struct gyre_ring *ring, uint64_t index, uint64_t need)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;
@@ -76,7 +76,7 @@ static void slot_describe(const struct gyre_ring *ring, uint64_t index, uint32_t
     slot->info = 0;
 }
 
-/* The last one first: see gyre_publish_all in publish.h. */
+/* Publishes the last request first: see gyre_publish_all in publish.h. */
 void gyre_bytes_publish(const struct gyre_ring *ring, uint64_t first, uint64_t end)
 {
     while (end != first) {
@@ -86,8 +86,7 @@ void gyre_bytes_publish(const struct gyre_ring *ring, uint64_t first, uint64_t e
     }
 }
 
-/* The ring of bytes begins with a line, and so whole
- * lines of it are lines. `length` is more than a slot's. */
+/* Copies a request into the ring of bytes, which begins at a cache line. `length` is more than a slot's payload. */
 static void copy_bytes(unsigned char *to, const unsigned char *from, uint32_t length)
 {
     if (length <= GYRE_COPY_LINES_MAX)
@@ -122,7 +121,8 @@ uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from
 
 /* ---- in place ---- */
 
-/* As many as lie one behind the other in memory: the last one may reach beyond the ring's end, no other. */
+/* Reserves only as many requests as lie one behind the other in memory. The last of them may reach beyond the ring's end,
+ * because the region has room for one more request there. */
 uint64_t gyre_bytes_reserve(const struct gyre_ring *ring, size_t size, uint64_t most, uint64_t sent)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies between a user's message and a slot, whose payload starts 16 bytes into a line.
+ * Copies a message between a user's memory and a slot. The payload of a slot starts 16 bytes into a cache line.
  *
- * Line by line: a vector that straddles two lines waits for both of them to come from the other core, and the
- * C library's memcpy picks such vectors for most sizes. The header's line last: the other side polls it, and
- * would take it away between the payload's store and the sequence's.
+ * The copy goes line by line, because a vector that straddles two lines waits until both have come from the other core,
+ * and the C library's memcpy picks such vectors for most sizes. The line with the slot's header comes last, because the
+ * other side polls that line and would take it away between the store of the payload and the store of the sequence.
  */
 #ifndef GYRE_CORE_RING_COPY_H
 #define GYRE_CORE_RING_COPY_H
@@ -13,9 +13,10 @@
 
 #include "gyre/ring_layout.h"
 
-enum { GYRE_COPY_LINES_MAX = 1024 }; /* bytes; beyond, memcpy's own loop is as good once it is aligned */
+enum { GYRE_COPY_LINES_MAX = 1024 }; /* bytes; for longer copies an aligned memcpy is as fast */
 
-/* Constant sizes: moves, no call. `size` is at least 16; the last move may repeat bytes of the one before. */
+/* Copies bytes [done, size) by moves of constant size, so that no function is called. `size` is at least 16. The last move
+ * may repeat bytes of the move before it. */
 static inline void gyre_copy_lines(unsigned char *to, const unsigned char *from, size_t done, size_t size)
 {
     for (; size - done >= GYRE_LINE_SIZE; done += GYRE_LINE_SIZE)
@@ -26,7 +27,7 @@ static inline void gyre_copy_lines(unsigned char *to, const unsigned char *from,
         memcpy(to + size - 16, from + size - 16, 16);
 }
 
-/** `to` or `from` is a slot's payload, the other one anything; they do not overlap. */
+/** Copies `size` bytes. One of `to` and `from` is a slot's payload, the other any memory; they do not overlap. */
 static inline void gyre_payload_copy(void *to, const void *from, size_t size)
 {
     unsigned char *target = to;

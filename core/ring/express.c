@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Express lines. Locks: as express.h says of each function.
+ * Writes requests into express lines and reads replies from them (express.h, which also says the lock of each function).
  *
- * A reader of a whole line never sees half of one message and half of another: a line's words are stored before its
- * sequence, and a device that knows express lines reads and writes a line as one. The processor reads the sequence
- * first. Lines that the other side may still read are not written: the next request goes by express only once all
- * before it were received, and only such a request is answered by express.
+ * A reader never sees half of one message and half of another in a line. The writer stores a line's words before its
+ * sequence; the processor reads the sequence first; a device that knows express lines reads and writes a line as one
+ * unit. No side writes lines that the other may still read: a request goes by express only once all requests before it
+ * were received, and only such a request is answered by express.
  */
 #include "core/ring/express.h"
 
@@ -50,8 +50,9 @@ static void write_lines(gyre_express_line *line, uint64_t index, const unsigned 
 }
 
 /*
- * The lines first, because a device that sees the slot's sequence before them goes the long way. By then it may have
- * answered, and somebody have looked at the slot, which lacks nothing but its sequence.
+ * Writes the express lines before the slot's sequence, because a device that sees the sequence first reads the slot
+ * instead. The device may answer before the sequence is stored, and another thread may then read the slot: it is complete
+ * except for its sequence.
  */
 void gyre_express_publish(const struct gyre_ring *ring, uint64_t index, size_t size, bool awaited)
 {
@@ -115,7 +116,7 @@ bool gyre_express_take(const struct gyre_ring *ring, uint64_t index, void *reply
     if (*length > size)
         return false;
     read_lines(ring->express_replies, reply, *length);
-    complete_slot(gyre_reply_slot(ring, index), index, *length); /* its payload nobody reads any more */
+    complete_slot(gyre_reply_slot(ring, index), index, *length); /* nobody reads its payload */
     return true;
 }
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where everything lies in a queue's region, and how much memory a queue takes. Decided here alone, for callers that
- * make a region, open one, or ask beforehand. gyre_queue_slots and gyre_bridge tell a device. No state.
+ * Lays out a queue's region and computes its size (layout.h). Only this file decides, for callers that make a region, that
+ * open one, or that ask for its size beforehand. A device learns the places from gyre_queue_slots and gyre_bridge. No
+ * state.
  */
 #include "core/ring/layout.h"
 
 #include "core/ring/bytes.h"
 
-/* A slot of a bridged direction is a line: it holds a message that fits, and else says where the message lies. */
+/* The bytes from slot to slot. A slot of a bridged direction (messages stored back to back) is one cache line: it holds a
+ * message that fits, or says where the message lies. */
 static uint32_t layout_stride(uint32_t payload, bool bridged)
 {
     return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);
 }
 
-/* The next whole lines of a region that ends at *end so far. */
+/* Appends `size` bytes, in whole cache lines, to a region that ends at *end; returns where they begin. */
 static uint64_t region_carve(uint64_t *end, uint64_t size)
 {
     const uint64_t offset = *end;
@@ -29,7 +31,7 @@ static void count_express_lines(const struct gyre_queue_options *options, gyre_q
         slots->express_replies = (gyre_u8)GYRE_EXPRESS_LINES(options->reply_size);
 }
 
-/* Returns where the last of it ends. */
+/* Sets the places of slots, headers and seals in the region; returns the region's size. */
 static uint64_t lay_out(const struct gyre_queue_options *options, gyre_queue_slots *slots)
 {
     const uint64_t capacity = options->capacity;

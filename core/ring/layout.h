@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where everything lies in a ring's region, and how much memory a queue takes. Pure functions. */
+/* Decides where slots, headers and express lines (copies of lone requests) lie in a ring's region, and how much memory a
+ * queue takes. bytes.h adds the rings of bytes of bridged queues. Pure functions. */
 #ifndef GYRE_CORE_RING_LAYOUT_H
 #define GYRE_CORE_RING_LAYOUT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages in a ring: whether a completion is there, and where the bytes of a request or a reply lie. Compiled into
- * every path of a message.
+ * Finds messages in a ring: whether a completion is there, and where the bytes of a request or a reply lie. The functions
+ * are inline, because every send and receive uses them.
  */
 #ifndef GYRE_CORE_RING_MESSAGE_H
 #define GYRE_CORE_RING_MESSAGE_H
@@ -31,7 +31,7 @@ static inline bool gyre_reply_ready(const struct gyre_ring *ring, uint64_t index
 }
 
 /**
- * The length and the outcome in a slot. Atomic, so that a compiler reads each only once, because a server or a worker
+ * The length in a reply slot; gyre_slot_info: the outcome. Each is read once, atomically, because a server or a worker
  * process may write there at any time.
  */
 static inline uint32_t gyre_slot_length(const gyre_slot *slot)
@@ -45,8 +45,8 @@ static inline uint32_t gyre_slot_info(const gyre_slot *slot)
 }
 
 /**
- * Where a reply lies: in its slot, or at the place that the slot names. NULL: the device wrote a wrong place. `bytes`:
- * the ring's.
+ * Where the bytes of a reply lie: in its slot, or, in a bridged ring, at the place that the slot names. NULL: the device
+ * wrote a wrong place. `bytes`: the `bytes` of the ring.
  */
 static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes, const gyre_slot *slot,
                                              uint32_t length)
@@ -56,7 +56,7 @@ static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes
     return slot + 1;
 }
 
-/** Where a request lies, until its completion was received. */
+/** Where the bytes of a request lie. They stay there until its completion is received. */
 static inline const void *gyre_request_payload(const struct gyre_ring *ring, const gyre_slot *slot)
 {
     if (ring->bytes && ring->bytes->requests && slot->length > GYRE_SLOT_SMALL_PAYLOAD)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outcomes that the host writes into reply slots: see outcome.h. No locks. */
+/* Writes outcomes of requests into reply slots for the host: see outcome.h. Takes no lock: the device is done with these
+ * slots. */
 #include "core/ring/outcome.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests into slots: shared by sending by copy and sending in place. All of it under the producer lock.
+ * Publishes requests: stores the slot's length and sequence, after which the device sees the request. Both ways of sending
+ * use it, by copy (put.h) and in place (reserve.c). All functions run under the producer lock.
  */
 #ifndef GYRE_CORE_RING_PUBLISH_H
 #define GYRE_CORE_RING_PUBLISH_H
@@ -11,8 +12,8 @@
 
 #define GYRE_INLINE __attribute__((always_inline)) static inline
 
-/* Where the request slots lie, as a copy that stays in registers: as far as a compiler knows, a store to a slot may
- * change the queue. */
+/* Where the request slots lie: a copy that stays in registers. A compiler would read the queue's own members again after
+ * each store to a slot, because such a store might change them. */
 struct gyre_slots {
     unsigned char *base;
     uint64_t mask;
@@ -29,8 +30,8 @@ static inline gyre_slot *gyre_slot_at(struct gyre_slots slots, uint64_t index)
     return (gyre_slot *)(void *)(slots.base + (index & slots.mask) * slots.stride);
 }
 
-/* The length of a request: its own word for it if it has a tail, but never more than the `size` bytes that can be read.
- * `tails` is a constant on quick paths, so that requests without tails pay nothing. */
+/* The length of a request: `size`, or, if requests have tails, the length in the request's first word, but never more than
+ * the `size` bytes that can be read. `tails` is a constant on quick paths, so that requests without tails pay nothing. */
 GYRE_INLINE uint32_t gyre_length_of(const void *request, size_t size, bool tails)
 {
     uint32_t used = (uint32_t)size;
@@ -47,8 +48,8 @@ GYRE_INLINE void gyre_publish(gyre_slot *slot, uint64_t index, size_t size, bool
 }
 
 /*
- * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
- * otherwise take each line away between the store of its payload and that of its sequence.
+ * Publishes requests [first, end), the last one first. A worker that sees the first request looks ahead at the next slots.
+ * If the first were published first, the worker would take each cache line away before the sequence is stored there.
  */
 GYRE_INLINE void gyre_publish_all(struct gyre_slots slots, uint64_t first, uint64_t end, size_t size,
                                   bool tails)

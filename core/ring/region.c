@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memfd regions. The pages of a large region are allocated up front (fallocate): a page fault that finds no memory
- * would end the program in the middle of a send. Because Linux would rather kill a process than refuse, sizes beyond
- * the available memory, or beyond a limit of file sizes (SIGXFSZ), are refused here.
+ * Makes and maps memfd regions (region.h). The pages of a large region are allocated at once (fallocate), because a page
+ * fault that finds no memory would end the program in the middle of a send. Linux kills a process rather than refuse
+ * memory, and sends SIGXFSZ beyond a limit of file sizes; so such sizes are refused here.
  *
  * A small region takes its pages when they are first used, as memory of malloc does: a thousand kernels that are idle
  * would otherwise hold the rings of a thousand that are busy.
@@ -40,7 +40,8 @@ static uint64_t memory_available(void)
     return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
 }
 
-/* A small region takes its pages one by one, and queues of idle kernels are small and many: that look costs more than they do. */
+/* Checks the limit of the process's control group, for large regions only. Small regions are many and take their pages one
+ * by one, so the look at the group would cost more than it helps. */
 static gyre_status check_group(const char *name, size_t size)
 {
     struct gyre_cgroup_room room;
@@ -83,7 +84,8 @@ static gyre_status region_exhausted(const char *name, size_t size, const char *c
                           files ? "raise the limit of open files (ulimit -n)" : "use a smaller capacity");
 }
 
-/* Where Linux hands out no more than it has (vm.overcommit_memory = 2), a page fault of shared memory may fail (SIGBUS). */
+/* Whether Linux hands out no more memory than it has (vm.overcommit_memory = 2). Then a page fault of shared memory may fail
+ * with SIGBUS. */
 static bool overcommit_is_strict(void)
 {
     char mode = '0';
@@ -95,7 +97,7 @@ static bool overcommit_is_strict(void)
     return known && mode == '2';
 }
 
-/* Whether all pages are allocated when the region is made or mapped. */
+/* Whether all pages of a region of this size are allocated when it is made or mapped. */
 static bool is_reserved(size_t size)
 {
     static int strict = -1; /* read once; every reader finds the same */
@@ -112,8 +114,8 @@ void *gyre_region_map(int descriptor, size_t size)
 }
 
 /*
- * All pages of a region, without being interrupted: older kernels of Linux give up at a signal, and a timer
- * that is quicker than they are would let none of several attempts through.
+ * Allocates all pages of a region with signals blocked. Older versions of Linux give up at a signal, and a fast timer would
+ * interrupt every attempt.
  */
 static int allocate_pages(const struct gyre_region *region)
 {

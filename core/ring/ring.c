@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings: their memory is made or opened, laid out and freed. layout.c and bytes.c decide where everything lies. */
+/* Makes, opens and frees the memory of rings (ring.h). layout.c and bytes.c decide where messages lie in it. */
 #include "core/ring/ring.h"
 
 #include "core/base/error.h"
 #include "core/ring/bytes.h"
 #include "core/ring/layout.h"
 
-/* A new region's lines. */
+/* Fills in the first lines of a new region: its shape, and the words of the host. */
 static void region_write(gyre_queue_region *shared, const struct gyre_queue_options *options,
                          const gyre_queue_shape *shape)
 {

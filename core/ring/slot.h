@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The size of a slot, and the memory that a queue takes. */
+/* Computes the size of a slot, and names the parts of a queue's memory. The layout of the whole region is in layout.h. */
 #ifndef GYRE_CORE_RING_SLOT_H
 #define GYRE_CORE_RING_SLOT_H
 
@@ -11,9 +11,9 @@
 enum { GYRE_SLOT_PACKED_MAX = 1024 };
 
 /**
- * Bytes from slot to slot for messages of at most `payload` bytes. Small slots are a line. Larger ones are packed as
- * far as headers and payloads stay aligned to 16 bytes: a message costs as many lines as it touches. Beyond
- * GYRE_SLOT_PACKED_MAX that is little, and slots that begin with a line are simpler to copy.
+ * Bytes from slot to slot for messages of at most `payload` bytes. A small slot is one cache line. Larger slots are packed
+ * to multiples of 16 bytes, because a message costs as many lines as it touches. Beyond GYRE_SLOT_PACKED_MAX packing saves
+ * little, and each slot begins with a line, because such slots are simpler to copy.
  */
 static inline uint32_t gyre_slot_stride(uint32_t payload)
 {
@@ -23,7 +23,8 @@ static inline uint32_t gyre_slot_stride(uint32_t payload)
     return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
 }
 
-/** As gyre_lines_size of memory, of places in a region: it fits there, which was seen to before. */
+/** Rounds a size in a region up to whole cache lines. Unlike gyre_lines_size it checks no overflow: the sizes of a region
+ * were checked before. */
 static inline uint64_t gyre_whole_lines(uint64_t size)
 {
     return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
