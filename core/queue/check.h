@@ -5,7 +5,8 @@
 
 #include "core/queue/queue.h"
 
-/** The kernel's request is gyre_none: no bytes in the ring, though the type in C has one; either size is taken. */
+/** Whether the kernel's request is gyre_none. Such a request takes no bytes in the ring; senders may give 0 bytes, or the
+ * one byte that the C type has. */
 static inline bool gyre_queue_takes_nothing(const gyre_queue *queue)
 {
     return queue->ring.request_size == 0;
@@ -14,7 +15,7 @@ static inline bool gyre_queue_takes_nothing(const gyre_queue *queue)
 /** INVALID unless each of `count` requests, `size` bytes apart, is a message that the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
                                       size_t count);
-/** The same for one request with a tail, which is the caller's `number`th. */
+/** INVALID unless a request with a tail is a message that the queue takes. `number`: its number in the caller's batch. */
 gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number);
 
 /** INVALID unless the queue's headers hold every field that is not 0; TIMEOUT when the deadline has passed. */

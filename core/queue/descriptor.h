@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watcher behind gyre_queue_descriptor, as far as its queue knows it. */
+/* Connects a queue with the watcher of gyre_queue_descriptor: the thread that makes a file descriptor readable when there
+ * is something to receive. The watcher itself is in descriptor.c. */
 #ifndef GYRE_CORE_QUEUE_DESCRIPTOR_H
 #define GYRE_CORE_QUEUE_DESCRIPTOR_H
 
 #include "gyre/gyre.h"
 
 struct gyre_queue_watch {
-    /* A consumer's section ends: the descriptor is not to stay readable for nothing. Under the consumer lock. */
+    /* Called under the consumer lock, when a receiver is done: makes the descriptor unreadable if nothing is left. */
     void (*settle)(gyre_queue *queue);
-    /* The queue is being freed: ends the watcher and frees it. */
+    /* Called when the queue is freed: ends the watcher's thread and frees the watcher. */
     void (*destroy)(gyre_queue *queue);
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a queue stops taking messages, for a while or for good, and what becomes of the messages that it holds then. */
+/* Ends a queue, for a while or for good: refuses sends, ends waits, and completes the requests that no device will handle.
+ * life.h frees a queue. */
 #ifndef GYRE_CORE_QUEUE_END_H
 #define GYRE_CORE_QUEUE_END_H
 
@@ -11,18 +12,19 @@ void gyre_queue_close_sends(gyre_queue *queue);
 /** Accepts sends again after gyre_queue_close_sends. */
 void gyre_queue_reopen(gyre_queue *queue);
 
-/** The program that serves the queue is gone: every wait, now and later, ends with LOST unless a reply is there. */
+/** Tells a client's queue that the program that serves it is gone: every wait, now and later, ends with LOST unless a reply
+ * is there. */
 void gyre_queue_orphan(gyre_queue *queue);
 
 /**
- * For a queue that cannot be completed or freed, because a handler that does not return may still write into
- * it: closes it and lets every wait, now and later, end with CLOSED unless a reply is there.
+ * Closes a queue for good whose handler does not return. Such a queue can be neither completed nor freed, because the handler
+ * may still write into it. Every wait, now and later, ends with CLOSED unless a reply is there.
  */
 void gyre_queue_abandon(gyre_queue *queue);
 
 /**
- * Before another device comes, while sends are closed: returns the first index that it has to handle. The device completes
- * requests that are put into the ring from now on.
+ * Called while sends are closed, before another device takes over: returns the first index that the new device has to
+ * handle. It also completes requests that enter the ring from now on.
  */
 uint64_t gyre_queue_rewind(gyre_queue *queue);
 
@@ -32,7 +34,7 @@ uint64_t gyre_queue_rewind(gyre_queue *queue);
  */
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue);
 
-/** The same for one request, which has no completion and is counted already. */
+/** Completes one request as UNHANDLED. It has no completion, and the caller has already counted it. */
 void gyre_queue_complete_one(gyre_queue *queue, uint64_t index);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue's links to other programs: to a client that has its ring (lent.h), to programs whose requests are relayed
- * into it (origin.h), and, in a client, to the server. core/attach fills them in.
+ * Keeps a queue's links to other programs: to a client that uses its ring (lent.h), to programs whose requests are relayed
+ * into it (origin.h), and, in a client, to the program that serves it. core/attach fills them in.
  */
 #ifndef GYRE_CORE_QUEUE_FOREIGN_H
 #define GYRE_CORE_QUEUE_FOREIGN_H
@@ -13,15 +13,15 @@ struct gyre_queue_foreign {
     struct gyre_lent *lent;            /* NULL: the client is this program */
     struct gyre_queue_origin *origins; /* atomic; NULL: no request came from another program (origin.h) */
     struct gyre_names
-        names;     /* constant after creation: where the numbers of clients of earlier lives go on */
-    uint64_t left; /* so many requests, from the first on, were sent by an earlier client */
+        names; /* constant after creation: each named client of earlier runs, and its next request's number */
+    uint64_t left; /* an earlier client sent so many requests, from the first on */
     bool tells_covered,
-        tells_durable; /* a server tells how far checkpoints, a journal have come (origin.h) */
-    int doorbell;      /* -1, or an eventfd: another program rings the kernel's doorbell for it */
+        tells_durable; /* the server tells how far checkpoints, and a journal, have come (origin.h) */
+    int doorbell;      /* an eventfd: another program reads it and rings the kernel's doorbell; or -1 */
     void (*detach)(gyre_queue *queue); /* closes a queue that no kernel of this program has; else NULL */
     void *attachment;                  /* for `detach` and `said` */
-    /* While state.away: the sentence with which the server there refuses this client; an empty text when no server is
-     * there. From any thread. NULL: nobody can say. */
+    /* Writes why the queue still waits for its next server (state.away): the sentence with which a server refuses this
+     * client, or "" when no server is there. Any thread. NULL: this queue never waits for another server. */
     void (*said)(const gyre_queue *queue, char *text, size_t size);
 };
 

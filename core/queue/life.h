@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and freeing a queue, without its stages. Others make one by gyre_queue_create in core/stages/make.h. */
+/* Makes and frees a queue, without its stages (options of a queue, stage.h). Other folders make a whole queue by
+ * gyre_queue_create in core/stages/make.h. */
 #ifndef GYRE_CORE_QUEUE_LIFE_H
 #define GYRE_CORE_QUEUE_LIFE_H
 
@@ -12,17 +13,17 @@
  */
 gyre_status gyre_queue_make(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
 
-/** The last step of making one: the layouts in the options are the queue's from now on. Cannot fail. */
+/** The last step of making a queue: the queue owns the layouts in the options from now on. Cannot fail. */
 void gyre_queue_own_growth(gyre_queue *queue, const struct gyre_queue_options *options);
 
 /**
- * Closes the queue, completes unanswered requests, lets every thread that waits in a call on the queue return, and
- * frees the queue. The device has left. Accepts NULL.
+ * Closes the queue, completes unanswered requests, waits until every thread that waits in a call on the queue has returned,
+ * and frees the queue. The device has left. Accepts NULL.
  */
 void gyre_queue_destroy(gyre_queue *queue);
 
 /**
- * The same for a ring whose client, another program, may still use its memory: nothing in it is completed.
+ * As gyre_queue_destroy, but completes no request. For a ring that another program, its client, may still use.
  */
 void gyre_queue_release(gyre_queue *queue);
 

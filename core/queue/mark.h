@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks of slots: how the request in a slot was sent, and whether its caller is done with it (enum gyre_mark). */
+/* Reads and sets the marks of slots. A mark says how the request in a slot was sent, and whether its caller is done with it
+ * (enum gyre_mark in queue.h). */
 #ifndef GYRE_CORE_QUEUE_MARK_H
 #define GYRE_CORE_QUEUE_MARK_H
 
@@ -16,8 +17,8 @@ static inline void gyre_mark_set(gyre_queue *queue, uint64_t index, enum gyre_ma
 }
 
 /**
- * The same without a barrier, for the holder of the consumer lock, and for a sender, which releases its request's sequence
- * after it.
+ * As gyre_mark_set, without a full barrier: for the holder of the consumer lock, and for a sender, which stores its
+ * request's sequence with release afterwards.
  */
 static inline void gyre_mark_set_locked(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 {

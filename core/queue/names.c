@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Implements the table of named clients: see names.h. No locks. */
 #include "core/queue/names.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static struct gyre_name *name_find(const struct gyre_names *names, uint64_t clie
     return NULL;
 }
 
-/* Makes room for one more. */
+/* Makes room for one more client; a full table forgets its first. False: there is no memory. */
 static bool names_grow(struct gyre_names *names)
 {
     if (names->count == GYRE_NAMES_MAX) {

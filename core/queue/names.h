@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The named clients of a queue whose requests have origins (origin.h), and the number at which each goes on. The writer
- * of the queue's journal has such a table, the journal holds it, and the queue has it as the journal was found. No
- * locks.
+ * Keeps a table of the named clients of a queue, and the number of each client's next request. Used for queues whose
+ * requests have origins (the client that sent a request, origin.h). The writer of the queue's journal keeps a table, the
+ * journal stores it, and the queue gets the stored table when the journal is opened. No locks.
  */
 #ifndef GYRE_CORE_QUEUE_NAMES_H
 #define GYRE_CORE_QUEUE_NAMES_H
@@ -11,27 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When there are more, the client that was heard of first is forgotten, because a client can invent names for
- * nothing. */
+/* When there are more clients, the table forgets the client that it met first, because a program can invent any number of
+ * names. */
 enum { GYRE_NAMES_MAX = 4096 };
 
 struct gyre_name {
-    uint64_t client, next; /* its requests below `next` are known */
+    uint64_t client, next; /* the client's requests below `next` are known */
 };
 
-/** Zeroed is empty. */
+/** The table. A zeroed table is empty. */
 struct gyre_names {
-    struct gyre_name *all; /* in the order in which they were heard of first */
+    struct gyre_name *all; /* in the order in which the table met the clients */
     size_t count, capacity;
-    size_t last; /* the client that was heard of last: often it comes again */
+    size_t last; /* the client of the last note, because often the next note is of the same client */
 };
 
 /**
  * Notes that the client's requests below `next` are known; ignores a client without a name. False: there is no memory.
  */
 bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next);
-/** Where its numbers go on; 0: nothing is known. */
+/** The number of the client's next request; 0: the table does not know the client. */
 uint64_t gyre_names_next(const struct gyre_names *names, uint64_t client);
+/** Frees the table's memory. */
 void gyre_names_release(struct gyre_names *names);
 
 #endif

@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of other programs in a queue that keeps its requests. Checkpoints and journals need a sender that holds back
- * while they are behind, and memory that nobody else writes. Another program cannot be relied on for either, so its
- * requests are relayed (core/attach/relay.h). The origin of each is noted here for the journal, so that the next life
- * of the server knows to which client it owes a completion.
+ * Notes the origin of requests (the client that sent a request), for a queue with checkpoints or a journal. Checkpoints and
+ * journals need senders that wait while they are behind, and memory that no other program writes. Another program
+ * guarantees neither, so its requests are relayed into the queue (core/attach/relay.h). The journal stores each origin, so
+ * that the server, when it runs again, knows which client gets a completion.
  *
- * Also here: how far such a client's requests have come, which the server tells besides their completions. It writes
- * that into the device's line of the client's ring, where the server is the device.
+ * The server also tells a relayed client how far its requests are in checkpoints and in the journal (gyre_promises). It
+ * writes this into the device's line (cache line) of the client's ring, because the server is that ring's device.
  */
 #ifndef GYRE_CORE_QUEUE_ORIGIN_H
 #define GYRE_CORE_QUEUE_ORIGIN_H
 
 #include "core/queue/queue.h"
 
-/** The client that sent a request. The number of a client without a name holds for one life of the server only. */
+/** The client that sent a request. The number of a client without a name is valid for one run of the server only. */
 struct gyre_origin {
     uint64_t client, index; /* `client` 0: this program; `index`: the request's number at its client */
 };
 #define GYRE_ORIGIN_NAMED (UINT64_C(1) << 63)
 
-/** One a slot. */
+/** The origin that is noted for one slot of the ring. */
 struct gyre_queue_origin {
     uint64_t request; /* index + 1 of the request with this origin */
     struct gyre_origin origin;
 };
 
-/** From now on requests of the queue may have origins. Any thread. EXHAUSTED. A queue that has them is left as it is. */
+/** Lets requests of the queue have origins from now on. Does nothing for a queue that already does. Any thread. EXHAUSTED. */
 gyre_status gyre_origins_create(gyre_queue *queue);
-/** Called by the sender of request `index`, before the request is there for others. */
+/** Notes the origin of request `index`. Called by its sender before the request is published. */
 void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origin);
-/** The origin of a request whose completion was not received. */
+/** The origin of request `index`, whose completion was not received yet. */
 struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index);
 
-/** Something changed that a relay may wait for: rings the device's bell, at which it waits. */
+/** Wakes a relay that waits for a change of this queue: rings the device's bell, at which relays wait. */
 void gyre_origins_tell(gyre_queue *queue);
 
-/** The device's line of a relayed client's ring. Both counts are of the client's requests, and only grow. */
+/** What the server writes into the device's line of a relayed client's ring. Both counts are counts of that client's
+ * requests and only grow. */
 struct gyre_promises {
     uint32_t bell, reserved;
     uint64_t covered, durable; /* atomic: requests below are in a checkpoint, in the journal */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests into the ring, by copy, as far as there is room. Compiled into the paths of messages: a call between a send and its
- * copy costs as much as the copy.
+ * Puts requests into the ring by copy, as far as there is room. The functions are inline, because a call between a send and
+ * its copy costs as much as the copy. reserve.c sends in place; post.h sends where messages pass a line first.
  *
- * All of it under the producer lock.
+ * All functions run under the producer lock.
  */
 #ifndef GYRE_CORE_QUEUE_PUT_H
 #define GYRE_CORE_QUEUE_PUT_H
@@ -13,7 +13,7 @@
 #include "core/ring/message.h"
 #include "core/ring/publish.h"
 
-/** Requests of a caller, `size` bytes apart, and their headers (NULL: none). */
+/** Requests that a caller sends, `size` bytes apart, and their headers (NULL: none). */
 struct gyre_outgoing {
     const void *bytes;
     size_t size;
@@ -21,49 +21,51 @@ struct gyre_outgoing {
     const gyre_header *headers;
 };
 
-/** The requests that were sent: `count` from index `first` on. */
+/** The requests that a send has sent: indices [first, first + count). */
 struct gyre_sent {
     uint64_t first, count;
 };
 
 /**
- * Puts requests into the ring as they are, with their headers, as far as there is room; returns how many. If requests
- * have tails, only the bytes in use are copied.
+ * Puts requests and their headers into the ring unchanged, as far as there is room; returns how many. If requests have tails,
+ * only the bytes in use are copied.
  */
 uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark);
 
 /**
- * The length of a request that was taken back, longer than any message: a device refuses it like any request of a wrong
- * length, without calling the handler, and this side knows why.
+ * The length of a request that was taken back, for example because its deadline passed. It is longer than any message, so
+ * the device refuses the request without calling the handler, and this side knows why.
  */
 #define GYRE_LENGTH_TAKEN_BACK 0xfffffffeu
 
-/** Puts one request that is taken back before it is sent: the device will refuse it. `before` is called before it is
- * published, while its slot still says its length. */
+/** Puts a request into the ring that is already taken back, so that the device refuses it. Calls `before` before the
+ * request is published, while its slot still holds the request's true length. */
 uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing *request,
                                    enum gyre_mark mark, void (*before)(gyre_queue *queue, uint64_t index));
 
-/** How many of the `wanted` requests from `index` on the stages let go. */
+/** How many of the `wanted` requests from `index` on may be sent now, according to the stages (options of the queue,
+ * stage.h). */
 uint64_t gyre_queue_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
-/** The stages note requests that are about to be published. */
+/** Lets the stages note requests that are about to be published. */
 void gyre_queue_note_sent(gyre_queue *queue, const struct gyre_sending *sending);
 /**
- * Grants and notes `count` requests, `stride` bytes apart, that are about to be published from `index` on; only where
- * stages.noted. Returns how many may be sent; the stages have noted so many.
+ * Asks the stages how many of `count` requests from `index` on may be sent, and lets them note that many. The requests lie
+ * `stride` bytes apart. Returns that number. Only for a queue with stages.noted.
  */
 uint64_t gyre_queue_note_sending(gyre_queue *queue, uint64_t index, uint64_t count, const void *requests,
                                  size_t stride);
 
 /* ---- for the paths of messages ---- */
 
-/** One request, by way of the express lines. */
+/** Puts one request into its slot and into the express lines (a copy of a lone request beside its slot). */
 void gyre_queue_put_lone(gyre_queue *queue, uint64_t index, const void *request, size_t size,
                          enum gyre_mark mark, bool tails);
-/** Requests that are stored back to back; returns how many found room. */
+/** Puts requests into the ring of bytes (stored back to back); returns how many found room. */
 uint64_t gyre_queue_put_bytes(gyre_queue *queue, const unsigned char *from, size_t size, uint64_t index,
                               uint64_t most, enum gyre_mark mark);
 
-/* Messages of one line: with its payload each is complete, and a worker that waits gains nothing. */
+/* Puts messages whose slots are one cache line each. Each is published at once, because the sequence lies in the same line
+ * as the payload. */
 GYRE_INLINE void gyre_put_lines(struct gyre_slots slots, uint64_t index, uint64_t end,
                                 const unsigned char *from, size_t size, bool tails)
 {
@@ -85,8 +87,8 @@ GYRE_INLINE void gyre_put_chunks(struct gyre_slots slots, uint64_t index, uint64
     }
 }
 
-/* One request without a tail. The same as gyre_put_many for one, without its loops, which would cost as much as the
- * rest. */
+/* Puts one request without a tail. Does what gyre_put_many does for one request, without the loops, which would cost as much
+ * as the rest. */
 GYRE_INLINE uint64_t gyre_put_one(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
 {
     const uint64_t index = queue->producer.sent;

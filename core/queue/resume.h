@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue's requests after the death of its device: the unanswered ones are found, and shown to the next device.
+ * Takes care of a queue's requests after the death of its device: finds the unanswered requests, and prepares them for the
+ * next device. core/recovery decides what happens and calls these functions.
  *
- * Between the death of one device and the start of the next the host is the only writer of everything; functions marked
+ * Between the death of one device and the start of the next the host alone writes to the ring; functions marked
  * "no device" are called only then. Clients go on sending and receiving meanwhile. Several device workers answer out of
  * order, so there may be answered requests behind the first unanswered one.
  */
@@ -15,48 +16,48 @@
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
 /** The first index from `index` on without a completion. */
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);
-/** How many of the requests sent below `end` have no completion, counted no further than `most`. */
+/** How many requests below `end` were sent and have no completion. The count stops at `most`. */
 uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most);
 
-/** No device: tells the next one which requests are answered, so that it leaves their completions alone. */
+/** No device: marks answered requests, so that the next device skips them and leaves their completions alone. */
 void gyre_queue_mark_answered(gyre_queue *queue);
 /**
- * No device: tells the next one only of answered requests for which no handler ran, and of answered queries. For a
- * handler that keeps state and takes one request after the other: it begins at the first unanswered request, handles
- * all requests behind it once more, in their order, and writes again the replies that are there.
+ * No device: marks only answered requests for which no handler ran, and answered queries (requests whose handler changes no
+ * state). For a handler that keeps state and takes one request after the other. The next device begins at the first
+ * unanswered request, handles all later unmarked requests once more, in their order, and writes their replies again.
  */
 void gyre_queue_mark_settled(gyre_queue *queue);
-/** Whether a handler ran for a request that is completed. */
+/** Whether a handler ran for request `index`, which is completed. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index);
 /**
- * No device: writes this side's words in the region's lines again, because a worker may have overwritten them. Does
- * nothing for a queue whose client is another program.
+ * No device: writes this side's words in the first lines of the region again, because a worker may have overwritten them.
+ * Does nothing for a queue whose client is another program.
  */
 void gyre_queue_renew(gyre_queue *queue);
-/** Whether a worker overwrote the slot of a request that was sent: its sequence is no more the request's. */
+/** Whether a worker overwrote the slot of request `index`, which was sent: the slot no longer has the request's sequence. */
 bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index);
 /**
- * No device: fails the unanswered requests whose slots a worker has overwritten, because no device would ever find
- * them, and lets the next one pass over all that are damaged. Returns how many failed. Nothing for a queue whose
- * client is another program.
+ * No device: fails the unanswered requests whose slots a worker has overwritten, because no device would ever find them.
+ * Marks all overwritten slots, so that the next device passes over them. Returns how many requests failed. Does nothing
+ * for a queue whose client is another program.
  */
 uint64_t gyre_queue_fail_damaged(gyre_queue *queue);
-/** No device: a worker that is to claim requests begins at this index. */
+/** No device: sets the index at which workers begin to claim requests. */
 void gyre_queue_set_claim(gyre_queue *queue, uint64_t index);
 /** No device: completes a request as failed. */
 void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text);
 
 /**
- * Makes a request that was sent look as if it had not been, so that a device stops before it; the device must
- * not have come so far, and nobody have answered it, as its place may be another one's then. Shown again, it is
- * as it was.
+ * Hides a request that was sent, so that a device stops before it; gyre_queue_show makes it visible again, unchanged. The
+ * device must not have reached the request, and the request must be unanswered, because the slot of an answered request may
+ * already hold a later request.
  */
 void gyre_queue_hide(gyre_queue *queue, uint64_t index);
 void gyre_queue_show(gyre_queue *queue, uint64_t index);
 
 /**
- * No device: sets the rings of reply bytes up for the next one, which finds only completions that are there in use. Nothing
- * for a queue whose replies lie in their slots.
+ * No device: sets the rings of reply bytes up for the next device; only the bytes of existing completions stay in use. Does
+ * nothing for a queue whose replies lie in their slots.
  */
 void gyre_queue_resume_bytes(gyre_queue *queue);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two sides of a queue and their locks. A sending thread holds the producer's side, a receiving thread the
- * consumer's. With threads = one a side has no lock: builds with GYRE_CHECKED watch it, and in others it costs nothing.
+ * Takes and gives the locks of a queue's two sides: a sending thread holds the producer's side, a receiving thread the
+ * consumer's. With threads = one a side has no lock: builds with GYRE_CHECKED watch for a second thread, other builds do
+ * nothing.
  */
 #ifndef GYRE_CORE_QUEUE_SIDE_H
 #define GYRE_CORE_QUEUE_SIDE_H
 
 #include "core/queue/state.h"
 
-/* A side without a lock. Seq_cst: when two threads are inside at once, at least one of them sees the other. */
+/* Enters a side that has no lock. Seq_cst: when two threads are inside at once, at least one of them sees the other. */
 static inline void gyre_side_enter(gyre_queue *queue, uint8_t *busy)
 {
 #ifdef GYRE_CHECKED
@@ -29,7 +30,8 @@ static inline void gyre_side_leave(uint8_t *busy)
 #endif
 }
 
-/** While the queue is made: threads of its own use it as well, whatever its configuration says. */
+/** Gives both sides locks although the configuration says threads = one, because a thread of the queue's own uses it, too.
+ * Called while the queue is made. */
 static inline void gyre_queue_expect_threads(gyre_queue *queue)
 {
     queue->ways.many_threads = true;
@@ -54,8 +56,8 @@ static inline void gyre_producer_give(gyre_queue *queue)
 }
 
 /**
- * A reservation, a line of senders or a storm begins or ends. Under the lock. Release pairs with a thread that waits for the
- * end and looks without the lock: the result (`sent`, a cursor) was stored before.
+ * Notes that a reservation, a line of senders or a storm begins or ends (`set`). Under the lock. Release pairs with a thread
+ * that waits for the end and looks without the lock: the result (`sent`, a cursor) was stored before.
  */
 static inline void gyre_barred_set(gyre_queue *queue, enum gyre_barred bit, bool set)
 {
@@ -63,13 +65,14 @@ static inline void gyre_barred_set(gyre_queue *queue, enum gyre_barred bit, bool
     __atomic_store_n(&queue->producer.barred, (uint8_t)(set ? others | bit : others), __ATOMIC_RELEASE);
 }
 
-/** With or without the lock. */
+/** Whether a reservation is open. With or without the lock. */
 static inline bool gyre_is_reserving(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->producer.barred, __ATOMIC_ACQUIRE) & GYRE_BARRED_RESERVING;
 }
 
-/** Under the lock: requests before `end` are about to be published. The release of their sequences makes it visible. */
+/** Under the lock: notes that requests before `end` are about to be published. The release of their sequences makes the note
+ * visible. */
 static inline void gyre_producer_announce(gyre_queue *queue, uint64_t end)
 {
     __atomic_store_n(&queue->producer.sending, end, __ATOMIC_RELAXED);
@@ -81,15 +84,15 @@ static inline uint64_t gyre_producer_sent(const gyre_queue *queue)
     return queue->producer.sent;
 }
 
-/** Under the lock: free slots, as far as the producer has looked. */
+/** Under the lock: how many slots are free, by the last known cursor of the receivers. There may be more. */
 static inline uint64_t gyre_producer_room(gyre_queue *queue)
 {
     return queue->ring.capacity - (queue->producer.sent - queue->producer.received_seen);
 }
 
 /*
- * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
- * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
+ * Keeps the exact maximum of sent - received without reading the consumer's cache line for each message. The last known
+ * `received` gives an upper bound of the difference; the real value is read only if that bound exceeds the maximum.
  */
 static inline void gyre_producer_note_depth(gyre_queue *queue, uint64_t sent)
 {
@@ -111,7 +114,7 @@ static inline void gyre_consumer_take(gyre_queue *queue)
         gyre_side_enter(queue, &queue->consumer.busy);
 }
 
-/** False: another thread is inside. */
+/** Takes the consumer's lock if it is free. False: another thread has it. */
 static inline bool gyre_consumer_try(gyre_queue *queue)
 {
     if (queue->ways.many_threads)
@@ -130,17 +133,18 @@ static inline bool gyre_is_peeking(const gyre_queue *queue)
     return __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
 }
 
-/** gyre_consumer_most when the known past value of `sent` does not answer. */
+/** gyre_consumer_most when the past value of `sent` that is known does not suffice: reads the value anew. */
 size_t gyre_consumer_most_anew(gyre_queue *queue, size_t count);
 
-/** Under the lock: of so many completions from the cursor on, how many may be taken if they are there. */
+/** Under the lock: how many of `count` completions from the cursor on a receiver may take, if they are there. Fewer than
+ * `count` only when a device that may lie could have completed requests that were not sent. */
 static inline size_t gyre_consumer_most(gyre_queue *queue, size_t count)
 {
     const uint64_t room = queue->consumer.sent_seen - queue->consumer.received;
     return __builtin_expect(count <= room, 1) ? count : gyre_consumer_most_anew(queue, count);
 }
 
-/** Ends a consumer's section: steps over finished calls, unlocks, and tells threads that wait for room. */
+/** Gives the consumer's side back: steps over finished calls, unlocks, and wakes threads that wait for room. */
 void gyre_consumer_give(gyre_queue *queue);
 
 #endif

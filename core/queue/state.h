@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a queue has come, whether it still takes messages, and how many threads are inside a call. No locks. */
+/* Reads and sets the state of a queue: how far it has come, whether it takes messages, and how many threads are inside a
+ * call. No locks. */
 #ifndef GYRE_CORE_QUEUE_STATE_H
 #define GYRE_CORE_QUEUE_STATE_H
 
@@ -13,10 +14,10 @@ static inline uint64_t gyre_received(const gyre_queue *queue)
 /** The index that the next send will take. */
 uint64_t gyre_queue_next_index(const gyre_queue *queue);
 
-/** The same in a caller's numbers, which are tickets where messages wait in front of the ring. */
+/** The number that gyre.h gives to the next request sent: its ticket in a queue with a line (line.h), else its index. */
 uint64_t gyre_queue_next_number(const gyre_queue *queue);
 
-/** Requests that were accepted and are not completed yet. */
+/** How many requests were accepted and are not completed yet. */
 uint64_t gyre_queue_outstanding(const gyre_queue *queue);
 
 static inline bool gyre_queue_closed(const gyre_queue *queue)
@@ -29,7 +30,7 @@ static inline bool gyre_queue_abandoned(const gyre_queue *queue)
     return __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE) != 0;
 }
 
-/** The device died, and no other one takes its place. */
+/** Whether the device died and no other device takes its place. */
 static inline bool gyre_queue_lost(const gyre_queue *queue)
 {
     if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
@@ -45,19 +46,21 @@ static inline bool gyre_queue_gone(const gyre_queue *queue)
            __atomic_load_n(&queue->ring.control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
-/** The queue was disowned or misused: gyre_queue_tell_refused says so, CLOSED or INVALID. */
+/** Whether the queue was disowned (in a forked child) or misused (by two threads at once). gyre_queue_tell_refused sets the
+ * error for such a queue. */
 static inline bool gyre_queue_refused(const gyre_queue *queue)
 {
     return queue->state.disowned || __atomic_load_n(&queue->state.misused, __ATOMIC_ACQUIRE);
 }
 
-/** The program that served the queue ended, and the queue waits for the next one. False: that one is there. */
+/** Notes that the program that served the queue ended, and the queue waits for its next server. `away` false: that server
+ * is there. */
 static inline void gyre_queue_set_away(gyre_queue *queue, bool away)
 {
     __atomic_store_n(&queue->state.away, away, __ATOMIC_RELAXED);
 }
 
-/** Says why a queue loses its server, before gyre_queue_orphan. `why` is the caller's to free, behind gyre_queue_destroy. */
+/** Says why a queue loses its server. Called before gyre_queue_orphan. The caller frees `why` after gyre_queue_destroy. */
 static inline void gyre_queue_set_lost_why(gyre_queue *queue, const char *why)
 {
     queue->state.lost_why = why;
@@ -68,18 +71,20 @@ static inline const char *gyre_queue_lost_why(const gyre_queue *queue)
     return queue->state.lost_why;
 }
 
-/** So many threads more are about to sleep until there is room; to take it back: minus that, which wraps. */
+/** Notes that `count` more threads are about to sleep until there is room. A negative count, which wraps, takes that
+ * back. */
 static inline void gyre_queue_announce_waiters(gyre_queue *queue, uint32_t count)
 {
     __atomic_fetch_add(&queue->state.credit_waiters, count, __ATOMIC_SEQ_CST);
 }
 
-/** In a forked child: closes this process's copy and touches nothing that its parent sees. */
+/** Called in a forked child: closes the child's copy of the queue, and touches nothing that its parent sees. */
 void gyre_queue_disown(gyre_queue *queue);
-/** Two threads were in one side of a queue without locks: closes it, because its content may be wrong. */
+/** Closes a queue because two threads were in one side that has no lock. The queue's content may be wrong. */
 void gyre_queue_misuse(gyre_queue *queue);
 
-/** Before a call waits: from now until gyre_queue_leave the queue cannot be freed under it. */
+/** Called before a call waits: until gyre_queue_leave no thread can free the queue. *inside: whether the call is already
+ * counted, for gyre_queue_leave. */
 static inline void gyre_queue_stay(gyre_queue *queue, uint64_t deadline_ns, bool *inside)
 {
     if (*inside || deadline_ns == GYRE_NO_WAIT)
@@ -88,7 +93,7 @@ static inline void gyre_queue_stay(gyre_queue *queue, uint64_t deadline_ns, bool
     *inside = true;
 }
 
-/** The last thing that a call does with the queue, which may be gone after it. */
+/** Ends gyre_queue_stay. The call must not touch the queue afterwards, because the queue may be freed then. */
 static inline void gyre_queue_leave(gyre_queue *queue, bool inside)
 {
     if (inside)

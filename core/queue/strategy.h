@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a client waits, by its queue's strategy: spins, lets others run, and then sleeps. Every round trip ends in one of
- * these loops, so they are compiled into each wait, which calls its look by name.
+ * Waits by the strategy of a queue: spins, lets other threads run, and then sleeps. Every round trip ends in one of these
+ * loops, so they are inline, and each wait calls its `look` directly. wait.h has the waits.
  */
 #ifndef GYRE_CORE_QUEUE_STRATEGY_H
 #define GYRE_CORE_QUEUE_STRATEGY_H
@@ -15,16 +15,16 @@
 
 struct gyre_strategy {
     gyre_idle_strategy idle;
-    uint32_t spin_turns; /* looks before an adaptive wait yields; when parking: 0 if a bell is rung */
+    uint32_t spin_turns; /* looks before an adaptive wait yields; with park: 0 if a bell will ring */
     uint64_t deadline_ns;
     gyre_status (*look)(const void *context);                       /* AGAIN: go on waiting */
-    gyre_status (*park)(const void *context, uint64_t deadline_ns); /* the same asleep; or TIMEOUT */
+    gyre_status (*park)(const void *context, uint64_t deadline_ns); /* sleeps; as `look`, or TIMEOUT */
     const void *context;
 };
 
 enum {
     GYRE_TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
-    GYRE_WAIT_YIELDS = 16,     /* between spinning and parking */
+    GYRE_WAIT_YIELDS = 16,     /* how often a wait yields between spinning and parking */
 };
 
 GYRE_STRATEGY gyre_status gyre_strategy_spin(const struct gyre_strategy *strategy)
@@ -71,7 +71,7 @@ GYRE_STRATEGY gyre_status gyre_strategy_yield(const struct gyre_strategy *strate
     return status;
 }
 
-/** The result of a look or of `park`, or TIMEOUT. */
+/** Waits by the strategy. Returns what a look or `park` returned, or TIMEOUT. */
 GYRE_STRATEGY gyre_status gyre_strategy_wait(const struct gyre_strategy *strategy)
 {
     gyre_status status = GYRE_AGAIN;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stations of a completion on its way to a client. Each stands here once, for receivers, callers, views, senders
- * that drop the oldest message, and threads that step over a call that was given up:
+ * Takes completions: these functions are the stations of a completion on its way to a client. Receivers, callers, views,
+ * senders that drop the oldest message, and threads that step over a given-up call all use them:
  *
- *   seen     gyre_reply_see: stages look at it, and an outcome that no device may write becomes a failure
+ *   seen     gyre_replies_see: stages look at it, and an outcome that no device may write becomes a failure
  *   failed   gyre_failures_show, gyre_failures_take: stages write the cause into a failure; a taken failure may leave a letter
- *   taken    gyre_replies_taken: stages note that a client has it
+ *   taken    gyre_replies_taken: stages note that a client has taken the completion
  *   told     gyre_reply_tell: the message's header and times go to the client
  *   passed   gyre_replies_pass: the cursor moves over it, and everything that it held is free again
  *
- * Under the consumer lock. A caller needs no lock for its own slot, except to pass it.
+ * All functions run under the consumer lock. Exception: the caller of gyre_call needs no lock for its own slot, except to
+ * pass it.
  */
 #ifndef GYRE_CORE_QUEUE_TAKE_H
 #define GYRE_CORE_QUEUE_TAKE_H
@@ -17,23 +18,24 @@
 #include "core/queue/queue.h"
 #include "core/ring/message.h"
 
-/** Stages look at completions [first, end), as far as they are there. */
+/** Lets the stages look at completions [first, end), as far as they are there. */
 static inline void gyre_replies_see(const gyre_queue *queue, uint64_t first, uint64_t end)
 {
     for (size_t i = 0; __builtin_expect(queue->stages.seen[i] != NULL, 0); i++)
         queue->stages.seen[i](queue, first, end);
 }
 
-/** The completion of `index` is there: turns the device's outcome into the outcome that a client is told. */
+/** Turns the device's outcome of request `index`, which is completed, into the outcome that a client is told. */
 void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index);
 
-/** Failures among completions [first, end) are shown, or taken: stages write their causes into them. */
+/** Lets the stages write the causes into failures among completions [first, end), which a client is shown in views (show)
+ * or takes (take). */
 void gyre_failures_show(gyre_queue *queue, uint64_t first, uint64_t end);
 void gyre_failures_take(gyre_queue *queue, uint64_t first, uint64_t end);
 
 /**
- * Copies the usual completion, a reply that fits and needs nothing but copying; *length: the reply's. False: the
- * completion needs a closer look (gyre_queue_read_reply). `bytes`: the ring's.
+ * Copies a reply that fits `size` bytes and needs only copying, which is the usual completion; *length: the reply's. False:
+ * the completion needs a closer look (gyre_queue_read_reply). `bytes`: the `bytes` of the ring.
  */
 static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_ring_bytes *bytes,
                                    const gyre_slot *slot, void *reply, size_t size, uint32_t *length)
@@ -50,16 +52,19 @@ static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_ri
 }
 
 /**
- * Sees the completion of `index`, fills in a completion (NULL: nothing) and copies the reply. A failure counts as taken.
- * INVALID when the reply does not fit, INTERNAL when the device wrote nonsense; then nothing is written.
+ * Lets the stages see the completion of request `index`, fills in *completion (unless NULL) and copies the reply. A failure
+ * counts as taken. INVALID when the reply does not fit, INTERNAL when the device wrote wrong values; then nothing is
+ * written.
  */
 gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                                   gyre_completion *completion);
 
-/** For a caller without a completion: the outcome of a request that has no reply. FAILED, CLOSED or LOST. */
+/** Sets the error for a caller that gave no gyre_completion, when its request ended without a reply. FAILED, CLOSED or
+ * LOST. */
 gyre_status gyre_queue_tell_outcome(const gyre_queue *queue, const gyre_completion *completion);
 
-/** Says that request `index` was replied to. Only the first byte of the text is written: completions are large. */
+/** Fills in the completion of a request that was replied to. Writes only the first byte of the failure text, because
+ * completions are large. */
 static inline void gyre_completion_replied(gyre_completion *completion, uint64_t index, uint32_t length)
 {
     completion->index = index;
@@ -69,7 +74,7 @@ static inline void gyre_completion_replied(gyre_completion *completion, uint64_t
     completion->failure_text[0] = '\0';
 }
 
-/** Completions [first, end) are taken; their slots are not given back yet. */
+/** Tells the stages that completions [first, end) are taken, before their slots are given back. */
 static inline void gyre_replies_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     for (size_t i = 0; __builtin_expect(queue->stages.taken[i] != NULL, 0); i++)
@@ -79,10 +84,11 @@ static inline void gyre_replies_taken(gyre_queue *queue, uint64_t first, uint64_
 /** Fills in the header and times of a request whose completion was taken. */
 void gyre_reply_tell(const gyre_queue *queue, uint64_t index, gyre_message_info *info);
 
-/** Frees the memory that completions [first, end) held besides their slots; only where stages.noted. */
+/** Frees the memory that completions [first, end) hold besides their slots. Only for a queue with stages.noted. */
 void gyre_replies_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
 
-/** The cursor moves over all completions before `end`, of which so many count as dropped. Under the consumer lock. */
+/** Moves the cursor over all completions before `end`. `dropped`: how many of them count as dropped. Under the consumer
+ * lock. */
 static inline void gyre_replies_pass(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
     if (__builtin_expect(queue->stages.noted, 0))
@@ -92,7 +98,7 @@ static inline void gyre_replies_pass(gyre_queue *queue, uint64_t end, uint64_t d
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* with the statistics */
 }
 
-/** Whether the device dropped the message for a sender. */
+/** Whether the device dropped request `index` because a sender asked for its slot. */
 static inline bool gyre_reply_was_dropped(const gyre_queue *queue, uint64_t index)
 {
     return gyre_reply_slot(&queue->ring, index)->info == GYRE_OUTCOME_DROPPED;

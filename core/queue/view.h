@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel's view of one of its queues. The kernel makes, lists and withdraws queues, and writes all of this under its
- * own locks (core/kernel/kernel.h); the queue reads `gate` alone.
+ * Keeps what a kernel knows about one of its queues. The kernel makes, lists and withdraws queues, and writes these members
+ * under its own locks (core/kernel/kernel.h). The queue itself reads only `gate`.
  */
 #ifndef GYRE_CORE_QUEUE_VIEW_H
 #define GYRE_CORE_QUEUE_VIEW_H
@@ -13,24 +13,24 @@
 
 struct gyre_queue_view {
     struct gyre_kernel *kernel;
-    struct gyre_kernel_types *types; /* the kernel's, maybe another program's; NULL: nobody asked for them */
-    struct gyre_kernel_types *own_types; /* `types`, when they are this queue's alone; else NULL */
+    struct gyre_kernel_types *types;     /* types of the kernel's messages; NULL: nobody asked for them yet */
+    struct gyre_kernel_types *own_types; /* `types`, if this queue owns them alone; else NULL */
     gyre_queue *next;                    /* the kernel's next queue */
     void *device_memory;
-    struct gyre_buffer *span_memory; /* NULL: no spans in memory of the device */
+    struct gyre_buffer *span_memory; /* device memory for large spans of requests; NULL: none */
     uint64_t device_address;         /* the region's address, for a device in this process */
-    struct gyre_durable *durable;    /* NULL: it has no journal */
+    struct gyre_durable *durable;    /* the queue's journal; NULL: it has none */
     uint32_t table_entry;
     uint64_t
-        table_first; /* the first index for a device that sees the queue first, as its entry of the table says */
-    bool of_shards; /* a ring of open shards, which alone close it; constant once they are open */
-    bool withdrawn; /* it is being closed: no device gets to see it any more */
+        table_first; /* where a device that meets the queue begins, as the queue's entry in the table of queues says */
+    bool of_shards; /* part of open shards, which alone may close it; constant once the shards are open */
+    bool withdrawn; /* the queue is being closed: no device gets to see it any more */
     uint32_t
         suspect_crashes;    /* deaths of the device in a row with `suspect` as the first unanswered request */
     uint32_t alone_crashes; /* such deaths with no other request in the device's sight */
     uint64_t suspect;
-    uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the same one */
-    uint64_t gate; /* the device does not see requests from this index on; UINT64_MAX: it sees all, 0: none */
+    uint64_t watched, watched_ns; /* the first unanswered request, and since when it is unanswered */
+    uint64_t gate; /* the device does not see requests from here on; UINT64_MAX: it sees all; 0: none */
 };
 
 #endif

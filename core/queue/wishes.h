@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for wishes of several queues: gyre_wait_any, and the base of sets of queues (set.c). */
+/* Waits until one of several wishes is fulfilled. A wish names a queue and the events that a thread waits for, such as room
+ * or a completion. gyre_wait_any and sets of queues (set.c) use this. */
 #ifndef GYRE_CORE_QUEUE_WISHES_H
 #define GYRE_CORE_QUEUE_WISHES_H
 
 #include "core/queue/queue.h"
 
 struct gyre_wishes {
-    gyre_wish *wishes; /* the queue of each is NULL, or kept from being freed by the caller */
+    gyre_wish *wishes; /* a wish's queue may be NULL; the caller keeps the others from being freed */
     size_t count;
     const uint32_t *interrupt; /* futex word, atomic: a value other than `seen` ends the wait; NULL: none */
     uint32_t seen;
     bool sleeps; /* the wait sleeps at once, because its thread has no reason to be quick */
 };
 
-/** The wanted events that one queue fulfils now. Takes no lock. */
+/** The events among `wants` that hold for this queue now, and GYRE_WISH_ENDED when a wanted event can no longer come. Takes no
+ * lock. */
 uint32_t gyre_wish_look(const gyre_queue *queue, uint32_t wants);
 
-/** INVALID unless it names a queue and something that can be awaited. */
+/** INVALID unless the wish names a queue and an event that a thread can wait for. */
 gyre_status gyre_wish_check(const gyre_wish *wish);
 
 /**
- * Waits until a wish is fulfilled or the interrupt came: OK; else AGAIN or TIMEOUT. Each element's .ready says what is
- * fulfilled; sets no sentence.
+ * Waits until a wish is fulfilled or `interrupt` changed: OK; else AGAIN or TIMEOUT. The member `ready` of each wish says
+ * which events hold. Sets no sentence.
  */
 gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns);
 
-/** Before and after a wait: keep the queues from being freed meanwhile. */
+/** Called before (stay) and after (leave) a wait: keep the queues from being freed in between. */
 void gyre_wishes_stay(const struct gyre_wishes *all);
 void gyre_wishes_leave(const struct gyre_wishes *all);
 
