@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a kernel, from its device, durability and recovery. Lock: kernel->lock. */
+/* Collects the counts of gyre_kernel_info, from a kernel's device, durability and recovery. Lock: kernel->lock. */
 #include <stdio.h>
 
 #include "core/api/tools.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching: from a descriptor to a resident kernel. The order is: find the device, build, choose the shape,
- * bind buffers and make the state (binding.c), open its queue (kernel_queue.c), start (start.c).
- * gyre_kernel_release undoes whatever part of it was done.
+ * Launches a kernel: makes a resident kernel from a descriptor. The order is: find the device, build, choose the shape (blocks
+ * and lanes), bind buffers and make the state (binding.c), open the main queue (kernel_queue.c), start (start.c).
+ * gyre_kernel_release undoes every step that was done.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static const char *kernel_text(const gyre_kernel *kernel, const char *key)
 
 /* ---- building ---- */
 
-/* A compiler's warning about a kernel is mostly a mistake in it, for example a variable without a value. */
+/* Logs the compiler's messages, as a warning if the compiler warns: that is mostly a mistake in the kernel, for example a
+ * variable without a value. */
 static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *messages)
 {
     const bool warns = status == GYRE_OK && strstr(messages, "warning") != NULL;
@@ -72,7 +73,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     return status;
 }
 
-/* Opens the device and builds, by the section of the kernel's present name. */
+/* Opens the device and builds the kernel, with the settings of the kernel's present name. */
 static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status =
@@ -80,7 +81,7 @@ static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_de
     return status == GYRE_OK ? build_kernel(kernel, desc) : status;
 }
 
-/* True when the sections of two names build alike. */
+/* True when the settings of two kernel names lead to the same build. */
 static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc, const char *one,
                         const char *other)
 {
@@ -90,8 +91,8 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
            gyre_kernel_same_options(config, one, other);
 }
 
-/* The name of a file's only kernel is known after the build. If the section of that name asks for another build, the kernel is
- * built again. */
+/* Builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's only kernel. If the
+ * section of that name asks for another build, the kernel is built again. */
 static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char guessed[GYRE_NAME_MAX];
@@ -113,8 +114,9 @@ static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *de
 }
 
 /*
- * The options of a file that was compiled before cannot change. A file without the kernel's own options is refused, since it
- * might answer something else. A file without a switch for headers, seals, times or wires only lacks these.
+ * Checks the options of a file that `gyre compile` made, because a launch cannot change them. A file without the kernel's own
+ * options is refused, because its handler might answer something else. A file without a switch for headers, seals, times or
+ * wires only lacks these, so a warning is logged.
  */
 static gyre_status check_compiled(const gyre_kernel *kernel)
 {
@@ -138,7 +140,7 @@ static gyre_status check_compiled(const gyre_kernel *kernel)
 
 /* ---- the shape ---- */
 
-/* Blocks of all kernels on the device that are not released, since a terminated kernel may be launched again. */
+/* The blocks of all kernels on the device. Terminated kernels count as well, because they may be launched again. */
 static uint32_t blocks_held(const gyre_kernel *kernel)
 {
     uint32_t held = 0;
@@ -260,7 +262,7 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     return GYRE_OK;
 }
 
-/* The caller owns *out, even after a failure. */
+/* Builds the kernel of a descriptor and launches nothing. The caller owns *out, even after a failure. */
 static gyre_status only_build(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
     *out = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a runtime from its configuration, and closing it with everything that it owns. */
+/* Opens a runtime from its configuration, and closes it with everything that it owns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions for the command, besides those of gyre.h. */
+/* Functions for the command `gyre`, which the public header gyre.h does not have. */
 #ifndef GYRE_CORE_API_TOOLS_H
 #define GYRE_CORE_API_TOOLS_H
 
@@ -11,7 +11,7 @@
 #include "gyre/backend.h"
 #include "gyre/gyre.h"
 
-/** gyre_open for settings that a person typed: their origin is the command line. */
+/** Does what gyre_open does, for settings that a person typed: error sentences name the command line as their origin. */
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
 
 /** Sets the level of the log from now on, unless the configuration sets it. */
@@ -21,16 +21,17 @@ void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level);
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
 
 /**
- * Builds the kernel of a launch descriptor, and compares the names of the bindings with those that the kernel declares. The
- * buffers themselves are not looked at. Logs nothing. Fails as a launch would.
+ * Builds the kernel of a launch descriptor, and compares the names of its bindings with the names that the kernel declares.
+ * Does not look at the buffers themselves. Logs nothing. Fails as a launch would.
  */
 gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc);
 /**
- * Builds the kernel likewise, and gives the layout of its state; the size is 0 for a kernel without a state. The caller owns
- * *out.
+ * Builds the kernel of a launch descriptor, and gives the layout of its state. The layout's size is 0 for a kernel without a
+ * state. The caller owns *out.
  */
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
-/** The journal that a launched kernel took its state from, borrowed from the kernel; NULL: it began with its initial state. */
+/** The path of the journal from which a launched kernel took its state, borrowed from the kernel. NULL: the kernel began with
+ * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Journals that another handler wrote. This handler would handle the requests behind the last checkpoint again, with another
- * state and other replies than clients got. No state, no locks; before the queue of the journal is made.
+ * Judges a journal that another handler wrote (another version of the kernel's source). This kernel's handler would handle the
+ * requests behind the last checkpoint again, with another state and other replies than clients got. Has no state and takes no
+ * lock, because it runs before the journal's queue is made.
  */
 #include "core/base/error.h"
 #include "core/durability/change.h"
@@ -12,8 +13,8 @@
 enum { REFUSE, REPLAY, DISCARD };
 
 /*
- * True when a handler may have handled the request after the checkpoint. The journal of a program that was killed does not
- * tell about a request whose reply was not received.
+ * True when a handler may have handled the request after the checkpoint. After a program was killed, its journal does not tell
+ * whether a request without a received reply was handled, so such a request may have been.
  */
 static bool may_have_run(const struct gyre_journal_content *content, uint64_t index)
 {
@@ -46,8 +47,8 @@ static gyre_status refuse_journal(const gyre_kernel *kernel, const char *path, u
         kernel->name);
 }
 
-/* Drops requests whose replies were received, except those of the checkpoint. Requests without a received reply stay, and this
- * handler completes them. */
+/* Drops requests whose replies were received, except requests that the checkpoint covers. A request without a received reply
+ * stays, and this kernel's handler completes it. */
 static void discard_requests(struct gyre_journal_content *content)
 {
     for (uint64_t index = content->first; index < content->received; index++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Journals that another handler wrote, or that were written with other types than the kernel has now. */
+/* Judges a journal that another handler wrote, by the setting on_change. Journals of other types: upgrade.h. */
 #ifndef GYRE_CORE_DURABILITY_CHANGE_H
 #define GYRE_CORE_DURABILITY_CHANGE_H
 
@@ -7,9 +7,9 @@
 #include "core/journal/content.h"
 
 /**
- * Applies `on_change` to the journal `path`, when another handler wrote it. INCOMPATIBLE, with what to do, when this
- * handler would have to handle requests again that the other one handled. Else *content is what the queue goes on from.
- * A journal without a state is never refused.
+ * Applies `on_change` to the journal `path` when another handler wrote it. INCOMPATIBLE, with what to do, when this kernel's
+ * handler would have to handle requests again that the other handler handled. Else the queue goes on from *content. A journal
+ * without a state is never refused.
  */
 gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
                               struct gyre_journal_content *content);

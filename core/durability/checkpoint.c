@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preparing checkpoints of a kernel: the memory that belongs to them, the logs of its queues, and the first checkpoint. Later
- * checkpoints are in checkpoint_take.c. Locks and flags: checkpoint.h.
+ * Prepares checkpoints of a kernel: their memory, the logs of the kernel's queues, and the first checkpoint. checkpoint_take.c
+ * takes the later checkpoints. Locks and flags: checkpoint.h.
  */
 #include "core/durability/checkpoint.h"
 

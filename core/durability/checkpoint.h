@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints of a kernel: copies of its handler's state, and the requests since the last copy.
+ * Checkpoints of a kernel: copies of its handler's state, and the requests since the last copy. Preparing checkpoints is here,
+ * taking them is in checkpoint_take.h.
  *
  * Locks, outermost first: `taking` (one checkpoint at a time), kernel->lock. `turn.saving` is set while the kernel stands
  * for a checkpoint, and gyre_kernel_await_turn waits for it. The recovery of a dead worker process does not wait: it
@@ -13,12 +14,12 @@
 #include "core/kernel/kernel.h"
 #include "core/state/store.h"
 
-enum { REPLAY_SLOTS_MAX = 1024 }; /* of the queue for requests that are handled again */
+enum { REPLAY_SLOTS_MAX = 1024 }; /* slots of the queue for requests that are handled again */
 
 /** Device memory that is part of a kernel's state: the state itself, or a buffer. */
 struct gyre_checkpoint_part {
     gyre_memory *memory;
-    gyre_memory *snapshot; /* as large, for a copy on the device; NULL: the device has none */
+    gyre_memory *snapshot; /* memory of the same size, for a copy on the device; NULL: no such memory */
     uint64_t size;
 };
 
@@ -27,54 +28,54 @@ struct gyre_checkpoints {
     struct gyre_checkpoint_part *parts; /* in the order of their bytes in the store */
     uint32_t part_count;
     bool on_device;                    /* every part has a snapshot */
-    uint64_t every_ns, every_messages; /* when a checkpoint is due; UINT64_MAX: never for that reason */
-    gyre_queue *replay;                /* for requests that are handled again; not in the kernel's list */
+    uint64_t every_ns, every_messages; /* age or requests at which a checkpoint is due; UINT64_MAX: never */
+    gyre_queue *replay;                /* queue for requests handled again; not in the kernel's list */
     void *request;                     /* room for the largest request */
-    gyre_layout *reply;                /* witness.c; NULL: replies are not compared */
+    gyre_layout *reply;                /* compares replies (witness.c); NULL: replies are not compared */
 
     pthread_mutex_t taking;
     pthread_t thread;
     bool runs;
-    uint32_t bell, stop; /* atomic: a futex word that grows; nonzero: the thread has to end */
+    uint32_t bell, stop; /* atomic: bell: futex word that grows; stop: nonzero ends the thread */
     uint32_t wanted;     /* atomic: a checkpoint has to be taken even if none is due */
 
     bool restored; /* the first checkpoint came from a journal; used by the launching thread alone */
 
     bool writing; /* under kernel->lock: a thread uses the next half of the store */
     bool
-        replaying; /* under kernel->lock: requests are being handled again, and a worker that dies now died of one of them */
+        replaying; /* under kernel->lock: requests are handled again, so a request is the cause if a worker dies */
     uint64_t replayed;  /* under kernel->lock, like the members below: requests that were handled again */
-    uint64_t differing; /* the keeper's thread's: requests whose second reply differed from the first */
+    uint64_t differing; /* only the replaying thread uses it: requests whose second reply differed */
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 
-/** Makes the kernel's checkpoints if they are configured. The kernel's buffers are bound and its state is made. */
+/** Makes the kernel's checkpoints if they are configured. Call when the kernel's buffers are bound and its state is made. */
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
-/** Warns about configured checkpoints that do not help, or help less than they could. The main queue is there. */
+/** Warns about configured checkpoints that do not help, or help less than they could. Call when the main queue is made. */
 void gyre_checkpoints_judge(const gyre_kernel *kernel);
-/** After the device has left. Accepts a kernel without checkpoints. */
+/** Frees the kernel's checkpoints, after the device has left. Accepts a kernel without checkpoints. */
 void gyre_checkpoints_destroy(gyre_kernel *kernel);
 
 struct gyre_durable;
 
 /**
- * Gives a new queue of the kernel the log that checkpoints and its journal (NULL: none) need, and puts the journal's
- * messages into the queue. The queue owns `durable` afterwards, even after a failure. Under kernel->lock.
+ * Gives a new queue of the kernel the log (core/stages/log.h) that checkpoints and its journal `durable` (NULL: none) need, and
+ * puts the journal's messages into the queue. The queue owns `durable` afterwards, even after a failure. Under kernel->lock.
  */
 gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
-/** Takes the first checkpoint: the state at launch. Before the device runs, and without the lock. */
+/** Takes the first checkpoint: the state at launch. Call before the device runs, and without the lock. */
 gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 /** Settles all requests of a queue, for a kernel that starts again with its initial state. Under kernel->lock. */
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
 
-/** Has the checkpoint thread look whether a checkpoint is due; `context`: the kernel's checkpoints. Any thread. */
+/** Wakes the checkpoint thread, which looks whether a checkpoint is due. `context`: the kernel's checkpoints. Any thread. */
 static inline void gyre_checkpoints_ring(void *context)
 {
     struct gyre_checkpoints *checkpoints = context;
     gyre_bell_ring(&checkpoints->bell, INT_MAX);
 }
 
-/** Has the checkpoint thread take one soon, even if nothing was handled since the last. Any thread. */
+/** Makes the checkpoint thread take a checkpoint soon, even if nothing was handled since the last one. Any thread. */
 static inline void gyre_checkpoints_want(gyre_kernel *kernel)
 {
     __atomic_store_n(&kernel->checkpoints->wanted, 1, __ATOMIC_RELEASE);

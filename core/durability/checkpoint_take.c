@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking checkpoints. The kernel is paused at a message boundary, its state is copied, and it goes on. The copy is fetched,
- * hashed and committed meanwhile. A thread of the kernel takes a checkpoint when one is due. Locks and flags: checkpoint.h.
+ * Takes checkpoints. The kernel is paused at a message boundary (no handler runs), its state is copied, and the kernel goes on
+ * while the copy is fetched, hashed and committed. A thread of the kernel takes a checkpoint when one is due. Locks and flags:
+ * checkpoint.h.
  */
 #include "core/durability/checkpoint_take.h"
 
@@ -23,7 +24,7 @@
 
 /* ---- taking one ---- */
 
-/* Under the lock. */
+/* Under the lock: an error when no checkpoint of the kernel can be taken now. */
 static gyre_status check_takeable(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
@@ -61,7 +62,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
-/* Under the lock: AGAIN unless the copy is of the present device and the present run of the kernel. */
+/* Under the lock: AGAIN when the copy does not come from the kernel's present device and present run. */
 static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
 {
     if (kernel->generation != generation ||
@@ -72,7 +73,7 @@ static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generatio
     return GYRE_OK;
 }
 
-/* Under the lock. */
+/* Under the lock: makes the stored copy the last checkpoint. */
 static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
@@ -178,8 +179,8 @@ gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
 }
 
 /*
- * Without the queue its requests since the last checkpoint could not be handled again. So one checkpoint more is taken, unless
- * a handler does not return.
+ * Takes one more checkpoint before the queue is freed, because its requests since the last checkpoint could not be handled
+ * again without the queue. Takes none when a handler does not return.
  */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 {
@@ -197,7 +198,7 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 
 /* ---- the last one ---- */
 
-/* Copies the state of a device that has left, which does not change any more. Without the lock. */
+/* Copies the state after the device has left, so that it does not change any more. Without the lock. */
 static gyre_status copy_what_is_left(gyre_kernel *kernel)
 {
     if (GYRE_FAULT_POINT(CHECKPOINT_COPY))
@@ -226,7 +227,8 @@ static gyre_status take_last(gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-/* Another thread that takes a checkpoint meanwhile has made its copy before the device left, and will finish. */
+/* Waits for another thread that takes a checkpoint, because that thread made its copy before the device left and will finish.
+ * Then takes the last checkpoint. */
 void gyre_checkpoints_finish(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
@@ -252,7 +254,8 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
 
 /* ---- the thread ---- */
 
-/* Under the lock: the number of requests since the last checkpoint. *soon: look again shortly; *now: a checkpoint is due at any age. */
+/* Under the lock: the number of requests since the last checkpoint. *soon: look again shortly; *now: a checkpoint is due at
+ * any age. */
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking checkpoints of a kernel: the thread that does, and the last one. */
+/* Takes checkpoints of a kernel: the thread that takes them while the kernel runs, and the last checkpoint at its end. */
 #ifndef GYRE_CORE_DURABILITY_CHECKPOINT_TAKE_H
 #define GYRE_CORE_DURABILITY_CHECKPOINT_TAKE_H
 
@@ -14,7 +14,7 @@ void gyre_checkpoints_stop(gyre_kernel *kernel);
  * order, and its resident is not released yet. Under kernel->lock, given up meanwhile. No effect without checkpoints.
  */
 void gyre_checkpoints_finish(gyre_kernel *kernel);
-/** Before a queue is freed: returns when a checkpoint covers its requests. Without the lock. */
+/** Call before a queue is freed, without kernel->lock. Returns when a checkpoint covers the queue's requests. */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 
 #endif

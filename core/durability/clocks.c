@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warns about clocks, which may make a handler with checkpoints indeterministic: looks for their names in the source, and in
- * included files beside it, outside comments and strings. Other clocks, random numbers and static variables are refused by
- * the dialect's check. No locks.
+ * Warns when a handler with checkpoints reads a clock, because its replies may then differ when requests are handled again.
+ * Looks for the names of Gyre's clocks in the source, and in included files beside it, outside comments and strings. The
+ * dialect's check refuses all other clocks, random numbers and static variables. Takes no lock.
  */
 #include "core/durability/clocks.h"
 
@@ -15,7 +15,7 @@
 
 enum { SOURCE_MAX = 1 << 20, FILES_MAX = 64 };
 
-/* Files that were searched already. */
+/* The files that the search has seen already. */
 struct seen {
     size_t count;
     struct {
@@ -35,7 +35,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* The path of "FILE" or "FILE:KERNEL". */
+/* Writes the path FILE of a source that is named "FILE" or "FILE:KERNEL". */
 static void find_source(const char *source, char path[PATH_MAX])
 {
     char *colon;
@@ -45,7 +45,7 @@ static void find_source(const char *source, char path[PATH_MAX])
         *colon = '\0';
 }
 
-/* The end of a comment or a literal that begins here; NULL: none begins here. */
+/* The end of the comment or literal that begins at `at`; NULL: none begins there. */
 static char *skip_quoted(char *at)
 {
     char *end = NULL;
@@ -73,7 +73,7 @@ static void blank(char *text)
 
 static void look_at_file(const gyre_kernel *kernel, const char *path, struct seen *seen);
 
-/* Searches the files that `text`, of the file at `path`, includes with quotes, if they lie beside it. */
+/* Searches each file that the file at `path`, with the content `text`, includes with quotes and that lies beside it. */
 static void look_at_includes(const gyre_kernel *kernel, const char *path, const char *text, struct seen *seen)
 {
     const char *slash = strrchr(path, '/');

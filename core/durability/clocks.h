@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers that read a clock, and so may answer differently when a request is handled again. */
+/* Finds handlers that read a clock, because they may answer differently when a request is handled again. */
 #ifndef GYRE_CORE_DURABILITY_CLOCKS_H
 #define GYRE_CORE_DURABILITY_CLOCKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints and journals as the keeper of a kernel: the function for each call of keeper.h. Locks: keeper.h.
+ * Fills the table of a kernel's keeper (core/kernel/keeper.h): each entry calls checkpoints or journals. Locks: keeper.h.
  */
 #include "core/durability/durability.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a queue: opening it, and going on from its content. Its thread is in durable_thread.c.
+ * Opens the journal of a queue, and lets the queue go on from its content. durable_thread.c writes the journal.
  * Locks: durable.h.
  */
 #include "core/durability/durable.h"
@@ -44,7 +44,7 @@ static void add_type(struct gyre_durable *durable, enum gyre_type_role role, con
     snprintf(added->about.name, sizeof added->about.name, "%s", name);
 }
 
-/* Describes the types of messages, and of the parts of a checkpoint in their order. */
+/* Describes the types of the kernel's messages, and the types of a checkpoint's parts (state and buffers) in their order. */
 static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;

@@ -18,7 +18,7 @@ struct gyre_durable {
     gyre_queue *queue; /* NULL until the queue is made */
     struct gyre_journal_file file;
     struct gyre_journal journal;
-    struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* of the kernel, now */
+    struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's present types */
     size_t type_count;
     unsigned char *data; /* the file of an earlier run, until the queue goes on from it */
     struct gyre_journal_content content;
@@ -33,9 +33,9 @@ struct gyre_durable {
     bool failing;        /* the last write failed */
     bool told;           /* a failure to write, or to begin the file anew, was logged */
     bool stuck;          /* the file had to begin anew, and could not */
-    bool settled;        /* the kernel ended with a checkpoint, so no request has to be handled again */
+    bool settled;        /* the kernel ended with a checkpoint: no request has to be handled again */
     uint64_t synced_ns;  /* when the file was last synced */
-    uint32_t bell, stop; /* atomic: a futex word that grows; nonzero: the thread has to end */
+    uint32_t bell, stop; /* atomic: bell: futex word that grows; stop: nonzero ends the thread */
 };
 
 /**
@@ -46,26 +46,28 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
                               struct gyre_durable **out);
 /** Lets an equipped queue go on where the journal ended. The queue owns `durable` afterwards. */
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue);
-/** The number of requests that the log of the queue needs room for at least. */
+/** The least number of requests for which the queue's log (core/stages/log.h) needs room. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
 void gyre_durable_end(struct gyre_durable *durable);
-/** After gyre_durable_end, when no thread is in the queue and might ring the journal's bell. Accepts NULL. */
+/** Frees the journal after gyre_durable_end, when no thread is in the queue and might ring the journal's bell. Accepts NULL. */
 void gyre_durable_free(struct gyre_durable *durable);
 
 /** Writes the journals of all queues anew, for a device that is about to start with its initial state. */
 gyre_status gyre_durable_begin(gyre_kernel *kernel);
-/** The same for one queue, whose kernel may run. */
+/** Writes the journal of one queue anew. The queue's kernel may run. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);
-/** Writes a checkpoint that was taken into the journals. No other is taken meanwhile (`writing`). */
+/** Writes the last checkpoint into the journal. Checkpoints' `writing` keeps other threads from taking a checkpoint meanwhile.
+ * */
 void gyre_durable_checkpoint(gyre_kernel *kernel);
-/** The same for a checkpoint that was taken after the device left, behind which no request was handled. */
+/** Does what gyre_durable_checkpoint does, for a checkpoint from after the device left: no request was handled behind it. */
 void gyre_durable_settle(gyre_kernel *kernel);
 /** True when a queue of the kernel has a journal. Under kernel->lock. */
 bool gyre_durable_has(const gyre_kernel *kernel);
-/** The state in the journal of a queue of the kernel; NULL: no journal holds one. */
+/** The handler's state from the journal of the kernel's queue; NULL: no journal holds a state. */
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel);
-/** Frees the content of journals of an earlier run: the kernel runs, and has taken it over. */
+/** Frees the content that was read from journals of an earlier run. Call when the kernel runs, because it has taken the content
+ * over then. */
 void gyre_durable_forget(gyre_kernel *kernel);
 
 #endif

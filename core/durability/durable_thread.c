@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a queue's journal. Its thread gathers the requests that came while it wrote the last group, and syncs them together.
- * A write that the disk refuses is repeated; no request is lost meanwhile, because senders cannot go on beyond the journal.
- * A file that has to begin anew does not use up the disk, since the new file has to fit beside it. Locks: durable.h.
+ * Runs the thread that writes a queue's journal. The thread writes and syncs requests in groups: a group is all requests that
+ * came while the thread wrote the last group. It repeats a write that the disk refuses. No request is lost meanwhile, because
+ * senders wait for the journal. A file that grew too large begins anew in a new file beside it, so the journal stops growing
+ * while the disk still has room for that new file. Locks: durable.h.
  */
 #include "core/base/clock.h"
 #include "core/durability/durable.h"
@@ -102,7 +103,9 @@ static bool has_grown(const struct gyre_durable *durable, uint64_t times)
     return durable->journal.size > durable->begun_size + times * durable->size_max;
 }
 
-/* For a full file: an error when there is no room for a new file beside it. Room that is made is left to the new file. */
+/* For a file that outgrew its limit twice. OK while a checkpoint is being taken, with which the file begins anew. An error when
+ * the file could not begin anew, because the disk had no room for a new file beside it: the journal leaves its room to that
+ * file. */
 static gyre_status wait_for_room(const struct gyre_durable *durable)
 {
     if (!durable->stuck)
@@ -131,14 +134,14 @@ static gyre_status write_group(struct gyre_durable *durable, bool *more)
     return status == GYRE_OK ? publish_written(durable) : status;
 }
 
-/* True when requests were announced that are not written yet. */
+/* True when senders announced requests that the journal has not written yet. */
 static bool announced_more(const struct gyre_durable *durable)
 {
     const struct gyre_queue_log *log = gyre_log_of(durable->queue);
     return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
 }
 
-/* True when senders wait until received replies are noted. */
+/* True when senders wait until the journal has noted received replies. */
 static bool holds_senders_up(const struct gyre_durable *durable)
 {
     return gyre_queue_log_awaits_journal(durable->queue) &&
@@ -158,7 +161,8 @@ static uint64_t pause_length(const struct gyre_durable *durable, gyre_status sta
 
 /* ---- the thread ---- */
 
-/* A sender rings only if it sees the thread asleep. So the thread looks once more after it has announced its sleep. */
+/* Sleeps until the bell rings, or for `length_ns`. A sender rings only if it sees the thread asleep, so the thread looks once
+ * more after it has announced its sleep. */
 static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
 {
     struct gyre_queue_log *log = gyre_log_of(durable->queue);

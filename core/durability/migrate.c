@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration is an actor of the kernel's file. It is launched on the kernel's device for one message, with both states as
- * its buffers, before the kernel itself is launched: it is isolated like the kernel's handlers, and compiled with them.
- * Locks: none of its own; applications do not see the actor.
+ * Finds and runs migrations (GYRE_MIGRATE). A migration is a kernel of its own in the file of the migrated kernel. It is
+ * launched on the same device for one message, with the old and the new state as its buffers, before the migrated kernel is
+ * launched. So it is compiled and isolated like the handlers of its file. No locks of its own; applications do not see the
+ * migration.
  */
 #include "core/durability/migrate.h"
 

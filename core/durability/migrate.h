@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations in a kernel's file (GYRE_MIGRATE), which convert a state from one type to another. */
+/* Finds and runs migrations: functions in a kernel's file (GYRE_MIGRATE) that convert a state from one type to another. */
 #ifndef GYRE_CORE_DURABILITY_MIGRATE_H
 #define GYRE_CORE_DURABILITY_MIGRATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of a kernel that takes requests of other programs and keeps them, and the plan of those programs' rings. The relay
- * of core/attach carries the requests from the rings into the queue. No locks of its own.
+ * Finds the queue of a kernel that takes requests of other programs and keeps them (the target), and plans those programs'
+ * rings. The relay of core/attach carries the requests from the rings into the target. No locks of its own.
  */
 #include "core/durability/relayed.h"
 
@@ -21,14 +21,15 @@ bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
     return kernel->checkpoints || gyre_kernel_queue_setting(kernel, section, "durability") != 0;
 }
 
-/* A kernel with checkpoints repeats requests in the order of one queue, the main one. Else each section has its own queue. */
+/* True when the queue takes the requests of the section. A kernel with checkpoints takes all in its main queue, because it
+ * handles requests again in the order of one queue. In another kernel each section has a queue of its own. */
 static bool is_target(const gyre_kernel *kernel, const gyre_queue *queue, const char *section)
 {
     return kernel->checkpoints ? queue == kernel->queues.main : strcmp(gyre_queue_name(queue), section) == 0;
 }
 
-/* Enters the target, if it is open. A thread that closes the queue takes it off the list under the lock, and frees it when no
- * thread is inside. */
+/* Enters the target, if it is open. A thread that closes the queue takes it off the list under the lock, and frees it only when
+ * no thread is inside. */
 static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
 {
     bool inside = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues that keep requests, and take those of other programs by way of a relay (core/attach/relay.h). */
+/* Queues that keep requests, and take requests of other programs by way of a relay (core/attach/relay.h). */
 #ifndef GYRE_CORE_DURABILITY_RELAYED_H
 #define GYRE_CORE_DURABILITY_RELAYED_H
 
@@ -9,7 +9,8 @@
 /** True when requests of [queue.SECTION] are kept by checkpoints or a journal. */
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);
 /**
- * The kernel's queue that takes such requests, opened if necessary. The caller is inside it until gyre_queue_leave.
+ * The kernel's queue that takes requests of [queue.SECTION] from other programs, opened if necessary. The caller is inside the
+ * queue, so that it is not freed, until gyre_queue_leave.
  * INVALID or UNIMPLEMENTED when the queue cannot take requests of other programs, CLOSED, and errors of opening a queue.
  */
 gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a checkpoint back to the present. The device's memory is restored, and the requests that were handled since the
- * checkpoint are handled again, in their order. They go through a queue of their own: their second replies reach no
- * client, and the slots of the kernel's queues do not change.
+ * Brings a kernel from its last checkpoint back to the present. Restores the device's memory, and lets the device handle the
+ * requests since the checkpoint again, in their order. These requests go through a queue of their own (the target), so their
+ * second replies reach no client, and the slots of the kernel's queues do not change.
  *
- * Runs in the thread that set `turn.starting`. Lock: kernel->lock for the table and for numbers that other threads read, not
+ * Runs in the thread that set turn.starting. Lock: kernel->lock for the queue table and for counts that other threads read, not
  * while the device works.
  */
 #include "core/durability/replay.h"
@@ -53,7 +53,7 @@ gyre_status gyre_replay_restore(gyre_kernel *kernel)
     return status;
 }
 
-/* The end of the requests that may have to be handled again. The device handles later ones in the normal way. */
+/* The end of the requests that may have to be handled again. The device handles later requests in the normal way. */
 static uint64_t end_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     return gyre_kernel_repeats_in_order(kernel) ? gyre_queue_first_unanswered(queue)
@@ -129,7 +129,7 @@ static bool send_requests(struct replay *replay)
     return count > 0;
 }
 
-/* Compares the replies with the first ones, and drops them. Returns how many. */
+/* Compares the second replies with the first replies, and drops them. Returns the number of dropped replies. */
 static uint64_t discard_replies(const struct replay *replay)
 {
     gyre_view views[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots on the device: see snapshot.h. No locks. Must not touch the half of the store with the last checkpoint, which counts
- * until the next one is complete.
+ * Copies a kernel's state from the device into the store of its checkpoints, as snapshot.h says. Takes no lock. Never touches
+ * the half of the store that holds the last checkpoint, because that checkpoint counts until the next one is complete.
  */
 #include "core/durability/snapshot.h"
 

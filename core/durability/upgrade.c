@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Journals of earlier types: converting their messages and their state to the kernel's types of now. No locks; before the
- * queue of the journal is made.
+ * Converts the messages of a journal of earlier types, and by upgrade_state.c its state, to the kernel's present types. Takes
+ * no lock, because it runs before the journal's queue is made.
  */
 #include "core/durability/upgrade.h"
 
@@ -58,7 +58,7 @@ static void take_over(const struct takeover *takeover, uint64_t place)
     message->payload = out;
 }
 
-/* The content owns `room` afterwards. */
+/* Allocates the memory for converted messages. The journal's content owns it afterwards. */
 static gyre_status make_takeover_room(struct takeover *takeover, uint64_t all, unsigned char **room)
 {
     takeover->stride =
@@ -67,7 +67,7 @@ static gyre_status make_takeover_room(struct takeover *takeover, uint64_t all, u
     return *room ? GYRE_OK : no_memory();
 }
 
-/* Converts requests that still have to be handled. Of other requests only the number matters. */
+/* Converts requests that still have to be handled. Other requests only count, so they are not converted. */
 static gyre_status take_over_requests(struct gyre_durable *durable, const gyre_type *was, const gyre_type *is)
 {
     struct gyre_journal_content *content = &durable->content;
@@ -122,7 +122,7 @@ end:
 
 /* ---- all of it ---- */
 
-/* For a journal whose handler kept no state: requests with a received reply do not have to be handled again. */
+/* For a journal whose handler kept no state: marks requests with a received reply as done, so that none is handled again. */
 static void begin_state(struct gyre_journal_content *content)
 {
     for (uint64_t index = content->first; index < content->received; index++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converting the state and the buffers of a journal of earlier types, by migrations of the kernel's file and by the names of
- * fields. No locks; before the queue of the journal is made.
+ * Converts the state and the buffers in a journal of earlier types, by migrations (migrate.h) and by the names of fields. Takes
+ * no lock, because it runs before the journal's queue is made.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static gyre_status refuse_part(const struct gyre_durable *durable, const struct 
         state ? "say how with GYRE_MIGRATE(old, new) in its file, " : "");
 }
 
-/* Reads the initial content of a part, which stays where the journal has no value. */
+/* Reads the initial content of a part (the state or a buffer). It stays in fields for which the journal has no value. */
 static gyre_status read_given(const struct gyre_durable *durable, const struct gyre_journal_type *type,
                               unsigned char *out)
 {
@@ -92,7 +92,7 @@ static gyre_status read_given(const struct gyre_durable *durable, const struct g
     return gyre_dispatch_transfer(kernel->dispatch, &download);
 }
 
-/* Converts the elements of a part: a state is one value of its type, a buffer many. */
+/* Converts the elements of a part: a state is one value of its type, a buffer is many values. */
 static gyre_status adopt_elements(const struct gyre_upgrade_step *step, const unsigned char *from,
                                   uint64_t count, unsigned char *out)
 {
@@ -140,7 +140,8 @@ static gyre_status run_migration(const struct gyre_durable *durable, const gyre_
                                               to, gyre_build_report(durable->kernel->build)->file);
 }
 
-/* Migrates *value to the migration's new type. The starting point is the initial content, if that is the kernel's own type. */
+/* Migrates *value to the migration's new type. If that type is the kernel's own, the migration starts from the initial
+ * content. */
 static gyre_status migrate_once(const struct gyre_durable *durable, const gyre_kernel_record *migration,
                                 const struct gyre_journal_type *is, const unsigned char *given,
                                 unsigned char **value)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares the replies to requests that are handled again with their first replies, as long as these stand in their slots. A
- * deterministic handler gives the same replies. For another handler the log names the first request and field that differ,
- * because the state may differ as well.
+ * Compares the second reply to a request that is handled again with its first reply, as long as the first reply stands in its
+ * slot. A deterministic handler gives the same reply. For another handler a warning names the first request and field that
+ * differ, because the state may differ as well.
  *
- * Compares declared fields, so padding does not matter. Replies with parts, packets and replies that lie back to back are not
- * compared. By the thread that set `turn.starting`; no locks.
+ * Compares declared fields, so padding does not matter. Does not compare replies with parts, packets, and replies that lie back
+ * to back. Runs in the thread that set turn.starting; takes no lock.
  */
 #include "core/durability/witness.h"
 
@@ -55,7 +55,7 @@ void gyre_witness_prepare(gyre_kernel *kernel)
     kernel->checkpoints->reply = layout; /* NULL without memory: no replies are compared */
 }
 
-/* Describes the difference in `what`; "" when the replies are equal. */
+/* Writes a description of the difference between two replies into `what`; "" when they are equal. */
 static void compare_replies(const gyre_kernel *kernel, const gyre_slot *before, const gyre_view *again,
                             char *what, size_t size)
 {
@@ -73,8 +73,8 @@ static void compare_replies(const gyre_kernel *kernel, const gyre_slot *before, 
 }
 
 /*
- * The slot holds the whole reply to request `index`. Once the request that has the slot next was sent, the worker that died
- * may have begun to write there, although the old sequence still stands.
+ * True when the slot still holds the whole reply to request `index`. Once a later request with the same slot was sent, the dead
+ * worker may have begun to write there, although the slot's sequence is still the old one.
  */
 static bool still_stands(const gyre_queue *queue, uint64_t index)
 {

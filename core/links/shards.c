@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing shards: from configuration and descriptor to the queues of a kernel.
+ * Opens and closes shards: several queues ("rings") of a kernel behind one name. Sending and receiving: shards_flow.c.
  *
- * Locks: kernel->lock for the kernel's list. A receiver that waits is counted in `inside`, and awaited before the shards are
- * freed. A send does not touch the shards once it is inside a queue, and queues count their senders.
+ * Locks: kernel->lock for the kernel's list of shards. `inside` counts the receivers that wait, and the shards are freed only
+ * after these have left. A send does not touch the shards once it is inside a queue, and queues count their senders.
  */
 #include "core/links/shards.h"
 
@@ -21,7 +21,8 @@
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
 
-/* The section is to blame for a wrong key that the descriptor left to it. */
+/* Finds the key by which requests choose a ring. If the descriptor names no key, the key comes from the section, and an error
+ * names that section. */
 static gyre_status find_key(const gyre_kernel *kernel, const char *name, const gyre_shards_desc *desc,
                             struct gyre_message_key *key)
 {
@@ -94,7 +95,7 @@ static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
     return GYRE_OK;
 }
 
-/* Makes receivers return: they look at `closing` when a bell rings. */
+/* Makes waiting receivers return: sets `closing` and rings the bells of the rings, at which receivers look at `closing`. */
 static void send_away(gyre_shards *shards)
 {
     __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
@@ -105,7 +106,8 @@ static void send_away(gyre_shards *shards)
     }
 }
 
-/* Frees the shards of a kernel whose device has left. The kernel frees the rings, which are its queues. */
+/* Frees the shards of a kernel whose device has left. Does not free the rings: they are queues of the kernel, which frees
+ * them. */
 static void free_shards(gyre_kernel *kernel)
 {
     while (kernel->shards.first) {

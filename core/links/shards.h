@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object behind gyre_shards: several rings of a kernel behind one name. The kernel's list of shards is under
+/* The object behind gyre_shards: several queues ("rings") of a kernel behind one name. The kernel's list of shards is under
  * kernel->lock. */
 #ifndef GYRE_CORE_LINKS_SHARDS_H
 #define GYRE_CORE_LINKS_SHARDS_H
@@ -8,7 +8,7 @@
 #include "core/types/key.h"
 #include "gyre/shards.h"
 
-enum { GYRE_SHARD_THREADS = 4096 }; /* threads that get a ring each, in the order of their first sends */
+enum { GYRE_SHARD_THREADS = 4096 }; /* threads that keep a ring of their own, by their first sends */
 
 struct gyre_shards {
     /* constant after opening */
@@ -16,18 +16,18 @@ struct gyre_shards {
     char name[GYRE_QUEUE_NAME_MAX];
     uint32_t count;
     gyre_shard_rule rule;
-    struct gyre_message_key key; /* of GYRE_SHARD_KEY */
+    struct gyre_message_key key; /* the field that chooses the ring, with GYRE_SHARD_KEY */
     gyre_queue *queues[GYRE_QUEUES_MAX];
 
-    struct gyre_shards *next; /* of the kernel; under its lock */
+    struct gyre_shards *next; /* in the kernel's list; under kernel->lock */
 
-    /* of GYRE_SHARD_PRODUCER: ring + 1 of a thread, written by that thread alone; 0: it sent nothing yet */
+    /* With GYRE_SHARD_PRODUCER: the ring of each thread, plus 1; 0: the thread sent nothing yet. Only that thread writes it. */
     uint8_t ring_of[GYRE_SHARD_THREADS];
 
     _Alignas(GYRE_LINE_SIZE) uint32_t turn;   /* atomic: rings handed out, to threads or to messages */
     _Alignas(GYRE_LINE_SIZE) uint32_t cursor; /* atomic: the ring that the next receive looks at first */
-    uint32_t closing;                         /* atomic: receivers return */
-    uint32_t inside;                          /* atomic: threads in a receive that may wait */
+    uint32_t closing;                         /* atomic: nonzero makes receivers return */
+    uint32_t inside;                          /* atomic: threads inside a receive that may wait */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of shards: the ring that a request goes to, and the ring whose completion comes next. No lock of its own: every
- * ring is a queue with its own locks. A sender waits in one ring, a receiver for all of them.
+ * Sends and receives messages of shards: chooses the ring for a request, and the ring from which the next completion is taken.
+ * No lock of its own: every ring is a queue with its own locks. A sender waits in one ring, a receiver for all rings.
  */
 #include "core/links/shards.h"
 
@@ -36,7 +36,7 @@ static uint32_t ring_of_thread(gyre_shards *shards)
     return shards->ring_of[number] - 1u;
 }
 
-/* The ring of a hash: its upper half, scaled to the number of rings without a division. */
+/* The ring for a hash: scales the upper half of the hash to the number of rings, without a division. */
 static uint32_t ring_of_hash(const gyre_shards *shards, uint64_t hash)
 {
     return (uint32_t)((hash >> 32) * shards->count >> 32);
@@ -70,7 +70,7 @@ gyre_status gyre_shards_pick(gyre_shards *shards, const void *request, size_t si
 
 /* ---- sending ---- */
 
-/* True when a request that has bytes is NULL. */
+/* True when `request` is NULL although requests of these shards have bytes. */
 static bool lacks_request(const gyre_shards *shards, const void *request)
 {
     return !request && !gyre_queue_takes_nothing(shards->queues[0]);
@@ -90,7 +90,7 @@ gyre_status gyre_shards_send(gyre_shards *shards, const void *request, size_t si
                : status;
 }
 
-/* The number of requests from the first on that go to the first one's ring; all of them unless shards are chosen by key. */
+/* Counts the requests at the front of a batch that go to the same ring: all requests, unless a key chooses the ring. */
 static gyre_status run_of(gyre_shards *shards, const unsigned char *requests, size_t size, size_t count,
                           uint32_t *ring, size_t *length)
 {
@@ -145,7 +145,7 @@ gyre_status gyre_shards_call(gyre_shards *shards, const void *request, size_t re
 
 /* ---- receiving ---- */
 
-/* Takes a completion, beginning with the ring whose turn it is. AGAIN: no ring had one for this thread. */
+/* Takes a completion, beginning with the ring whose turn it is. AGAIN: no ring had a completion for this thread. */
 static gyre_status take_any(gyre_shards *shards, gyre_shard_batch *batch)
 {
     const uint32_t first = __atomic_load_n(&shards->cursor, __ATOMIC_RELAXED);
@@ -165,7 +165,7 @@ static gyre_status take_any(gyre_shards *shards, gyre_shard_batch *batch)
     return GYRE_AGAIN;
 }
 
-/* Receives with a wait, counted in `inside`, so that the shards are not freed meanwhile. */
+/* Receives, and waits if necessary. The thread counts in `inside` meanwhile, so that the shards are not freed. */
 static gyre_status receive_waiting(gyre_shards *shards, gyre_shard_batch *batch, uint64_t deadline_ns)
 {
     const struct gyre_queue_group group = {shards->queues, shards->count, &shards->closing};
