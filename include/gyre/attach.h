@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that several programs use. One program launches them and serves; others attach, each with queues of
- * its own, which are memory that both sides share: a message costs what it costs inside one program.
+ * Kernels that several programs use. One program launches the kernels and serves. Other programs attach, each with
+ * queues of its own, which are memory that both programs share: a message costs what it costs inside one program.
  *
  *     gyre_serve(runtime, NULL, &server);                            the program with the kernels
  *
- *     gyre_attach("orders", NULL, &queue);                           any other one: no runtime needed
+ *     gyre_attach("orders", NULL, &queue);                           any other program; it needs no runtime
  *     gyre_call(queue, &order, sizeof order, &reply, sizeof reply, NULL, gyre_in_ms(100));
  *     gyre_queue_close(queue);
  *
- * Programs that may write to the server's socket, by its file mode, may attach. An attached queue takes every call of
- * gyre.h that takes a queue, with the same order and the same credit. When its kernel is terminated, or the server
- * ends, accepted requests are completed first, as inside one program; when the server's program dies, calls return
- * LOST. A client that dies leaves nothing: its queue is taken off the kernel.
+ * A program may attach if it may write to the server's socket, by the socket's file mode. An attached queue takes
+ * every call of gyre.h that takes a queue, with the same order and the same credit. When its kernel is terminated, or
+ * the server ends, accepted requests are completed first, as inside one program. When the server's program dies, calls
+ * return LOST. When a client dies, its queue is taken off the kernel and leaves nothing behind.
  *
  * Threads: any function from any thread. Stability: as gyre.h. Both programs need the same version of Gyre.
  */
@@ -47,24 +47,24 @@ typedef struct gyre_serve_desc {
  */
 GYRE_API gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out);
 
-/** Lets nobody in any more, ends every attachment and removes the socket. Accepts NULL. */
+/** Stops taking clients in, ends every attachment and removes the socket. Accepts NULL. */
 GYRE_API void gyre_server_close(gyre_server *server);
 
 typedef struct gyre_server_info {
     size_t size;
     char path[108];
-    uint32_t attached;          /* queues of clients now */
-    uint64_t admitted, refused; /* since it began */
+    uint32_t attached;          /* queues of clients that are attached now */
+    uint64_t admitted, refused; /* clients since the server began */
 } gyre_server_info;
 
 GYRE_API gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info);
 
 typedef struct gyre_attach_desc {
     size_t size;
-    const char *path;  /* the server's socket; NULL: where a server without a configured socket has it */
-    uint64_t capacity; /* slots, a power of two; 0: as the server is configured */
+    const char *path;  /* the server's socket; NULL: the path that a server uses when none is configured */
+    uint64_t capacity; /* slots of the queue, a power of two; 0: as the server is configured */
     gyre_full_policy policy;
-    gyre_idle_strategy idle;          /* how this side waits */
+    gyre_idle_strategy idle;          /* how the client waits */
     const gyre_type *request, *reply; /* the types that the caller sends and receives; NULL: unchecked */
     uint64_t deadline_ns;             /* when gyre_attach gives up; 0: after five seconds */
     /* The client's name, up to 63 characters; NULL: none. It counts for kernels with checkpoints and queues with a
@@ -84,12 +84,12 @@ typedef struct gyre_attach_desc {
 } gyre_attach_desc;
 
 /**
- * Opens a queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" to configure the queue by
- * the server's section [queue.QUEUE]. NOT_FOUND when there is no such kernel or section, UNAVAILABLE when nobody serves
- * at the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server takes
- * nobody in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with its last
- * sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a second
- * at most until the server has let go of the queue.
+ * Opens a queue of this program into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" to configure the queue by the
+ * server's section [queue.QUEUE]. NOT_FOUND when there is no such kernel or section, UNAVAILABLE when nobody serves at
+ * the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server takes nobody
+ * in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with the server's
+ * last sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a
+ * second at most until the server has let go of the queue.
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 
@@ -97,18 +97,18 @@ GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc,
 typedef struct gyre_state_copy gyre_state_copy;
 
 /**
- * Copies the kernel's state at a message boundary, as gyre_kernel_state_read does in the serving program. Every program
- * that may attach may read it. Only the path and the deadline of `desc` (or NULL) count. Fails as gyre_attach and
- * gyre_kernel_state_read do; also INVALID for a kernel without state, EXHAUSTED when too many programs read states
- * there already. Owner of *out: the caller, until gyre_state_copy_release.
+ * Copies the kernel's state at a message boundary, as gyre_kernel_state_read does in the serving program. Every
+ * program that may attach may read the state. `desc` may be NULL; only its path and its deadline count. Fails as
+ * gyre_attach and gyre_kernel_state_read do; also INVALID for a kernel without state, EXHAUSTED when too many programs
+ * read states there already. Owner of *out: the caller, until gyre_state_copy_release.
  */
 GYRE_API gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc,
                                          gyre_state_copy **out);
 /** The type of the state as the kernel declares it; valid until the copy is released. */
 GYRE_API const gyre_type *gyre_state_copy_type(const gyre_state_copy *copy);
-/** As many bytes as the type has. */
+/** The bytes of the state, as many as the type has. */
 GYRE_API const void *gyre_state_copy_bytes(const gyre_state_copy *copy);
-/** Accepts NULL. */
+/** Frees the copy. Accepts NULL. */
 GYRE_API void gyre_state_copy_release(gyre_state_copy *copy);
 
 /** The types of a queue's messages as its kernel declares them; valid until the queue is closed. Each may be NULL. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32C (Castagnoli): one text for the client's side and for workers on the CPU, so that both agree.
+ * Computes CRC-32C (Castagnoli). The client's side and workers on the CPU use this one text, so that both agree.
  * Included by the core and by dialect/c11.h.
  *
- * The processor's instruction where it has one (asked once a call), 8 bytes at a time; else a table of 16.
+ * Uses the processor's instruction if there is one (asked once a call), 8 bytes at a time; otherwise a table of 16
+ * entries.
  */
 #ifndef GYRE_CHECKSUM_H
 #define GYRE_CHECKSUM_H
@@ -14,7 +15,10 @@
 
 #define GYRE_CHECKSUM_FUNCTION_ static inline __attribute__((unused))
 
-/** The state before the first byte is ~0; the checksum is the complement of the state behind the last. */
+/**
+ * Continues a checksum by the table. The state before the first byte is ~0; the checksum is the complement of the
+ * state after the last byte.
+ */
 GYRE_CHECKSUM_FUNCTION_ gyre_u32 gyre_crc32c_by_table_(gyre_u32 state, const unsigned char *bytes,
                                                        gyre_u64 size)
 {
@@ -51,7 +55,7 @@ gyre_crc32c_by_instruction_(gyre_u32 state, const unsigned char *bytes, gyre_u64
 #define GYRE_CRC32C_(state, bytes, size) gyre_crc32c_by_table_((state), (bytes), (size))
 #endif
 
-/** The checksum of a header (may have 0 bytes) and, behind it, a payload. */
+/** The checksum of a header (which may have 0 bytes) followed by a payload. */
 GYRE_CHECKSUM_FUNCTION_ gyre_u32 gyre_seal_of(const void *header, gyre_u64 header_size, const void *payload,
                                               gyre_u64 size)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The header that messages of a queue may carry: one text for applications, backends and kernels. Included
- * by gyre.h and ring_layout.h.
+ * The header that messages of a queue may carry, beside their payload. Applications, backends and kernels use this one
+ * text. Included by gyre.h and ring_layout.h.
  *
- * A queue has none unless its section of the configuration says so: `header = 32`, or the fields that are
- * wanted, `header = type id deadline`. It then holds the first 16, 32, 48 or 64 bytes of this struct, so
- * every field has one place wherever it is there at all. Headers lie beside the slots, not in them: the path
- * of messages without headers knows nothing of them.
+ * A queue has no headers unless its section of the configuration says so: `header = 32`, or the wanted fields, `header
+ * = type id deadline`. The queue then holds the first 16, 32, 48 or 64 bytes of this struct for each message, so every
+ * field has the same place in all queues that have it. Headers lie beside the slots, not in them: the path of messages
+ * without headers knows nothing of headers.
  *
  * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
  */
@@ -15,15 +15,15 @@
 
 #include "gyre/types.h"
 
-/** With all fields 0 the queue fills in the header by itself. */
+/** A header. When all fields are 0, the queue fills it in. */
 typedef struct gyre_header {
     gyre_u32 type;     /* the request's type: the low half of its layout's hash (gyre_type_info.id) */
-    gyre_u16 priority; /* 0 is served last; a value beyond the queue's highest level counts as that level */
+    gyre_u16 priority; /* 0 is served last; a value beyond the queue's highest level counts as the highest */
     gyre_u16 reserved; /* 0 */
     gyre_u64 id;       /* the message's id; 0 when sending: the queue gives the next number */
     /* 16 bytes up to here */
-    gyre_u64 correlation; /* the sender recognises the reply by it */
-    gyre_u64 deadline_ns; /* CLOCK_MONOTONIC: not handled after that; 0: as the queue's ttl_ms says */
+    gyre_u64 correlation; /* the sender's own number, by which it recognises the reply */
+    gyre_u64 deadline_ns; /* CLOCK_MONOTONIC: no handler begins after it; 0: as the queue's ttl_ms says */
     /* 32 */
     gyre_u64 sent_ns; /* CLOCK_MONOTONIC; the queue overwrites the sender's value */
     gyre_u32 sender, receiver;

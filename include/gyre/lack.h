@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns the system's error numbers that tell of a lack (memory, descriptors, disk, threads) into GYRE_EXHAUSTED and a
- * remedy. For the core and for backends; header-only, POSIX, C11 and C++17.
+ * Turns the system's error numbers that report a lack (of memory, descriptors, disk, threads) into GYRE_EXHAUSTED and
+ * a remedy. For the core and for backends; header-only, POSIX, C11 and C++17.
  *
  * Stability: like backend.h.
  */
@@ -19,8 +19,9 @@ extern "C" {
 #endif
 
 /**
- * The status of a failed call of the system: EXHAUSTED where its error number says that memory, descriptors, disk or
- * a limit of them ran out, which says nothing of the file or folder in question, else `otherwise`.
+ * Returns the status of a failed call of the system: EXHAUSTED if its error number says that memory, descriptors,
+ * disk, or a limit of one of them ran out; otherwise `otherwise`. A lack says nothing about the file or folder that
+ * the call was for.
  */
 static inline gyre_status gyre_lack_status(int error, gyre_status otherwise)
 {
@@ -32,8 +33,8 @@ static inline gyre_status gyre_lack_status(int error, gyre_status otherwise)
 }
 
 /**
- * The error number of a lack that the words of a program or library tell of, such as those of a compiler that found no
- * descriptor; 0 when they tell of none.
+ * Finds a lack in the words of a program or library, for example of a compiler that got no descriptor. Returns the
+ * lack's error number; 0 when the words report none.
  */
 static inline int gyre_lack_in(const char *words)
 {
@@ -44,7 +45,7 @@ static inline int gyre_lack_in(const char *words)
     return strstr(words, "out of file descriptors") ? EMFILE : 0; /* GNU ld */
 }
 
-/** Whether this process may have only so many bytes of addresses, which stacks and libraries take, too. */
+/** Whether the address space of this process is limited (RLIMIT_AS). Stacks and libraries take addresses, too. */
 static inline int gyre_lack_addresses_limited(void)
 {
     struct rlimit limit;
@@ -52,8 +53,8 @@ static inline int gyre_lack_addresses_limited(void)
 }
 
 /**
- * The end of a sentence that says what people can do about a lack: "; raise ...", or "". EAGAIN is taken as the failure
- * to start a thread or a process.
+ * Returns the end of a sentence that says what people can do about a lack: "; raise ...", or "". EAGAIN counts as the
+ * failure to start a thread or a process.
  */
 static inline const char *gyre_lack_remedy(int error)
 {
@@ -66,7 +67,7 @@ static inline const char *gyre_lack_remedy(int error)
         return gyre_lack_addresses_limited() ? "; raise the limit of memory (ulimit -v)" : "";
     case EFBIG:
         return "; raise the limit of file sizes (ulimit -f)";
-    case EAGAIN: /* pthread_create returns it also when a stack finds no place */
+    case EAGAIN: /* pthread_create returns it even when only a stack finds no place */
         return gyre_lack_addresses_limited()
                    ? "; raise the limit of memory (ulimit -v), or that of processes and threads (ulimit -u, "
                      "or the container's)"

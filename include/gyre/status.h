@@ -20,8 +20,7 @@ typedef enum gyre_status {
     GYRE_NOT_FOUND = 2,
     /** A configuration file, key or value is wrong. The sentence names file and line. */
     GYRE_CONFIG = 3,
-    /** Not on this machine: no driver, no device, no compiler.
-     * Selection with `auto` goes on with the next. */
+    /** Not on this machine: no driver, no device, no compiler. The backend setting `auto` tries the next backend. */
     GYRE_UNAVAILABLE = 4,
     /** This backend does not offer the operation. */
     GYRE_UNIMPLEMENTED = 5,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads beside the program's own: for the core and for backends; header-only, POSIX, C11 and C++17.
+ * Starts threads of Gyre beside the program's own threads. For the core and for backends; header-only, POSIX, C11 and
+ * C++17.
  *
  * Stability: like backend.h.
  */
@@ -26,11 +27,11 @@ extern "C" {
 #endif
 
 /**
- * pthread_create of a thread that blocks the program's signals, so that the program's own threads get them: otherwise
- * the program's handlers would run in the midst of Gyre, or on the stack of a lane, and sigwait would miss the signals
- * that such a thread takes. Signals that the thread causes itself, which the program may handle, still come to it, and
- * so does the signal of profilers. Returns 0, or the error of pthread_create: gyre_lack_remedy (gyre/lack.h) says what
- * people can do about it.
+ * Starts a thread as pthread_create does, but with the program's signals blocked. So the program's own threads get its
+ * signals. Otherwise the program's handlers would run in the midst of Gyre, or on the stack of a lane, and sigwait
+ * would miss the signals that such a thread takes. Two kinds of signals still reach the thread: signals that it causes
+ * itself, which the program may handle, and the signal of profilers. Returns 0, or the error of pthread_create:
+ * gyre_lack_remedy (gyre/lack.h) says what people can do about it.
  */
 static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
                                     void *(*run)(void *argument), void *argument)
@@ -40,7 +41,7 @@ static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *att
     sigfillset(&blocked);
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         sigdelset(&blocked, taken[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before); /* the thread inherits it */
+    pthread_sigmask(SIG_SETMASK, &blocked, &before); /* the new thread inherits the mask */
     const int error = pthread_create(thread, attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

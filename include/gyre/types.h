@@ -2,8 +2,8 @@
 /*
  * Fixed-width scalars for every dialect: host C11 and C++17, CUDA C++ through NVRTC, OpenCL C.
  *
- * Included by the other public headers; nobody needs to include it directly. NVRTC and OpenCL have no
- * <stdint.h>, and device code includes no vendor header, hence this file. Stability: frozen.
+ * The other public headers include it; nobody needs to include it directly. NVRTC and OpenCL have no <stdint.h>, and
+ * device code includes no vendor header, so Gyre has this file. Stability: frozen.
  */
 #ifndef GYRE_TYPES_H
 #define GYRE_TYPES_H

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting on shared memory: futexes, spinning, and the asymmetric barrier behind parking. For the core and
- * for backends whose workers are threads; header-only, Linux, C11 and C++17.
+ * Waiting on shared memory: futexes, spinning, and the asymmetric barrier that parking needs. For the core and for
+ * backends whose workers are threads; header-only, Linux, C11 and C++17.
  *
- * Parking without a fence on the fast path: the side that parks announces itself (an atomic addition), calls
- * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes, calls
- * gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier on every core
- * that runs a thread of this process, so either the sleeper sees the published message or the publisher sees the
- * sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence; where it refuses one later,
- * gyre_barrier_heavy waits until what others stored before has arrived by itself.
+ * Parking (sleeping until the other side rings) needs no fence on the fast path. The side that parks announces itself
+ * (an atomic addition), calls gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other
+ * side publishes, calls gyre_barrier_light, and looks whether a sleeper announced itself. The heavy barrier runs a
+ * full barrier on every core that runs a thread of this process. So either the sleeper sees the published message or
+ * the publisher sees the sleeper. If the kernel has no membarrier, gyre_barrier_light becomes a real fence. If the
+ * kernel refuses a membarrier later, gyre_barrier_heavy waits until the earlier stores of other threads have arrived
+ * by themselves.
  *
- * Between processes the barrier does not reach the publisher, whose store may still be on its way when the
- * sleeper looks: a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and
- * so looks a second time when the store has long arrived. (membarrier's GLOBAL_EXPEDITED is no help: Linux
- * 6.18 was seen to miss cores on which registered processes ran; docs/adr/rings.md.)
+ * Between processes the barrier does not reach the publisher, whose store may still be on its way when the sleeper
+ * looks. So a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and looks a second
+ * time when the store has long arrived. (membarrier's GLOBAL_EXPEDITED is no help: Linux 6.18 was seen to miss cores
+ * on which registered processes ran; docs/adr/rings.md.)
  *
  * Stability: like backend.h.
  */
 #ifndef GYRE_WAITING_H
 #define GYRE_WAITING_H
 
-/* Strict ISO C (-std=c11) hides clocks and system calls, unless a file asks for them in front of its first header. */
+/* Strict ISO C (-std=c11) hides clocks and system calls, unless a file asks for them before its first header. */
 #if defined(__STRICT_ANSI__) && !defined(_GNU_SOURCE) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE 1
 #endif
@@ -61,26 +62,27 @@ static inline void gyre_spin_pause(void)
 }
 
 /**
- * When a spinning wait lets others run, because the thread that it waits for may want this very processor: after so
- * many looks, some microseconds, more than a round trip between two processors. Two threads that do share one would pay
- * that on each way. So where wait after wait ends with the first look after others ran, the next ones let them run much
- * sooner; one in GYRE_PATIENCE_PROBE keeps its patience all the same, and so notices when the two have come apart. One
- * thread's; zeroed at first.
+ * How patient a spinning wait is: after how many looks it lets other threads run, because the thread that it waits for
+ * may want this very processor. The usual number takes some microseconds, more than a round trip between two
+ * processors. Two threads that share one processor would pay that on each way. So if wait after wait ends with the
+ * first look after others ran, the next waits let others run much sooner (they are hasty). One wait in
+ * GYRE_PATIENCE_PROBE stays patient all the same, and so notices when the two threads have come apart. Belongs to one
+ * thread; zeroed at first.
  */
 typedef struct gyre_patience {
     uint32_t waits, shared;
-    int hasty; /* the wait under way */
+    int hasty; /* the present wait lets others run soon */
 } gyre_patience;
 
 enum { GYRE_PATIENCE_TURNS = 128, GYRE_PATIENCE_PROBE = 32, GYRE_HASTY_TURNS = 4, GYRE_HASTY_YIELDS = 4 };
 
-/** At the begin of a wait. */
+/** Called at the begin of a wait. */
 static inline void gyre_patience_begin(gyre_patience *patience)
 {
     patience->hasty = patience->shared >= 2 && ++patience->waits % GYRE_PATIENCE_PROBE != 0;
 }
 
-/** After the look number `turn`, counted from 1, that found nothing. Returns 1 when others ran. */
+/** Called after a look that found nothing; `turn` is the number of looks so far. Returns 1 when it let others run. */
 static inline int gyre_patience_pause(const gyre_patience *patience, uint64_t turn)
 {
     const int soon =
@@ -91,7 +93,7 @@ static inline int gyre_patience_pause(const gyre_patience *patience, uint64_t tu
     return 0;
 }
 
-/** To be called after a look that found something. `ran`: the result of the gyre_patience_pause before that look. */
+/** Called after a look that found something. `ran` is what gyre_patience_pause returned before that look. */
 static inline void gyre_patience_end(gyre_patience *patience, int ran)
 {
     if (!patience->hasty)
@@ -99,15 +101,15 @@ static inline void gyre_patience_end(gyre_patience *patience, int ran)
 }
 
 /**
- * Registers the process for heavy barriers; call it before the first use on either side. Returns 1 when light
- * barriers are free, 0 when they have to be fences: the value to hand to gyre_barrier_light.
+ * Registers the process for heavy barriers. Called before either side uses a barrier. Returns 1 when light barriers
+ * cost nothing, 0 when they have to be fences: the caller hands this value to gyre_barrier_light.
  */
 static inline int gyre_barrier_register(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-/** The publisher's side, between "publish" and "is anybody parked?". */
+/** The publisher's barrier, between "publish" and "is anybody parked?". */
 static inline void gyre_barrier_light(int heavy_works)
 {
     if (heavy_works)
@@ -116,12 +118,15 @@ static inline void gyre_barrier_light(int heavy_works)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/** A store has reached every processor after so long: it waits for the lines of some stores before it. */
+/**
+ * The time after which a store has reached every processor: it may wait for the cache lines of some earlier stores.
+ */
 #define GYRE_STORES_ARRIVE_NS UINT64_C(1000000)
 
 /**
- * The sleeper's side, between "announce" and "look once more". A filter of system calls (seccomp) that the program
- * sets up after it registered may refuse the barrier, and light sides do not know: then time does what it would have.
+ * The sleeper's barrier, between "announce" and "look once more". A filter of system calls (seccomp) that the program
+ * sets up after it registered may refuse the barrier, and the publishers do not know. Then the sleeper waits for a
+ * time that has the same effect.
  */
 static inline void gyre_barrier_heavy(int heavy_works)
 {
@@ -136,10 +141,10 @@ static inline void gyre_barrier_heavy(int heavy_works)
 }
 
 /**
- * Until when a side may sleep that said at `parked_ns` that it parks (gyre_clock_ns, read after it said so), and
- * that began its last look at `looked_ns` (read before the look): to the deadline once that look was late enough.
- * Also for sleepers whose memory is of one process: they could do without the second look, which costs them one
- * wake-up a parking, and a rule for each kind of memory would be one more to get wrong.
+ * Returns until when a side may sleep. `parked_ns` is the time (gyre_clock_ns) after it said that it parks;
+ * `looked_ns` is the time before its last look began. If that look was late enough, the side may sleep until the
+ * deadline. Sleepers whose memory belongs to one process could do without the second look, which costs one wake-up for
+ * each parking. They use the same rule, because a rule for each kind of memory would be one more to get wrong.
  */
 static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t looked_ns, uint64_t deadline_ns)
 {
@@ -148,8 +153,8 @@ static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t looked_ns, u
 }
 
 /**
- * Sleeps while *word == expected, until woken or the absolute CLOCK_MONOTONIC deadline (UINT64_MAX: none).
- * Works between processes. May return early; the caller looks again.
+ * Sleeps while *word == expected, until somebody wakes it or until the deadline (absolute CLOCK_MONOTONIC; UINT64_MAX:
+ * none). Works between processes. May return early; the caller looks again.
  */
 static inline void gyre_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
@@ -178,13 +183,15 @@ static inline void gyre_bell_ring(uint32_t *bell, int count)
 
 /* ---- workers without work ---- */
 
-/** A look for work: not 0 when the worker has something to do. The loops below are compiled with it inlined when it is
- * a function known there. */
+/**
+ * A look for work. It returns not 0 when the worker has something to do. The loops below are compiled with the look
+ * inlined when it is a function known there.
+ */
 typedef int (*gyre_look)(void *context);
 
 #define GYRE_IDLE_LOOP static inline __attribute__((always_inline))
 
-/** Looks at most `turns` times. 1: one found something. */
+/** Looks at most `turns` times. Returns 1 when a look found something. */
 GYRE_IDLE_LOOP int gyre_idle_spin(gyre_look look, void *context, uint64_t turns)
 {
     for (uint64_t turn = 0; turn < turns; turn++) {
@@ -195,7 +202,10 @@ GYRE_IDLE_LOOP int gyre_idle_spin(gyre_look look, void *context, uint64_t turns)
     return 0;
 }
 
-/** The same, and lets others run now and then, because the client may be waiting for this very processor. */
+/**
+ * Looks as gyre_idle_spin does, and lets others run now and then, because the client may be waiting for this very
+ * processor.
+ */
 GYRE_IDLE_LOOP int gyre_idle_spin_politely(gyre_look look, void *context, gyre_patience *patience,
                                            uint64_t turns)
 {
@@ -211,7 +221,7 @@ GYRE_IDLE_LOOP int gyre_idle_spin_politely(gyre_look look, void *context, gyre_p
     return 0;
 }
 
-/** The same, and lets others run before each look. */
+/** Looks as gyre_idle_spin does, and lets others run before each look. */
 GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns)
 {
     for (uint64_t turn = 0; turn < turns; turn++) {
@@ -224,8 +234,8 @@ GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns
 
 /**
  * Sleeps at `bell` until a look finds something and returns 1, or until `until_ns` (UINT64_MAX: without end) and
- * returns 0. `*seen` is the bell's value before the last look. The caller has announced itself as parked, then read the
- * time `parked_ns`, then made a heavy barrier.
+ * returns 0. `*seen` receives the bell's value before the last look. Before the call the caller has announced itself
+ * as parked, then read the time `parked_ns`, then made a heavy barrier.
  */
 GYRE_IDLE_LOOP int gyre_idle_sleep(gyre_look look, void *context, const uint32_t *bell, uint64_t parked_ns,
                                    uint64_t until_ns, uint32_t *seen)
@@ -241,7 +251,9 @@ GYRE_IDLE_LOOP int gyre_idle_sleep(gyre_look look, void *context, const uint32_t
     }
 }
 
-/** The sleeper's side of parking, as a whole: announces itself at `parked`, and sleeps at `bell` until a look finds something. */
+/**
+ * Parks, as a whole: announces the caller in the counter `parked`, and sleeps at `bell` until a look finds something.
+ */
 GYRE_IDLE_LOOP void gyre_idle_park(gyre_look look, void *context, uint32_t *parked, const uint32_t *bell,
                                    int heavy_works)
 {
