@@ -54,12 +54,12 @@ typedef enum gyre_log_level {
     GYRE_LOG_DEBUG = 4
 } gyre_log_level;
 
-/** A program to run as a child: no shell, standard input is empty. */
+/** A program to run as a child. There is no shell, and its standard input is empty. */
 typedef struct gyre_program_desc {
     size_t size;
     const char *const *arguments; /* NULL-terminated; [0] is looked up in PATH */
     const char *directory;        /* working directory, NULL: the caller's */
-    uint64_t deadline_ns;         /* the child and its process group are killed then */
+    uint64_t deadline_ns;         /* at this time the child and its process group are killed */
     char *output;                 /* receives stdout and stderr, NUL-terminated and cut; NULL: discarded */
     size_t output_size;
 } gyre_program_desc;
@@ -73,16 +73,19 @@ typedef struct gyre_host {
     /** Sends a line to the application's log. `context` is the host's. */
     void (*log)(void *context, gyre_log_level level, const char *text);
     /**
-     * Runs a program to its end. OK and its exit code in *exit_code; NOT_FOUND when there is no such program;
-     * TIMEOUT when it was killed at the deadline; FAILED when a signal ended it.
+     * Runs a program to its end. OK with its exit code in *exit_code; NOT_FOUND when there is no such program; TIMEOUT
+     * when it was killed at the deadline; FAILED when a signal ended it.
      */
     gyre_status (*run_program)(const gyre_program_desc *desc, int *exit_code);
-    /** dlopen with RTLD_NOW | RTLD_LOCAL, and the loader's words on failure: UNAVAILABLE, or EXHAUSTED when they say that
-     * this process has no memory or no descriptor for it, which a probe should answer with, too. */
+    /**
+     * Opens a library by dlopen with RTLD_NOW | RTLD_LOCAL. On failure the error sentence has the loader's words. The
+     * status is UNAVAILABLE, or EXHAUSTED when these words say that this process lacks memory or descriptors; a probe
+     * should answer with the same status.
+     */
     gyre_status (*library_open)(const char *path, void **out);
     gyre_status (*library_symbol)(void *library, const char *name, void **out);
     void (*library_close)(void *library);
-    /** The nearest of `names` to a mistyped one, or NULL. */
+    /** Returns the name among `names` that is nearest to a mistyped name, or NULL. */
     const char *(*nearest)(const char *typed, const char *const *names, size_t count);
     uint64_t (*now_ns)(void);
 } gyre_host;
@@ -110,15 +113,16 @@ typedef struct gyre_probe_info {
     char summary[256];     /* one line for people */
     char fingerprint[128]; /* the driver's identity (its version, ...), for people */
     /*
-     * The things outside the plugin and its parameters that the verdict, be it "no", depends on: absolute paths of
-     * files, present or absent, and environment variables as $NAME, separated by ':'. A remembered verdict is forgotten
-     * when one of them changes, and after every boot. A verdict "no" is also forgotten when a file appears in a folder
-     * of LD_LIBRARY_PATH; EXHAUSTED, AGAIN, TIMEOUT and LOST after ten minutes, because their causes may pass.
+     * The things outside the plugin and its parameters that the verdict depends on, even a verdict "no": absolute
+     * paths of files, present or absent, and environment variables as $NAME, separated by ':'. The core forgets a
+     * remembered verdict when one of them changes, and after every boot. It also forgets a verdict "no" when a file
+     * appears in a folder of LD_LIBRARY_PATH. It forgets EXHAUSTED, AGAIN, TIMEOUT and LOST after ten minutes, because
+     * their causes may pass.
      */
     char watch[512];
     /*
-     * Sentences for people beside the verdict, separated by "; ": the devices or libraries that were passed over, and
-     * why. `gyre backends` shows them.
+     * Sentences for people in addition to the verdict, separated by "; ": which devices or libraries were passed over,
+     * and why. `gyre backends` shows them.
      */
     char notes[2048];
 } gyre_probe_info;
@@ -130,8 +134,8 @@ typedef struct gyre_device_desc {
     size_t parameter_count;
     uint32_t ordinal;
     /*
-     * since 2.2: not 0 in a process that opens this device, which the probe found, and no other device of the backend.
-     * A driver whose start takes longer with every device that it sees need not see the others.
+     * since 2.2: not 0: this process opens this device, which the probe found, and no other device of the backend. A
+     * driver whose start takes longer with every device that it sees need not see the others.
      */
     uint32_t alone;
 } gyre_device_desc;
@@ -139,49 +143,59 @@ typedef struct gyre_device_desc {
 /** How a device serves queues whose messages are stored back to back (gyre_bridge in ring_layout.h). */
 typedef enum gyre_bridging {
     GYRE_BRIDGING_NONE = 0,
-    GYRE_BRIDGING_QUEUE = 1, /* with one track of replies a queue */
-    GYRE_BRIDGING_BLOCK = 2  /* with one for each block */
+    GYRE_BRIDGING_QUEUE = 1, /* each queue has one track (part of the reply bytes) */
+    GYRE_BRIDGING_BLOCK = 2  /* each block has a track in each queue */
 } gyre_bridging;
 
 typedef struct gyre_device_info {
     size_t size;
     char name[128];
-    char architecture[64]; /* part of the key of compiled kernels: equal strings run each other's artifacts */
-    char compiler[256];    /* the compiler that `compile` uses, with its identity; "": there is none */
+    /* part of the key of compiled kernels: devices with equal strings run each other's files */
+    char architecture[64];
+    char compiler[256]; /* the compiler that `compile` uses, with its identity; "": there is none */
     uint64_t memory_size;
     uint32_t unit_count;                    /* cores, multiprocessors, compute units */
     uint32_t lanes_max, blocks_max;         /* the most that one launch may have */
     uint32_t lanes_default, blocks_default; /* used when a launch says 0; an actor has one of each */
-    uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
+    uint32_t block_lane_multiple;           /* lanes work best as a multiple of this */
     uint64_t scratch_max;                   /* bytes of block scratch memory */
-    uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
+    uint32_t can_wake; /* 1: the device rings futex bells itself; 0: waiting clients poll */
     /* for people; "" when there is nothing to say */
-    char details[512]; /* tells it from other devices: capability, address, link, driver, identity */
-    char limits[512];  /* operations that it lacks or has only in part, and why */
-    uint32_t can_skip; /* it passes over requests that say GYRE_REQUEST_ANSWERED */
-    uint32_t bridging; /* gyre_bridging, whether it serves queues with a gyre_bridge */
-    uint32_t can_seal; /* it checks the seals of requests, and seals replies (gyre_queue_slots) */
-    /* the same as blocks_default for lane kernels with messages of more than GYRE_SLOT_SMALL_PAYLOAD bytes, while
-     * the device has room for many of them; 0: blocks_default */
+    char details[512]; /* for people: capability, address, link, driver, identity */
+    char limits[512];  /* for people: operations that the device lacks or has in part, and why */
+    uint32_t can_skip; /* 1: the device passes over requests that say GYRE_REQUEST_ANSWERED */
+    uint32_t bridging; /* a gyre_bridging: whether the device serves queues with a gyre_bridge */
+    uint32_t can_seal; /* 1: the device checks the seals (checksums) of requests, and seals replies */
+    /*
+     * in place of blocks_default for lane kernels with messages of more than GYRE_SLOT_SMALL_PAYLOAD bytes, while the
+     * device has room for many blocks; 0: blocks_default
+     */
     uint32_t blocks_default_large;
-    uint32_t knows_express; /* since 2.3: it reads and writes express lines (gyre_express_line) */
-    /* since 2.3: 1: its compiler runs in this process, and may end the process over a text that breaks the dialect, so
-     * the core compiles a text only once the check has passed it; 0: both run at once, which takes less time */
+    uint32_t knows_express; /* since 2.3: 1: the device reads and writes express lines (gyre_express_line) */
+    /*
+     * since 2.3: 1: the device's compiler runs in this process, and may end the process over a text that breaks the
+     * dialect, so the core compiles a text only after it has passed the check; 0: compiler and check run at once,
+     * which takes less time
+     */
     uint32_t check_first;
-    /* since 2.3: block kernels get no more lanes than they have words, and this many at least (gyre_lanes_default);
-     * 0: lanes_default */
+    /*
+     * since 2.3: a block kernel gets no more lanes than its largest message or scratch has words, and this many at least
+     * (gyre_lanes_default); 0: lanes_default
+     */
     uint32_t lanes_default_least;
-    /* since 2.3: bytes of requests, and as many of replies, that a queue gets room for when its size is left to the
-     * device (gyre_slots_default): as much as is under way while one message goes there and back; 0: the device is
-     * near */
+    /*
+     * since 2.3: bytes of requests, and as many bytes of replies, that a queue has room for when the device chooses
+     * its size (gyre_slots_default): as much as is under way while one message goes to the device and back; 0: the
+     * device is near
+     */
     uint32_t queue_bytes_default;
-    /* since 2.4: 1: the device does as gyre_queue_slots.foreign says; 0: only trusted programs may attach */
+    /* since 2.4: 1: the device does what gyre_queue_slots.foreign demands; 0: only trusted programs may attach */
     uint32_t knows_foreign;
 } gyre_device_info;
 
 /**
- * Answers device_info with `told`, of which the core may know fewer members than the plugin, or more. Members that both
- * know are copied, the size stays the core's, and members that only the core knows stay zero.
+ * Answers device_info with `told`. The core may know fewer members than the plugin, or more. Members that both know
+ * are copied, the size stays the core's, and members that only the core knows stay zero.
  */
 static inline void gyre_device_info_give(gyre_device_info *info, const gyre_device_info *told)
 {
@@ -190,7 +204,7 @@ static inline void gyre_device_info_give(gyre_device_info *info, const gyre_devi
     info->size = known;
 }
 
-/** From one source unit to one artifact. */
+/** A compile of one source unit into one file (the artifact). */
 typedef struct gyre_compile_desc {
     size_t size;
     const char *unit_path; /* the generated translation unit; #line directives point to the user's file */
@@ -198,7 +212,7 @@ typedef struct gyre_compile_desc {
     const char *options;                    /* extra compiler options, separated by spaces; may be "" */
     const char *architecture;               /* NULL: the device's own */
     const char *artifact_path;   /* where the result goes; the backend writes it whole or not at all */
-    const char *dependency_path; /* where to write the files read, one path a line */
+    const char *dependency_path; /* where to write the names of the files that were read, one path a line */
     uint64_t deadline_ns;
     char *messages; /* receives the compiler's own words, cut */
     size_t messages_size;
@@ -207,18 +221,18 @@ typedef struct gyre_compile_desc {
 typedef struct gyre_module_desc {
     size_t size;
     const char *artifact_path;
-    const void *artifact; /* the same bytes, mapped: for backends that load from memory */
+    const void *artifact; /* the contents of the file, mapped: for backends that load from memory */
     size_t artifact_size;
 } gyre_module_desc;
 
-/** How a kernel wants its messages handed out. */
+/** How a kernel wants its messages given to lanes. */
 typedef enum gyre_form {
     GYRE_FORM_LANE = 1,  /* one message a lane; lanes are independent */
     GYRE_FORM_BLOCK = 2, /* all lanes of a block work on one message */
     GYRE_FORM_ACTOR = 3  /* one lane, one block: messages one after the other, state needs no atomics */
 } gyre_form;
 
-/** A kernel inside a module, as its compiler saw it. Pointers live as long as the module. */
+/** A kernel of a module, as its compiler saw it. Pointers stay valid as long as the module. */
 typedef struct gyre_kernel_record {
     size_t size;
     const char *name;
@@ -227,20 +241,24 @@ typedef struct gyre_kernel_record {
     const gyre_type *state;           /* gyre_none when there is none */
     uint64_t scratch_size;            /* bytes of block scratch memory; 0 when there is none */
     const char *buffers; /* "in f32 weights;inout f32 ranks;" in binding order; "" when there are none */
-    const gyre_type *const *buffer_types; /* the element type of each, then NULL */
+    const gyre_type *const *buffer_types; /* the element type of each buffer, then NULL */
     uint32_t registers, spill_bytes;      /* 0 where the notion does not apply */
     uint32_t
-        shared_bytes; /* memory that a block of the default shape has to itself, the backend's included */
-    uint32_t blocks_per_unit; /* such blocks that one of device_info.unit_count holds; 0: not known */
-    /* since 2.4: "ask;look;": types whose handlers change nothing that is kept (GYRE_QUERY), of this kernel and perhaps of
-     * others; NULL: none. */
+        /* memory that a block of the default shape has to itself, including the backend's own */
+        shared_bytes;
+    /* blocks of the default shape that one unit (device_info.unit_count) holds; 0: not known */
+    uint32_t blocks_per_unit;
+    /*
+     * since 2.4: "ask;look;": message types whose handlers change nothing that is kept (GYRE_QUERY), of this kernel
+     * and perhaps of others; NULL: none
+     */
     const char *queries;
 } gyre_kernel_record;
 
 /**
- * The lanes of a launch that does not say how many, except for an actor's: `most`; for a block kernel one lane for each
- * eight bytes of the largest of request, reply and scratch, in whole warps, from `least` to `most`. All lanes of a
- * block meet for each message, and more lanes make that dearer.
+ * Returns the lanes of a launch that names no number; not for actors. A lane kernel gets `most`. A block kernel gets
+ * one lane for each eight bytes of the largest of request, reply and scratch, in whole warps, from `least` to `most`:
+ * all its lanes meet for each message, and more lanes make that slower.
  */
 static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint32_t least, uint32_t most)
 {
@@ -255,8 +273,8 @@ static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint
 }
 
 /**
- * The number of slots, a power of two, of a queue that leaves it to a device with queue_bytes_default `bytes`;
- * `stride`: of the queue's larger slot.
+ * Returns the number of slots, a power of two, of a queue whose size the device chooses: `bytes` is the device's
+ * queue_bytes_default, `stride` the size of the queue's larger slot.
  */
 static inline uint64_t gyre_slots_default(uint32_t bytes, uint32_t stride)
 {
@@ -266,7 +284,7 @@ static inline uint64_t gyre_slots_default(uint32_t bytes, uint32_t stride)
     return slots;
 }
 
-/** A queue's region: allocated and owned by the core, shared by descriptor. */
+/** A queue's region. The core allocates and owns it, and shares it by a descriptor. */
 typedef struct gyre_queue_memory_desc {
     size_t size;
     void *address; /* where the region lies in this process */
@@ -280,7 +298,7 @@ typedef enum gyre_transfer_kind {
     GYRE_TRANSFER_FILL = 3      /* the byte `fill` -> device */
 } gyre_transfer_kind;
 
-/** Bounds were checked by the core. */
+/** A transfer between program and buffer. The core has checked its bounds. */
 typedef struct gyre_transfer_desc {
     size_t size;
     gyre_transfer_kind kind;
@@ -291,8 +309,7 @@ typedef struct gyre_transfer_desc {
     uint8_t fill;
 } gyre_transfer_desc;
 
-/** From one buffer to another of the same device;
- * they are different ones. Bounds were checked by the core. */
+/** A copy from one buffer to another buffer of the same device. The core has checked its bounds. */
 typedef struct gyre_copy_desc {
     size_t size;
     gyre_memory *source, *target;
@@ -313,7 +330,7 @@ typedef enum gyre_idle {
 
 typedef struct gyre_resident_desc {
     size_t size;
-    gyre_control_region *control; /* owned by the core, zeroed but for `command` and the queue table */
+    gyre_control_region *control; /* owned by the core; zeroed, except `command` and the table of queues */
     size_t control_size;
     int control_descriptor;
     const char *kernel_name;
@@ -323,7 +340,7 @@ typedef struct gyre_resident_desc {
     uint32_t binding_count;
     gyre_idle idle;
     uint32_t spin_turns; /* looks of GYRE_IDLE_ADAPTIVE before it yields */
-    /** Called by the device side of `gyre_log`; any thread; must not block. */
+    /** Called when a handler calls `gyre_log`; by any thread; must not block. */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 } gyre_resident_desc;

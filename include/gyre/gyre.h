@@ -57,17 +57,17 @@ typedef struct gyre_buffer gyre_buffer;   /* memory on a device */
 #define GYRE_NO_WAIT UINT64_C(0)
 #define GYRE_FOREVER UINT64_MAX
 
-/** "0.1.0", of the library in use; GYRE_VERSION_TEXT is that of this header. */
+/** The version of the library in use, "0.1.0"; GYRE_VERSION_TEXT is the version of this header. */
 GYRE_API const char *gyre_version(void);
 
-/** The deadline that lies this far in the future. */
+/** Returns the deadline that lies so many milliseconds in the future. */
 GYRE_API uint64_t gyre_in_ms(uint64_t milliseconds);
-/** Now, on the clock of deadlines. */
+/** The present time, on the clock of deadlines. */
 GYRE_API uint64_t gyre_now_ns(void);
 
 /** Why the calling thread's last failing call failed; "" when none did. Valid until the thread's next call. */
 GYRE_API const char *gyre_error_text(void);
-/** "timeout" for GYRE_TIMEOUT, and so on. */
+/** Returns the status as a word: "timeout" for GYRE_TIMEOUT. */
 GYRE_API const char *gyre_status_word(gyre_status status);
 
 /* ---- messages with tails (message.h, parts.h) ---- */
@@ -86,9 +86,10 @@ GYRE_API gyre_status gyre_message_put(void *message, size_t size, gyre_part *par
                                       size_t item_size, size_t count);
 
 /**
- * The same for items that need not fit: the caller keeps them unchanged in its memory until the message was sent, and
- * the message gets only their name (32 bytes). The send moves them into memory of the device, so the message has to go
- * to a queue with `span_handles` (docs/configuration.md); sent elsewhere it fails (GYRE_FAILURE_BUFFER).
+ * Does what gyre_put does, for items that need not fit into the message. The message gets only their name (32 bytes);
+ * the caller keeps the items unchanged in its memory until the message was sent. The send moves the items into memory
+ * of the device, so the message has to go to a queue with `span_handles` (docs/configuration.md); sent elsewhere it
+ * fails (GYRE_FAILURE_BUFFER).
  *
  *     gyre_put_large(&message, &message.prices, prices, 1000000)
  */
@@ -132,14 +133,14 @@ GYRE_API gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out);
 /** Terminates every kernel without draining and frees everything that the runtime owns. Accepts NULL. */
 GYRE_API void gyre_close(gyre_runtime *runtime);
 
-/** Which backend a launch would run on, and why it and no other. */
+/** Which backend a launch would run on, and why that backend and no other. */
 typedef struct gyre_backend_choice {
     size_t size;
     char name[32];
     char why[1024]; /* a sentence for people, which also names backends that cannot start */
 } gyre_backend_choice;
 
-/** Chooses as gyre_launch does (NULL: as configured) without opening a device. May probe plugins. */
+/** Chooses a backend as gyre_launch does (NULL: as configured) without opening a device. May probe plugins. */
 GYRE_API gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend,
                                          gyre_backend_choice *out);
 
@@ -176,13 +177,13 @@ typedef struct gyre_launch_desc {
  */
 GYRE_API gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out);
 
-/** Serves its queues again. Returns when all blocks do, or TIMEOUT. No effect on an active kernel. */
+/** Makes the kernel serve its queues again. Returns when all blocks do, or TIMEOUT. No effect on an active kernel. */
 GYRE_API gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns);
 
 /**
- * Stops at the next message boundary and keeps queued requests. Sends are accepted while there is room. Returns when
- * all blocks stopped, or TIMEOUT (the blocks still stop later). A terminate by another thread ends the wait with
- * CLOSED.
+ * Stops the kernel at the next message boundary and keeps queued requests. Sends are accepted while there is room.
+ * Returns when all blocks stopped, or TIMEOUT (the blocks still stop later). A terminate by another thread ends the
+ * wait with CLOSED.
  */
 GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns);
 
@@ -204,9 +205,9 @@ GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_d
 GYRE_API gyre_status gyre_kernel_relaunch(gyre_kernel *kernel);
 
 /**
- * Terminates without draining when needed, closes its queues, frees it; threads that wait in a call on it or its queues
- * return first. When a handler does not return within stop_timeout_ms, the memory that it may still touch stays
- * allocated, and the log says so. Accepts NULL.
+ * Frees the kernel: terminates it without draining when needed, and closes its queues. Threads that wait in a call on
+ * it or its queues return first. When a handler does not return within stop_timeout_ms, the memory that it may still
+ * touch stays allocated, and the log says so. Accepts NULL.
  */
 GYRE_API void gyre_kernel_release(gyre_kernel *kernel);
 
@@ -255,7 +256,7 @@ typedef struct gyre_kernel_info {
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
-/** The health of one block, as the block and its device tell it. */
+/** The health of one block, as the block and its device report it. */
 typedef struct gyre_block_info {
     size_t size;
     gyre_kernel_health health; /* idle: at no message; busy, stalled: at one; the kernel's where tells is 0 */
@@ -265,15 +266,15 @@ typedef struct gyre_block_info {
     uint64_t still_ns;         /* how long no watcher saw the block change; 0: nobody watches */
 } gyre_block_info;
 
-/** INVALID for a block that is not there. */
+/** Reads the health of a block. INVALID for a block that is not there. */
 GYRE_API gyre_status gyre_kernel_block_get(gyre_kernel *kernel, uint32_t block, gyre_block_info *info);
 /** Fills up to `capacity` handles, in order of launch, and returns how many kernels there are. */
 GYRE_API size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity);
-/** The kernel of that name, or NULL. */
+/** Returns the kernel with that name, or NULL. */
 GYRE_API gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name);
-/** "idle", "busy", "stalled", "dead". */
+/** The health as a word: "idle", "busy", "stalled", "dead". */
 GYRE_API const char *gyre_kernel_health_word(gyre_kernel_health health);
-/** "active", "inactive", ... */
+/** The state as a word: "active", "inactive", ... */
 GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
 /**
  * Copies the kernel's state, which its handler keeps between messages, into `state`. A running kernel stands at a
@@ -337,9 +338,9 @@ GYRE_API gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc 
  */
 GYRE_API void gyre_queue_close(gyre_queue *queue);
 
-/** The queue that gyre_launch opened. */
+/** Returns the queue that gyre_launch opened. */
 GYRE_API gyre_queue *gyre_kernel_queue(gyre_kernel *kernel);
-/** An open queue by its name, or NULL. */
+/** Returns the open queue with that name, or NULL. */
 GYRE_API gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name);
 
 /** How a request ended; numbers as in ring_layout.h. */
@@ -410,14 +411,17 @@ GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t re
  */
 GYRE_API gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                                   uint64_t *index, uint64_t deadline_ns);
-/** gyre_send_as with a header, as gyre_send_with. */
+/** Does what gyre_send_as does, with a header as in gyre_send_with. */
 GYRE_API gyre_status gyre_send_as_with(gyre_queue *queue, const gyre_type *type, const void *request,
                                        size_t size, const gyre_header *header, uint64_t *index,
                                        uint64_t deadline_ns);
-/** gyre_send_batch of requests of one type, `size` bytes apart: waits for room for the first one only. */
+/**
+ * Sends a batch as gyre_send_batch does, of requests of one type, `size` bytes apart. Waits for room for the first
+ * request only.
+ */
 GYRE_API gyre_status gyre_send_batch_as(gyre_queue *queue, const gyre_type *type, const void *requests,
                                         size_t size, size_t count, size_t *sent, uint64_t deadline_ns);
-/** The same with headers, one for each request, as gyre_send_batch_with. */
+/** Does what gyre_send_batch_as does, with a header for each request as in gyre_send_batch_with. */
 GYRE_API gyre_status gyre_send_batch_as_with(gyre_queue *queue, const gyre_type *type, const void *requests,
                                              size_t size, const gyre_header *headers, size_t count,
                                              size_t *sent, uint64_t deadline_ns);
@@ -457,7 +461,7 @@ GYRE_API gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **r
 /** Publishes the first `count` (0: none) reserved requests and ends the reservation. Called by the reserving thread. */
 GYRE_API gyre_status gyre_commit(gyre_queue *queue, size_t count);
 
-/** A completion in place. */
+/** A completion that the receiver reads where it lies in the ring. */
 typedef struct gyre_view {
     const void *reply; /* valid until gyre_release_views; aligned to 16 bytes */
     uint64_t index;
@@ -521,7 +525,7 @@ GYRE_API void gyre_queue_set_destroy(gyre_queue_set *set);
  * Puts the queue of a wish into the set, or replaces its wish if it is there. A queue that is closed leaves its sets.
  */
 GYRE_API gyre_status gyre_queue_set_add(gyre_queue_set *set, const gyre_wish *wish);
-/** NOT_FOUND when the queue is not in the set. */
+/** Takes the queue out of the set. NOT_FOUND when it is not in the set. */
 GYRE_API gyre_status gyre_queue_set_remove(gyre_queue_set *set, gyre_queue *queue);
 /**
  * gyre_wait_any for the queues of a set: writes up to `capacity` fulfilled wishes, and their number to *count. Queues
@@ -565,13 +569,14 @@ GYRE_API gyre_status gyre_call_with(gyre_queue *queue, const void *request, size
                                     gyre_completion *completion, gyre_message_info *info,
                                     uint64_t deadline_ns);
 /**
- * gyre_call_as with a header, which also tells the request's header and times, as gyre_call_with. `info` may be NULL.
+ * Calls as gyre_call_as does, with a header. Also tells the request's header and times, as gyre_call_with does. `info`
+ * may be NULL.
  */
 GYRE_API gyre_status gyre_call_as_with(gyre_queue *queue, const gyre_type *type, const void *request,
                                        const gyre_header *header, const gyre_type *reply_type, void *reply,
                                        gyre_completion *completion, gyre_message_info *info,
                                        uint64_t deadline_ns);
-/** gyre_receive, which also tells the header and times of the completed request. `info` may be NULL. */
+/** Receives as gyre_receive does. Also tells the header and times of the completed request. `info` may be NULL. */
 GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size,
                                        gyre_completion *completion, gyre_message_info *info,
                                        uint64_t deadline_ns);
@@ -585,7 +590,7 @@ GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t si
 GYRE_API gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *reply, size_t size,
                                       gyre_completion *completion, gyre_message_info *info,
                                       uint64_t deadline_ns);
-/** Between gyre_reserve and gyre_commit: the header of reserved request `number`, counted from 0. */
+/** Sets the header of reserved request `number`, counted from 0. Called between gyre_reserve and gyre_commit. */
 GYRE_API gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header);
 
 /** A dead letter: a request that no handler will handle any more. `code` is a GYRE_FAILURE_... of ring_layout.h. */
@@ -669,11 +674,13 @@ typedef enum gyre_acknowledgement {
 GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level,
                                 uint64_t deadline_ns);
 
-/** gyre_send and gyre_await in one. After a failure of the wait *index (may be NULL) is still set. */
+/**
+ * Does what gyre_send and gyre_await do, in one call. After a failure of the wait *index (may be NULL) is still set.
+ */
 GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                      gyre_acknowledgement level, uint64_t deadline_ns);
 
-/** gyre_send_as and gyre_await in one, as gyre_send_until. */
+/** Does what gyre_send_as and gyre_await do, in one call, as gyre_send_until. */
 GYRE_API gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type, const void *request,
                                         size_t size, uint64_t *index, gyre_acknowledgement level,
                                         uint64_t deadline_ns);
@@ -711,7 +718,7 @@ GYRE_API gyre_status gyre_types_load(gyre_runtime *runtime, const char *backend,
 GYRE_API size_t gyre_types(gyre_runtime *runtime, const gyre_type **out, size_t capacity);
 /** The type of that name that became known last; NULL when there is none: gyre_error_text then has the nearest name. */
 GYRE_API const gyre_type *gyre_type_find(gyre_runtime *runtime, const char *name);
-/** The type with that id (gyre_type_info), or NULL. */
+/** Returns the type with that id (gyre_type_info), or NULL. */
 GYRE_API const gyre_type *gyre_type_find_id(gyre_runtime *runtime, uint64_t id);
 
 typedef struct gyre_type_info {

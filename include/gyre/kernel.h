@@ -43,8 +43,8 @@
  * changes nothing is written GYRE_QUERY(desk, memo, memo_seen): its state and buffers are const, a journal does not
  * hold its requests, and none is handled again from a checkpoint on.
  *
- * Write gyre_none for anything of these that a kernel does not have. A scratch may be any struct, all others are
- * messages. State is zero at launch unless the host gives other bytes.
+ * Write gyre_none where a kernel has no reply, scratch, state or buffers. A scratch may be any struct; request, reply
+ * and state are messages. State is zero at launch unless the host gives other bytes.
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
  *     GYRE_BUFFERS(rank_buffers, RANK_BUFFERS)

@@ -57,7 +57,7 @@ typedef gyre_f64 f64;
 #endif
 #endif
 
-/* The text of a field list, "f32 a[25];f32 b[25];". Reflection reads it. */
+/* The text of a list of fields, "f32 a[25];f32 b[25];". Reflection reads it. */
 #define GYRE_TEXT_1_(text)                    #text
 #define GYRE_TEXT_(text)                      GYRE_TEXT_1_(text)
 #define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
@@ -65,8 +65,10 @@ typedef gyre_f64 f64;
 #define GYRE_FIELD_TYPE_(type, declarator)    &gyre_type_##type,
 #define GYRE_FIELD_PARTS_(type, declarator)   | (int)gyre_parts_##type
 
-/* A field may be named as its type is, which C++ forbids ("changes meaning"): there
- * fields are declared by another name of the type. */
+/*
+ * A field may have the name of its type, which C++ forbids ("changes meaning"). So in C++ the fields are declared by
+ * another name of the type.
+ */
 #if defined(GYRE_DIALECT_C) && defined(__cplusplus)
 #define GYRE_FIELD_NAME_(type)        gyre_alias_##type
 #define GYRE_ALIAS_(type, named_type) typedef named_type gyre_alias_##type;
@@ -75,8 +77,10 @@ typedef gyre_f64 f64;
 #define GYRE_ALIAS_(type, named_type)
 #endif
 
-/* Constants of each type at compile time, in every dialect: its size, the size of a message of that type with an empty
- * tail, and whether it has parts. Kernels add functions (dialect/parts.h). */
+/*
+ * Constants of each type at compile time, in every dialect: its size, the size of a message of that type with an empty
+ * tail, and whether it has parts. Kernels also get functions of each type (dialect/parts.h).
+ */
 #define GYRE_NUMBERS_(type, size, parts)                                                                     \
     gyre_size_##type = size, gyre_least_##type = size, gyre_parts_##type = parts
 #define GYRE_MESSAGE_NUMBERS_(name_, LIST_, least_)                                                          \
@@ -111,9 +115,9 @@ enum gyre_scalar_numbers_ {
     } name_;                                                                                                 \
     GYRE_MESSAGE_NUMBERS_(name_, LIST_, sizeof(name_))
 /*
- * `gyre_used` bytes of the struct are the message; the rest of the tail is nobody's. The tail is made of
- * words of 8 bytes, so that where it starts follows from the size of the fields before it: not every compiler
- * of devices has offsetof.
+ * The struct of a message with a tail. `gyre_used` bytes of it are the message; the remaining bytes of the tail mean
+ * nothing. The tail is made of words of 8 bytes, so that its begin follows from the size of the fields before it: not
+ * every compiler of devices has offsetof.
  */
 #define GYRE_TAIL_STRUCT_(name_, LIST_, tail_)                                                               \
     struct gyre_before_tail_##name_ {                                                                        \
@@ -130,8 +134,8 @@ enum gyre_scalar_numbers_ {
     "gyre_used gyre_used;" LIST_(GYRE_FIELD_TEXT_) GYRE_TEXT_(gyre_tail gyre_tail[((tail_) + 7) / 8];)
 
 /*
- * One of several messages: how many bytes are in use, which one it is (counted from 1), and that one.
- * GYRE_NUMBER(desk, note) is the number of a note in desk_request, and of its reply in desk_reply.
+ * The struct of one of several messages: how many bytes are in use, the message's number (counted from 1), and the
+ * message. GYRE_NUMBER(desk, note) is the number of a note in desk_request, and of the reply to a note in desk_reply.
  */
 #define GYRE_CHOICE_FRONT 8
 #define GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                           \
@@ -156,8 +160,8 @@ enum gyre_scalar_numbers_ {
 #define GYRE_CHOICE_TEXT_                    "gyre_used gyre_used;u32 gyre_choice;"
 
 /*
- * A message in a wire form, as queues with `wire` carry it: how many bytes are in use, these four included, and the
- * bytes. Users of such a queue see the bytes alone.
+ * The struct of a message in a wire form, as queues with `wire` carry it: how many bytes are in use, including these
+ * four, and the bytes. Users of such a queue see the bytes alone.
  */
 #define GYRE_PACKET_FRONT 4
 
@@ -166,7 +170,7 @@ enum gyre_scalar_numbers_ {
  * checked by gyre_open in the handler. A message of its own kind: its fields show up in layouts.
  */
 typedef struct gyre_handle {
-    gyre_u64 id;           /* 0: none */
+    gyre_u64 id;           /* 0: names no buffer */
     gyre_u64 offset, size; /* bytes */
 } gyre_handle;
 #define GYRE_HANDLE_TEXT_ "u64 id;u64 offset;u64 size;"
@@ -184,7 +188,7 @@ typedef struct gyre_handle {
 #define GYRE_UNUSED_
 #endif
 
-/** The description of a message type at compile time. Offsets are computed from `fields` by the library. */
+/** The description of a message type at compile time. The library computes the offsets from `fields`. */
 typedef struct gyre_type {
     const char *name;
     const char *fields; /**< "type declarator;" for each field in order; "" for a scalar */
@@ -208,7 +212,7 @@ GYRE_SCALAR_(u64)
 GYRE_SCALAR_(f32)
 GYRE_SCALAR_(f64)
 
-/* the types of the two fields that a tail adds */
+/* the types of the two fields that a tail adds to a message */
 static const gyre_type gyre_type_gyre_used GYRE_UNUSED_ = {"gyre_used", "", 4, 4, 0};
 static const gyre_type gyre_type_gyre_tail GYRE_UNUSED_ = {"gyre_tail", "", 8, 8, 0};
 
@@ -251,7 +255,7 @@ static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE
     };                                                                                                       \
     GYRE_CHOICE_(name_##_request, LIST_, GYRE_TAKEN_MEMBER_, GYRE_TAKEN_TEXT_, GYRE_TAKEN_TYPE_)             \
     GYRE_CHOICE_(name_##_reply, LIST_, GYRE_GIVEN_MEMBER_, GYRE_GIVEN_TEXT_, GYRE_GIVEN_TYPE_)
-/** Constant, of the request type `request_` of a protocol; on the host. */
+/** The number of request type `request_` in a protocol, a constant; on the host. */
 #define GYRE_NUMBER(name_, request_)                                                                         \
     ((gyre_u32)offsetof(struct gyre_numbers_of_##name_, gyre_number_##request_))
 
@@ -266,14 +270,13 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 
 #else
 
-/* Device code has no descriptions: the loader finds a
- * message's text by its symbol and computes the layout. */
-#if defined(GYRE_CUDA_PARTS) /* describes no message: it is linked to kernels that do */
+/* Device code has no descriptions: the loader finds a message's text by its symbol and computes the layout. */
+#if defined(GYRE_CUDA_PARTS) /* the parts describe no message: they are linked to kernels that do */
 #define GYRE_EXPORTED_TEXT_(symbol, text)
 #define GYRE_EXPORTED_LAYOUT_(name_)
 #elif defined(GYRE_DIALECT_CUDA)
 #define GYRE_EXPORTED_TEXT_(symbol, text) extern "C" __device__ char symbol[] = text;
-/* sizeof and alignof, as the device compiler saw them */
+/* sizeof and alignof of the message, as the device's compiler saw them */
 #define GYRE_EXPORTED_LAYOUT_(name_)                                                                         \
     extern "C" __device__ gyre_u64 gyre_layout_##name_[2] = {sizeof(name_), alignof(name_)};
 #else
@@ -317,9 +320,9 @@ typedef struct gyre_none {
 #endif
 
 /**
- * How a message looks on the wire of MemoryPack, for `gyre wire`, `gyre encode` and `gyre decode`, which read
- * it from the file: GYRE_WIRE(add_request, "form=packed order=b,a"). docs/messages.md has the words. Changes
- * nothing of the message.
+ * Says how a message looks on the wire of MemoryPack: GYRE_WIRE(add_request, "form=packed order=b,a"). `gyre wire`,
+ * `gyre encode` and `gyre decode` read this from the file. docs/messages.md lists the words. Changes nothing of the
+ * message.
  */
 #define GYRE_WIRE(name_, text_) enum { gyre_wire_of_##name_ = gyre_size_##name_ };
 

@@ -41,18 +41,24 @@ typedef struct gyre_part {
     gyre_u32 count;  /* items */
 } gyre_part;
 
-/* Set in the offset of a part whose items lie in a device buffer; the other bits are that of its gyre_far. */
+/*
+ * This bit in a part's offset says that the part is far (its items lie in a device buffer). The other bits are the
+ * offset of its gyre_far.
+ */
 #define GYRE_PART_FAR 0x80000000u
 /** True when a part's items lie in a device buffer. An empty part may have any offset. */
 #define gyre_is_far(part) ((part).count != 0 && ((part).offset & GYRE_PART_FAR) != 0)
 
-/* Where the items of a far part are. The device holds it against its own table before the handler runs. */
+/*
+ * Where the items of a far part (a part whose items lie in a device buffer) are. The device compares it with its own
+ * table before the handler runs.
+ */
 typedef struct gyre_far {
     gyre_handle handle;
     gyre_u64 address; /* the first item's address, as the device sees it */
 } gyre_far;
 
-/** True when an optional field is there. */
+/** True when an optional field has a value. */
 #define gyre_has(part) ((part).count != 0)
 
 #if defined(GYRE_DIALECT_C)
@@ -87,8 +93,11 @@ static inline gyre_u32 gyre_item_alignment_(gyre_u32 size)
     return power > 8 || power == 0 ? 8 : power;
 }
 
-/** The first item of a part; NULL when the part is empty, or is not wholly in the message. `message` is the whole
- * message that was sent or received, with its tail, also for the parts of a record in it. */
+/**
+ * The first item of a part; NULL when the part is empty, or is not wholly in the message. `message` is the whole
+ * message that was sent or received, with its tail. For a part of a record inside the message it is also the whole
+ * message.
+ */
 #define gyre_items(type, message, part)                                                                      \
     ((type *)gyre_items_(((void)sizeof((message)->gyre_used), (message)), sizeof(*(message)), (part),        \
                          (gyre_u32)sizeof(type)))
@@ -115,8 +124,10 @@ static inline void *gyre_items_(const void *message, size_t size, gyre_part part
 
 #else
 
-/* The device's backend knows the parts of this file by
- * name (GYRE_BUILT_IN_TYPES_), those of users by text. */
+/*
+ * The device's backend knows the parts that this file declares by name (GYRE_BUILT_IN_TYPES_), and the parts that
+ * users declare by text.
+ */
 #define GYRE_BUILT_IN_PART_(name_, element_, kind_, most_)                                                   \
     typedef gyre_part name_;                                                                                 \
     enum { gyre_size_##name_ = 8, gyre_least_##name_ = 8, gyre_parts_##name_ = 1 };
@@ -168,8 +179,10 @@ GYRE_BUILT_IN_PART_(utf8, u8, utf8, 0xffffffffu)
     PART(optional_utf8, utf8, optional, 1)
 GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_)
 
-/* The descriptions of all types that a declaration may name without declaring them, each followed by a comma:
- * for backends, whose devices keep no text of these. */
+/*
+ * The descriptions of all types that a declaration may name without declaring them, each followed by a comma: for
+ * backends whose devices keep no text of these types.
+ */
 #if defined(GYRE_DIALECT_C)
 #define GYRE_TYPE_OF_PART_(name_, element_, kind_, most_) &gyre_type_##name_,
 #define GYRE_BUILT_IN_TYPES_                                                                                 \

@@ -46,8 +46,8 @@ enum gyre_outcome {
 };
 
 /**
- * `length` and `info` of a request whose device answered it and died since: its completion is there, and a device that
- * can skip (device_info.can_skip) leaves it alone and goes on.
+ * `length` and `info` of a request that was answered by a device that has died since: its completion is there. A
+ * device that can skip (device_info.can_skip) leaves the completion alone and goes on.
  */
 #define GYRE_LENGTH_ANSWERED  0xffffffffu
 #define GYRE_REQUEST_ANSWERED 1u
@@ -58,34 +58,35 @@ typedef struct gyre_failure {
     char text[44]; /* NUL-terminated, cut */
 } gyre_failure;
 
-/** Codes below 0 are Gyre's own; handlers use 0 and up. */
-#define GYRE_FAILURE_LENGTH (-1) /* the request has not the size of its type */
+/** Failure codes. Codes below 0 are Gyre's own; handlers use 0 and up. */
+#define GYRE_FAILURE_LENGTH (-1) /* the request does not have the size of its type */
 #define GYRE_FAILURE_ASSERT (-2) /* gyre_assert was false */
-/* Lanes of a block met different barriers, some left without meeting one, or the kernel has no blocks. */
+/* Lanes of a block met different barriers, some lanes left without meeting a barrier, or the kernel has no blocks. */
 #define GYRE_FAILURE_BARRIER (-3)
 #define GYRE_FAILURE_MEMORY  (-4) /* the device had no memory to run the lanes of a block */
 #define GYRE_FAILURE_RESULT                                                                                  \
     (-5) /* the handler returned neither GYRE_REPLY nor GYRE_NO_REPLY, and did not fail */
-#define GYRE_FAILURE_CODE      (-6) /* gyre_fail was given a code below 0, which are these */
+#define GYRE_FAILURE_CODE      (-6) /* the handler called gyre_fail with a code below 0 */
 #define GYRE_FAILURE_CODE_TEXT "gyre_fail: own codes are 0 and up"
 #define GYRE_FAILURE_BUFFER                                                                                  \
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 #define GYRE_FAILURE_PART                                                                                    \
     (-8) /* a part of the request, an index into a part, or a cut of one is wrong; the text says which */
-#define GYRE_FAILURE_TAIL    (-9)  /* the handler wrote more than fits its reply's tail */
-#define GYRE_FAILURE_CRASH   (-10) /* its handler took the worker process down, each time it was tried */
-#define GYRE_FAILURE_EXPIRED (-11) /* no handler took it up by its deadline */
-#define GYRE_FAILURE_SEAL    (-12) /* its checksum, or that of its reply, is wrong */
+#define GYRE_FAILURE_TAIL (-9) /* the handler wrote more than the tail of its reply holds */
+/* the request's handler took the worker process down, each time it was tried */
+#define GYRE_FAILURE_CRASH   (-10)
+#define GYRE_FAILURE_EXPIRED (-11) /* no handler began with the request before its deadline */
+#define GYRE_FAILURE_SEAL    (-12) /* the checksum of the request, or of its reply, is wrong */
 #define GYRE_FAILURE_TYPE    (-13) /* the kernel has no handler for a message of this number */
-#define GYRE_FAILURE_OUTCOME (-14) /* its device completed it with none of the outcomes above */
+#define GYRE_FAILURE_OUTCOME (-14) /* the device completed the request with none of the outcomes above */
 #define GYRE_FAILURE_INDEX                                                                                   \
     (-15) /* its handler, compiled with checks, was about to use an index out of range */
 
 /*
- * How long a message is. A message without a tail is as long as its type. A message with a tail says its length in its
- * first word, from `least` (an empty tail) to the size of its type, and the slot says the same. Types without tails
- * have `least` equal to `size`. Both are constants, so the check costs such a type its one comparison and no more.
- * Arguments are evaluated more than once: a caller reads a first word into a local before.
+ * Whether the length of a message is wrong. A message without a tail is as long as its type. A message with a tail
+ * says its length in its first word, from `least` (an empty tail) to the size of its type, and the slot says the same.
+ * A type without a tail has `least` equal to `size`. Both are constants, so the check costs such a type one comparison
+ * and no more. The macro evaluates its arguments more than once, so a caller reads a first word into a local before.
  */
 #define GYRE_LENGTH_WRONG_(length, least, size, first_word)                                                  \
     ((least) == (size) ? (length) != (size)                                                                  \
@@ -99,7 +100,8 @@ typedef struct gyre_failure {
 #define GYRE_QUEUE_MAGIC 0x51455247u /* "GREQ" */
 
 /**
- * Line 0, written once by the host before the queue is attached, for tools and programs that look at the region later.
+ * Line 0 of a queue's region: its shape. The host writes it once, before the queue is attached, for tools and programs
+ * that look at the region later.
  */
 typedef struct gyre_queue_shape {
     gyre_u32 magic;
@@ -114,24 +116,28 @@ typedef struct gyre_queue_shape {
     gyre_u64 first; /* the index of the first request ever */
 } gyre_queue_shape;
 
-/** Line 1, written by the host. */
+/** Line 1 of a queue's region, written by the host (the client's side). */
 typedef struct gyre_queue_host {
     /* The device completes requests below this index as DROPPED without running the handler. The host lowers it by one
      * when the last sender that asked for the drop gives up; a device that already read the higher value still
      * drops. */
     gyre_u64 drop_before;
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
-    gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
+    /* constant. 1: clients park at once, so the device makes a fence before it looks at `waiting` */
+    gyre_u32 parks;
     gyre_u32 reserved[12];
 } gyre_queue_host;
 
-/** Line 2, written by the device. */
+/** Line 2 of a queue's region, written by the device. */
 typedef struct gyre_queue_device {
     gyre_u32 bell; /* futex word: incremented before a wake */
     gyre_u32 reserved[15];
 } gyre_queue_device;
 
-/** Line 3, written by the device's workers among themselves: tickets of a queue that several blocks serve. */
+/**
+ * Line 3 of a queue's region, written by the device's workers: the ticket (the next index to claim) of a queue that
+ * several blocks serve.
+ */
 typedef struct gyre_queue_claim {
     gyre_u64 next; /* the first index that no worker has claimed */
     gyre_u64 reserved[7];
@@ -147,9 +153,9 @@ typedef struct gyre_queue_region {
 } gyre_queue_region;
 
 /**
- * When a request's handler began and ended, on the device's own clock; one a slot, in queues of kernels that
- * were compiled with GYRE_TIMED. Written by the device around the completion, in halves of 16 bytes: valid
- * once both say index + 1.
+ * When a request's handler began and ended, on the device's own clock: one stamp for each slot, in queues of kernels
+ * that were compiled with GYRE_TIMED. The device writes it around the completion, in halves of 16 bytes: it is valid
+ * once both sequences say index + 1.
  */
 typedef struct gyre_stamp {
     gyre_u64 sequence, started_ns;
@@ -158,16 +164,18 @@ typedef struct gyre_stamp {
 
 /* ---- express lines ----------------------------------------------------------------------------------------
  *
- * A request beyond one line costs a device across a bus two journeys: one to see its sequence, and one for its
- * payload, which the device may read only after that. A reply costs a fence between its payload and its sequence. So for
- * a device that knows express lines, the client writes a request that is sent while nothing else is under way once more,
- * before its slot's sequence, into lines that each carry the request's sequence. A device that finds that sequence in
- * every line that the request needs has the whole request, in whatever order it read the lines. Only the slot counts:
- * the copy may be missing, and then nothing but time is lost.
+ * Express lines are a second copy of a lone request (sent while no other request is under way), beside its slot.
  *
- * Such a request may say that its sender awaits this very reply (GYRE_EXPRESS_AWAITED). Then a device that took the
- * request from express lines may answer with lines of the same kind in place of the reply slot, and the client fills the
- * reply slot in. The lines of either side are written again only once the client has that reply. */
+ * A request beyond one line costs a device across a bus two journeys: one to see its sequence, and one for its payload,
+ * which the device may read only after the sequence. A reply costs a fence between its payload and its sequence. So if
+ * the device knows express lines, the client writes a lone request twice. The copy goes first, into lines that each
+ * carry the request's sequence; then the client stores the slot's sequence. A device that finds the sequence in every
+ * line of the request has the whole request, in whatever order it read the lines. Only the slot counts: the copy may be
+ * missing, and then nothing but time is lost.
+ *
+ * A lone request may say that its sender awaits this very reply (GYRE_EXPRESS_AWAITED). Then a device that took the
+ * request from express lines may answer with express lines in place of the reply slot, and the client fills in the
+ * reply slot. Either side writes its express lines again only once the client has this reply. */
 
 /** A line of a message: the next 56 bytes of its slot, from `length` on. */
 typedef struct gyre_express_line {
@@ -181,7 +189,8 @@ typedef struct gyre_express_line {
 
 /* ---- queues whose messages are stored back to back --------------------------------------------------------
  *
- * In such a queue ("bridged", in either direction) every slot is one line. A message that fits the line lies there. For a
+ * In a queue that stores messages back to back ("bridged", in either direction) every slot is one line. A message that
+ * fits the line lies there. For a
  * longer message the slot's payload is a gyre_place, and the message's bytes lie in a ring of bytes, behind those of the
  * message before. Positions in a ring only grow; a message begins at its position modulo the ring's size, and never wraps:
  * behind the ring there is room for the largest message.
@@ -193,7 +202,7 @@ typedef struct gyre_express_line {
  * which need not be the order in which they were allotted: should a track be full of later replies, the request that the
  * client waits for (`received`) may be answered in the spare place. */
 
-/** The payload of a slot whose message lies elsewhere. */
+/** Where a message lies in a ring of bytes: the payload of its slot. */
 typedef struct gyre_place {
     gyre_u64 position; /* a multiple of 16 */
     gyre_u32 track;    /* a reply's track; GYRE_TRACK_SPARE: the spare place */
@@ -201,7 +210,7 @@ typedef struct gyre_place {
 } gyre_place;
 #define GYRE_TRACK_SPARE 0xffffffffu
 
-/** Where the rings of bytes lie, in bytes from the region's start. Zeros: every message lies in its slot. */
+/** The offsets of the rings of bytes from the start of a queue's region. All zeros: every message lies in its slot. */
 typedef struct gyre_bridge {
     gyre_u64 words_offset; /* where gyre_bridge_words lie; 0: no bridge */
     gyre_u64 request_offset;
@@ -209,7 +218,7 @@ typedef struct gyre_bridge {
     gyre_u64 spare_offset;  /* where a place for one reply lies */
     gyre_u32 request_bytes; /* the ring's size, a power of two; 0: requests lie in their slots */
     gyre_u32 reply_bytes;   /* a track's size, a power of two; 0: replies lie in their slots */
-    gyre_u32 reply_stride;  /* from track to track */
+    gyre_u32 reply_stride;  /* distance from one track to the next */
     gyre_u32 tracks;
 } gyre_bridge;
 
@@ -230,9 +239,12 @@ typedef struct gyre_bridge_words {
     /* then a gyre_bridge_track for each track */
 } gyre_bridge_words;
 
-/** The bytes that a message takes in a ring of bytes. */
+/** The number of bytes that a message takes in a ring of bytes. */
 #define GYRE_BRIDGE_UNITS(length) (((gyre_u64)(length) + 15) & ~(gyre_u64)15)
-/** Where the message of a position begins; any `position` gives a place inside the ring, aligned. */
+/**
+ * The place in a ring of bytes where the message with that position begins; any `position` gives an aligned place
+ * inside the ring.
+ */
 #define GYRE_BRIDGE_AT(position, bytes) ((position) & ((gyre_u64)(bytes)-16))
 
 /* ---- a kernel's control region ------------------------------------------------------------------------- */
@@ -246,21 +258,25 @@ enum gyre_verb {
 };
 #define GYRE_COMMAND_VERB(command) ((command)&0xffu)
 
-/** Line 0, written by the host. A worker obeys a new command at a message boundary and acknowledges it. */
+/**
+ * Line 0 of a kernel's control region, written by the host. A worker obeys a new command at a message boundary and
+ * acknowledges it.
+ */
 typedef struct gyre_control_command {
     gyre_u64 command;     /* epoch << 8 | verb; also bumped when the queue table changed */
     gyre_u32 queue_count; /* entries of the table in use */
-    gyre_u32 parks; /* constant. 1: workers park at once, so senders fence before they look at `parked` */
+    /* constant. 1: workers park at once, so senders make a fence before they look at `parked` */
+    gyre_u32 parks;
     gyre_u32 reserved[12];
 } gyre_control_command;
 
-/** Line 1, written by the host. */
+/** Line 1 of a kernel's control region, written by the host. */
 typedef struct gyre_control_doorbell {
     gyre_u32 bell; /* futex word of parked workers: incremented before a wake */
     gyre_u32 reserved[15];
 } gyre_control_doorbell;
 
-/** Line 2, written by the device. */
+/** Line 2 of a kernel's control region, written by the device. */
 typedef struct gyre_control_device {
     gyre_u32 parked; /* workers about to park or parked on the doorbell; a sender rings while it is not 0 */
     gyre_u32 acknowledge_bell; /* futex word: incremented and woken when a block acknowledged a command */
@@ -280,67 +296,82 @@ typedef struct gyre_control_device {
 #define GYRE_FOREIGN_REPLIES 1
 #define GYRE_FOREIGN_RING    2
 
-/** Where a queue's slots lie, in bytes from its region's start. */
+/** The offsets of a queue's slots from the start of its region. */
 typedef struct gyre_queue_slots {
     gyre_u64 capacity;
     gyre_u32 request_stride, reply_stride;
     gyre_u64 request_offset, reply_offset;
     gyre_u64 stamps_offset; /* where the first gyre_stamp lies; 0: there are none */
-    /* Where the first header lies: one a slot, header_size bytes of a gyre_header each; 0: there are none. The host
-     * writes a header before the sequence of its request. */
+    /*
+     * Offset of the first header: one for each slot, header_size bytes of a gyre_header; 0: there are none. The host
+     * writes a header before the sequence of its request.
+     */
     gyre_u64 headers_offset;
     gyre_u32 header_size;
-    /* 1: behind the headers, whole lines on, a CRC-32C for each request slot, written by the host before the
-     * sequence, of header and payload; then, at GYRE_SEALS_ROUND, one for each reply slot, by the device. */
+    /*
+     * 1: messages have seals (CRC-32C of header and payload). Behind the headers, from the next line on, lies a seal
+     * for each request slot, which the host writes before the sequence; then, at GYRE_SEALS_ROUND, a seal for each
+     * reply slot, which the device writes.
+     */
     gyre_u8 sealed;
     gyre_u8 foreign; /* GYRE_FOREIGN_* */
-    /* right before request slot 0: so many gyre_express_line of requests, and of replies before these; 0: none */
+    /*
+     * how many gyre_express_line of requests lie right before request slot 0, and how many of replies before these; 0:
+     * none
+     */
     gyre_u8 express_requests, express_replies;
 } gyre_queue_slots;
 
-#define GYRE_SEALS_ROUND(capacity) (((capacity) + 15) / 16 * 16) /* seals of a direction: whole lines */
+#define GYRE_SEALS_ROUND(capacity) (((capacity) + 15) / 16 * 16) /* seals of one direction, in whole lines */
 #define GYRE_SEALS_OFFSET(slots)                                                                             \
     (((slots)->headers_offset + (slots)->capacity * (slots)->header_size + GYRE_LINE_SIZE - 1) /             \
      GYRE_LINE_SIZE * GYRE_LINE_SIZE)
 
 /**
- * One entry of the queue table, written by the host; changes are announced by a new command. A device takes
- * from here where slots lie, not from the region, which may be another program's to write.
+ * One entry of the table of queues, written by the host; a new command announces a change. A device reads from here
+ * where the slots lie, and not from the region, which another program may be able to write.
  */
 typedef struct gyre_control_queue {
     gyre_u64 address; /* of the queue's region, as the device sees it; 0: no queue here */
-    gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
-    gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
+    gyre_u64 first;   /* the first index that the device has to handle when it first sees this entry */
+    gyre_u64 serial;  /* differs between a new queue and the old queue in a reused entry */
     gyre_queue_slots slots;
     gyre_bridge bridge;
 } gyre_control_queue;
 
 #define GYRE_TELLS_TIME 2
 
-/** One line a block, written by that block alone, or, the last four words, by its backend. */
+/**
+ * The state of a block: one line for each block. The block alone writes it, except the last four words where its
+ * backend writes them.
+ */
 typedef struct gyre_control_block {
     gyre_u64 acknowledged; /* the last command obeyed */
     gyre_u64 handled;      /* messages completed, whatever the outcome */
-    gyre_u64 failed;       /* `handled` messages whose handler failed */
+    gyre_u64 failed;       /* `handled` messages that a handler failed */
     gyre_u64 heartbeat;    /* grows while the block is alive and awake */
-    gyre_u64 working;      /* not 0: it is at messages; a new value says: at other messages */
+    gyre_u64 working;      /* not 0: the block is at messages; a new value: at other messages */
     gyre_u64 tells;        /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
-    gyre_u64 working_ns;   /* GYRE_TELLS_TIME: how long it was at the same messages at the last look */
+    /* GYRE_TELLS_TIME: at the last look, how long the block was at the same messages */
+    gyre_u64 working_ns;
     gyre_u64 reserved;
 } gyre_control_block;
 
 /**
- * Line 3, written by the backend's host side: how often the kernel left its device for a while by itself
- * (GYRE_VERB_YIELD, or the backend's own reasons) and how long it was away, from the order to the return.
+ * Line 3 of a kernel's control region, written by the backend's host side: how often the kernel left its device for a
+ * while by itself (GYRE_VERB_YIELD, or the backend's own reasons) and how long it was away, from the order to the
+ * return.
  */
 typedef struct gyre_control_absences {
     gyre_u64 count;
     gyre_u64 total_ns, longest_ns;
-    /* Stays that ended, by the device's own events around them;
-     * 0 unless `timed`, and where there are none. */
+    /*
+     * Stays that ended, measured by the device's own events around them; 0 unless `timed`, and on a device without
+     * such events.
+     */
     gyre_u64 stays;
     gyre_u64 stayed_ns, longest_stay_ns;
-    gyre_u64 timed; /* constant, the core's: 1: stays are to be measured */
+    gyre_u64 timed; /* constant, set by the core. 1: stays are to be measured */
     gyre_u64 reserved;
 } gyre_control_absences;
 
@@ -354,13 +385,13 @@ typedef struct gyre_control_region {
 } gyre_control_region;
 
 /**
- * A buffer that messages may name, written by the host; entry `id` % GYRE_HANDLES_MAX. `id` is stored last,
- * and cleared first: before the buffer's memory is given back, a new command is announced, which every block
- * acknowledges between two messages.
+ * A buffer that messages may name, written by the host; entry number `id` % GYRE_HANDLES_MAX. `id` is stored last, and
+ * cleared first. Before the buffer's memory is freed, the host announces a new command, which every block acknowledges
+ * between two messages.
  */
 typedef struct gyre_control_handle {
-    gyre_u64 id;      /* `id` of the gyre_handle that names it; 0: no buffer here */
-    gyre_u64 address; /* its first byte's address, as the backend told it */
+    gyre_u64 id;      /* `id` of the gyre_handle that names the buffer; 0: no buffer here */
+    gyre_u64 address; /* the address of the buffer's first byte, as the backend told it */
     gyre_u64 size;    /* bytes */
     gyre_u64 reserved;
 } gyre_control_handle;
@@ -368,7 +399,7 @@ typedef struct gyre_control_handle {
 #define GYRE_CONTROL_SIZE(blocks)                                                                            \
     (sizeof(gyre_control_region) + (blocks) * sizeof(gyre_control_block) +                                   \
      GYRE_HANDLES_MAX * sizeof(gyre_control_handle))
-/** The table of buffers of a kernel with so many blocks, from its control region's address. */
+/** The table of buffers of a kernel with `blocks` blocks, found from the address of its control region. */
 #define GYRE_CONTROL_HANDLES(control, blocks)                                                                \
     ((gyre_control_handle *)((gyre_control_block *)((control) + 1) + (blocks)))
 

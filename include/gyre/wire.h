@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building blocks of the functions that `gyre wire` writes: messages to and from the wire form of MemoryPack. For the
- * host and for handlers in every dialect; a handler's file includes <gyre/kernel.h> first.
+ * Converts messages to and from the wire form of MemoryPack: the building blocks of the functions that `gyre wire`
+ * writes. For the host and for handlers in every dialect; a handler's file includes <gyre/kernel.h> first.
  *
  *     gyre_wire_out out = {.bytes = bytes, .room = sizeof bytes};
  *     gyre_u32 length = gyre_encode_order(&out, &message);      0: out.problem says why
@@ -9,9 +9,9 @@
  *     if (!gyre_decode_order(&in, &message))
  *         ... in.problem, found at byte in.at
  *
- * Nothing beyond `length` is read and nothing beyond `room` written. Any bytes may be decoded, from whatever source. A
- * message to be encoded was delivered by Gyre, built here, or accepted by gyre_message_check. Stability: as message.h
- * for the two structs; the rest is for generated text of the same version.
+ * Nothing beyond `length` is read and nothing beyond `room` written. Any bytes may be decoded, whoever made them. A
+ * message to be encoded must have been delivered by Gyre, built here, or accepted by gyre_message_check. Stability: as
+ * message.h for the two structs; all else is for generated text of the same version.
  */
 #ifndef GYRE_WIRE_H
 #define GYRE_WIRE_H
@@ -29,7 +29,7 @@
 typedef struct gyre_wire_out {
     GYRE_GLOBAL gyre_u8 *bytes;
     gyre_u32 room; /* bytes that may be written */
-    gyre_u32 at;   /* bytes that were */
+    gyre_u32 at;   /* bytes that were written */
     GYRE_LITERAL_ const char *problem;
     const GYRE_GLOBAL gyre_u8 *message;
 } gyre_wire_out;
@@ -37,8 +37,9 @@ typedef struct gyre_wire_out {
 typedef struct gyre_wire_in {
     const GYRE_GLOBAL gyre_u8 *bytes;
     gyre_u32 length;
-    gyre_u32 at;                       /* bytes that were read; after a problem, its offset */
-    GYRE_LITERAL_ const char *problem; /* as out's: at most 43 letters, which a failure has room for */
+    gyre_u32 at; /* bytes that were read; after a problem, its offset */
+    /* at most 43 letters, as many as a failure has room for; also in gyre_wire_out */
+    GYRE_LITERAL_ const char *problem;
     GYRE_GLOBAL gyre_u8 *message;
     gyre_u32 message_size;
 } gyre_wire_in;
@@ -72,7 +73,7 @@ GYRE_HELPER void gyre_wire_start_(gyre_wire_out *out, const GYRE_GLOBAL gyre_u8 
     out->message = message;
 }
 
-/* Room for `size` more bytes. Without it the first problem stays. */
+/* Whether there is room for `size` more bytes. If not, it notes a problem, unless there was one before. */
 GYRE_HELPER int gyre_wire_fits_(gyre_wire_out *out, gyre_u32 size)
 {
     if (!out->problem && size > out->room - out->at)
@@ -111,7 +112,10 @@ GYRE_HELPER void gyre_wire_put_zeros_(gyre_wire_out *out, gyre_u32 size)
     out->at += size;
 }
 
-/* The first three groups of a .NET GUID are little-endian; the same change leads there and back. */
+/*
+ * Swaps the bytes of an id128 to and from a .NET GUID, whose first three groups are little-endian. The same swap leads
+ * there and back.
+ */
 #if defined(GYRE_DIALECT_C) && !defined(GYRE_CHECK)
 GYRE_HELPER void gyre_wire_move_id128_(gyre_u8 *to, const gyre_u8 *from, int dotnet)
 {
@@ -144,7 +148,7 @@ GYRE_HELPER void gyre_wire_put_id128_(gyre_wire_out *out, const GYRE_GLOBAL gyre
 
 /* ---- characters ---- */
 
-/* Bytes of the UTF-8 character at the front; 0 when there is none. */
+/* Returns the number of bytes of the UTF-8 character at the front of the text; 0 when there is none. */
 GYRE_HELPER gyre_u32 gyre_wire_character_(const GYRE_GLOBAL gyre_u8 *text, gyre_u32 left)
 {
     const gyre_u32 first = text[0];
@@ -165,7 +169,7 @@ GYRE_HELPER gyre_u32 gyre_wire_character_(const GYRE_GLOBAL gyre_u8 *text, gyre_
     return length;
 }
 
-/* UTF-16 units of a text; 0xffffffff when it is no UTF-8, which *at then tells. */
+/* Returns the number of UTF-16 units of a text. Returns 0xffffffff when the text is no UTF-8; *at then says where. */
 GYRE_HELPER gyre_u32 gyre_wire_units_(const GYRE_GLOBAL gyre_u8 *text, gyre_u32 length, gyre_u32 *at)
 {
     gyre_u32 units = 0;
@@ -201,7 +205,7 @@ GYRE_HELPER void gyre_wire_put_utf16_(gyre_wire_out *out, const GYRE_GLOBAL gyre
     }
 }
 
-/* Items in a device buffer are not followed: they may be more than any message holds. */
+/* Refuses items in a device buffer, which are not followed: they may be more than any message holds. */
 GYRE_HELPER int gyre_wire_is_near_(gyre_wire_out *out, gyre_part part)
 {
     if (gyre_is_far(part) && !out->problem)
@@ -239,7 +243,7 @@ GYRE_HELPER void gyre_wire_put_text_(gyre_wire_out *out, gyre_part part, int utf
 
 /* ---- reading ---- */
 
-/* Notes the first problem, `back` bytes before the place that was reached. */
+/* Notes a problem, unless there was one before. The problem lies `back` bytes before the place that was reached. */
 GYRE_HELPER void gyre_wire_fail_(gyre_wire_in *in, gyre_u32 back, GYRE_LITERAL_ const char *problem)
 {
     if (in->problem)
@@ -248,8 +252,7 @@ GYRE_HELPER void gyre_wire_fail_(gyre_wire_in *in, gyre_u32 back, GYRE_LITERAL_ 
     in->at -= back;
 }
 
-/* Whether `size` more bytes are there. Where they end is
- * the place of the problem when they do not suffice. */
+/* Whether `size` more bytes are there. If not, the problem's place is the end of the bytes. */
 GYRE_HELPER int gyre_wire_has_(gyre_wire_in *in, gyre_u32 size)
 {
     if (!in->problem && size > in->length - in->at)
@@ -305,7 +308,7 @@ GYRE_HELPER void gyre_wire_get_members_(gyre_wire_in *in, gyre_u32 count)
         gyre_wire_fail_(in, 1, "an object of another number of members");
 }
 
-/* Room for items in the message's tail, which are still to be filled; the gap before them becomes zero. */
+/* Makes room for items in the message's tail, which the caller fills; the gap before them becomes zero. */
 GYRE_HELPER gyre_part gyre_wire_take_(gyre_wire_in *in, gyre_u32 item_size, gyre_u32 count)
 {
     GYRE_GLOBAL gyre_u32 *used = (GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)in->message;
@@ -318,14 +321,14 @@ GYRE_HELPER gyre_part gyre_wire_take_(gyre_wire_in *in, gyre_u32 item_size, gyre
         gyre_wire_fail_(in, 0, "it does not fit the message's tail");
         return part;
     }
-    GYRE_WIRE_ZERO_(in->message + end, alignment); /* an item is at least as large */
+    GYRE_WIRE_ZERO_(in->message + end, alignment); /* at most as large as an item */
     *used = first + count * item_size;
     part.offset = first;
     part.count = count;
     return part;
 }
 
-/* The same, of zeroed items. */
+/* Makes room for zeroed items in the message's tail. */
 GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_u32 count)
 {
     const gyre_part part = gyre_wire_take_(in, item_size, count);
@@ -333,8 +336,10 @@ GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_
     return part;
 }
 
-/* Each element takes at least a byte, so a count beyond the bytes that are left is refused before room is made for
- * it. */
+/*
+ * Reads the count of a span and makes room for its items. Each element takes at least a byte, so a count beyond the
+ * remaining bytes is refused before room is made.
+ */
 GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
 {
     const gyre_i32 count = gyre_wire_get_i32_(in);
@@ -343,8 +348,10 @@ GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
     return gyre_wire_new_(in, item_size, count == -1 ? 0 : (gyre_u32)count);
 }
 
-/* Whether an optional value with a flag, or bare, is there. The bytes that stand for an absent value are read as
- * well. */
+/*
+ * Reads whether an optional value is there, which is a flag or a bare value. Also reads the bytes that stand for an
+ * absent value.
+ */
 GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 padding, gyre_u32 size)
 {
     gyre_u32 there = 1;
@@ -364,7 +371,7 @@ GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 pad
     return there != 0;
 }
 
-/* The first of `size` bytes that is not zero; `size` when all are zero. */
+/* Returns the index of the first of `size` bytes that is not zero; `size` when all are zero. */
 GYRE_HELPER gyre_u32 gyre_wire_nonzero_(const GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
     gyre_u8 any = 0;
@@ -378,7 +385,7 @@ GYRE_HELPER gyre_u32 gyre_wire_nonzero_(const GYRE_GLOBAL gyre_u8 *bytes, gyre_u
     return at;
 }
 
-/* A problem `ahead` bytes behind the place that was reached. */
+/* Notes a problem `ahead` bytes behind the place that was reached. */
 GYRE_HELPER void gyre_wire_fail_ahead_(gyre_wire_in *in, gyre_u32 ahead, GYRE_LITERAL_ const char *problem)
 {
     if (in->problem)
@@ -388,9 +395,8 @@ GYRE_HELPER void gyre_wire_fail_ahead_(gyre_wire_in *in, gyre_u32 ahead, GYRE_LI
 }
 
 /*
- * An optional value of fixed size, `ahead` of the bytes `run` that were reached and are there. Makes room for
- * its item; the value starts behind flag and padding. Does not go by in->at, which an earlier problem has
- * moved.
+ * Reads an optional value of fixed size at `ahead` of the bytes `run`, which were reached and are there. Makes room
+ * for its item; the value starts behind flag and padding. Does not go by in->at, which an earlier problem has moved.
  */
 GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *run,
                                               gyre_u32 ahead, int nullable, gyre_u32 padding, gyre_u32 size,
@@ -411,7 +417,7 @@ GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, const GYRE_GLOBA
     return part;
 }
 
-/* Whether a text (its count) or an object (its byte of members) is not null. */
+/* Reads whether a text (by its count) or an object (by its byte of members) is not null. */
 GYRE_HELPER int gyre_wire_get_null_(gyre_wire_in *in, gyre_u32 size)
 {
     const int there = size == 4 ? gyre_wire_get_i32_(in) != -1 : gyre_wire_get_u8_(in) != 255;
@@ -421,7 +427,7 @@ GYRE_HELPER int gyre_wire_get_null_(gyre_wire_in *in, gyre_u32 size)
     return 1;
 }
 
-/* Bytes of UTF-8 for a character; written when `to` is there. */
+/* Returns the number of bytes of a character in UTF-8; writes them when `to` is not 0. */
 GYRE_HELPER gyre_u32 gyre_wire_put_character_(GYRE_GLOBAL gyre_u8 *to, gyre_u32 code)
 {
     const gyre_u32 length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -434,7 +440,7 @@ GYRE_HELPER gyre_u32 gyre_wire_put_character_(GYRE_GLOBAL gyre_u8 *to, gyre_u32 
     return length;
 }
 
-/* Bytes of UTF-8 that units make; half of a surrogate pair is a problem. */
+/* Returns the number of bytes of UTF-8 that UTF-16 units make; half of a surrogate pair is a problem. */
 GYRE_HELPER gyre_u32 gyre_wire_from_utf16_(gyre_wire_in *in, gyre_u32 start, gyre_u32 count,
                                            GYRE_GLOBAL gyre_u8 *to)
 {
@@ -491,7 +497,7 @@ GYRE_HELPER gyre_part gyre_wire_get_utf8_(gyre_wire_in *in, gyre_u32 length)
     return part;
 }
 
-/* The sign of the count tells the forms apart. */
+/* Reads a text. The sign of the count says whether it is UTF-8 or UTF-16. */
 GYRE_HELPER gyre_part gyre_wire_get_text_(gyre_wire_in *in)
 {
     const gyre_i32 count = gyre_wire_get_i32_(in);
@@ -501,7 +507,10 @@ GYRE_HELPER gyre_part gyre_wire_get_text_(gyre_wire_in *in)
     return count >= 0 ? gyre_wire_get_utf16_(in, (gyre_u32)count) : gyre_wire_get_utf8_(in, ~(gyre_u32)count);
 }
 
-/* `least` bytes of a message with a tail are there before anything is read; 0: it has none. */
+/*
+ * Begins to read a message. `least` bytes of a message with a tail are there before anything is read; 0: the message
+ * has no tail.
+ */
 GYRE_HELPER void gyre_wire_begin_(gyre_wire_in *in, GYRE_GLOBAL gyre_u8 *message, gyre_u32 size,
                                   gyre_u32 least)
 {
