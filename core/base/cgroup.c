@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/self/cgroup names this process's group in each hierarchy, /proc/self/mountinfo says where the hierarchies are. The groups above
- * have limits, too, as far as they are seen from here. What cannot be read limits nothing.
+ * Reads the memory limits of this process's control groups (cgroup.h). /proc/self/cgroup names the process's group in each
+ * hierarchy, /proc/self/mountinfo says where the hierarchies are mounted. The groups above have limits, too, as far as they
+ * are visible from here. A limit that cannot be read counts as none.
  */
 #include "core/base/cgroup.h"
 
@@ -12,7 +13,7 @@
 enum { LINE_SIZE = 4 * PATH_MAX };
 
 static const struct hierarchy {
-    const char *type, *controller; /* of the mount; "" is that of version 2, which has all */
+    const char *type, *controller; /* of the mount; controller "": version 2, which has all controllers */
     const char *limit, *used, *inactive, *active;
 } hierarchies[] = {
     {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file"},
@@ -20,7 +21,7 @@ static const struct hierarchy {
      "total_active_file"},
 };
 
-/* Whether `word` is one of those that commas separate. */
+/* Whether `word` is one of the comma-separated `words`. */
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
@@ -30,7 +31,7 @@ static bool has_word(const char *words, const char *word)
     return *words == '\0' && length == 0;
 }
 
-/* A line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH. */
+/* Finds the path of this process's group in a hierarchy. A line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH. */
 static bool find_group(const char *root, const struct hierarchy *hierarchy, char path[PATH_MAX])
 {
     char file[PATH_MAX], line[LINE_SIZE];
@@ -51,7 +52,8 @@ static bool find_group(const char *root, const struct hierarchy *hierarchy, char
     return found;
 }
 
-/* A line of /proc/self/mountinfo: ID PARENT DEVICE ROOT PLACE OPTIONS... - TYPE SOURCE SUPER_OPTIONS */
+/* Whether a line of /proc/self/mountinfo describes the mount of the hierarchy. The line is:
+ * ID PARENT DEVICE ROOT PLACE OPTIONS... - TYPE SOURCE SUPER_OPTIONS */
 static bool is_mount(const char *line, const struct hierarchy *hierarchy, char top[PATH_MAX],
                      char place[PATH_MAX])
 {
@@ -78,7 +80,8 @@ static bool find_mount(const char *root, const struct hierarchy *hierarchy, char
     return found;
 }
 
-/* The number in a file of a group, or behind a word at the beginning of one of its lines; UINT64_MAX when there is none. */
+/* Reads a number from a file of a group. `word` "": the number stands at the beginning of a line; else behind `word` at the
+ * beginning of a line. UINT64_MAX when there is none. */
 static uint64_t read_number(const char *folder, const char *name, const char *word)
 {
     char file[2 * PATH_MAX], line[256];
@@ -95,7 +98,7 @@ static uint64_t read_number(const char *folder, const char *name, const char *wo
     return found;
 }
 
-/* What the group leaves; its page cache goes when memory is wanted. */
+/* Computes how much memory one group leaves. Its page cache counts as free, because Linux drops it when memory is needed. */
 static void look_at_group(const char *folder, const struct hierarchy *hierarchy,
                           struct gyre_cgroup_room *room)
 {
@@ -103,7 +106,7 @@ static void look_at_group(const char *folder, const struct hierarchy *hierarchy,
                    used = read_number(folder, hierarchy->used, "");
     const uint64_t inactive = read_number(folder, "memory.stat", hierarchy->inactive);
     const uint64_t active = read_number(folder, "memory.stat", hierarchy->active);
-    if (limit > INT64_MAX / 2 || used == UINT64_MAX) /* version 1 says "none" by such a number */
+    if (limit > INT64_MAX / 2 || used == UINT64_MAX) /* version 1 writes "no limit" as a huge number */
         return;
     const uint64_t cache = (inactive == UINT64_MAX ? 0 : inactive) + (active == UINT64_MAX ? 0 : active);
     const uint64_t held = used > cache ? used - cache : 0, left = limit > held ? limit - held : 0;
@@ -121,7 +124,7 @@ static void look_at_hierarchy(const char *root, const struct hierarchy *hierarch
     if (!find_group(root, hierarchy, group) || !find_mount(root, hierarchy, top, place))
         return;
     const size_t above =
-        strcmp(top, "/") == 0 ? 0 : strlen(top); /* of the path, what is not seen from here */
+        strcmp(top, "/") == 0 ? 0 : strlen(top); /* the part of the path that is not visible */
     const bool below = above < strlen(group) && strncmp(group, top, above) == 0 && !strstr(group, "/..");
     snprintf(folder, sizeof folder, "%s%s%s", root, place, below ? group + above : "");
     for (size_t least = strlen(root) + strlen(place); strlen(folder) >= least;) {

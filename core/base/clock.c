@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of deadlines, for applications. */
+/* Implements gyre_clock_ns of gyre.h: the clock of deadlines, for applications. */
 #include "gyre/gyre.h"
 #include "gyre/waiting.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of deadlines (gyre_clock_ns) as POSIX calls want it. No state, any thread. */
+/* Converts the clock of deadlines (gyre_clock_ns) to the form that POSIX calls need. No state, any thread. */
 #ifndef GYRE_CORE_BASE_CLOCK_H
 #define GYRE_CORE_BASE_CLOCK_H
 
@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <time.h>
 
-/** A point in time of that clock, or a length. */
+/** Converts a point in time of gyre_clock_ns, or a length of time, to a timespec. */
 static inline struct timespec gyre_clock_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-/** A condition whose timed waits end by that clock. */
+/** Initializes a condition variable whose timed waits use the clock of gyre_clock_ns. */
 static inline void gyre_clock_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t clock;

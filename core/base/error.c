@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread-local error stack. Fixed storage, no locks; a frame that does not fit is cut, and when all
- * frames are taken the newest context replaces the previous newest, so the cause survives.
+ * Implements the thread-local error stack (error.h). Fixed storage, no locks. A frame that does not fit is cut. When all
+ * frames are taken, the newest context replaces the previous newest, so that the cause survives.
  */
 #define GYRE_ERROR_DEFINES
 #include "core/base/error.h"
@@ -113,7 +113,7 @@ const char *gyre_error_cause(void)
 
 gyre_status gyre_error_add_overdue(gyre_status status, uint64_t deadline_ns)
 {
-    const uint64_t seconds = 10; /* no wait is told of that much later than its deadline */
+    const uint64_t seconds = 10; /* no wait that began before its deadline returns so late */
     const uint64_t now = status == GYRE_TIMEOUT ? gyre_clock_ns() : 0;
     if (status != GYRE_TIMEOUT || deadline_ns == GYRE_NO_WAIT || deadline_ns >= now ||
         now - deadline_ns < seconds * 1000000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread-local error stack: every status that is not GYRE_OK leaves a sentence here.
+ * Keeps the error stack of each thread: every status that is not GYRE_OK leaves a sentence here.
  *
  * The place that detects an error calls gyre_error_set (what, where, expected, found, what to do); a layer
  * that passes it on may put a frame on top with gyre_error_add ("while opening backend 'cpu'"). Storage is
@@ -19,24 +19,24 @@
 /** Starts a new error with one frame; returns `status`, so that callers can `return gyre_error_set(...)`. */
 gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same with a sentence that is ready:
- * for a poll that finds nothing, which formatting would make slow. */
+/** As gyre_error_set, with a finished sentence: for a poll that finds nothing, because formatting would make it slow. */
 gyre_status gyre_error_set_text(gyre_status status, const char *sentence);
 
-/** An argument of a public function: what it is called there, and whether it is as it must be. */
+/** An argument of a public function: its name in the sentence, and whether it is valid. */
 struct gyre_argument {
     const char *name;
     bool given;
 };
 
-/** INVALID, with a sentence that names the first argument that is NULL, or whose "->size" was not set. The table ends
- * with a NULL name; OK, without a sentence, when nothing is wrong. */
+/** INVALID, with a sentence that names the first argument that is not valid: it is NULL, or its "->size" was not set. OK,
+ * without a sentence, when all are valid. The table ends with a NULL name. */
 gyre_status gyre_error_arguments(const char *call, const struct gyre_argument *arguments);
 
-/** gyre_error_arguments("gyre_send", {"queue", queue != NULL}, ...) without the table's frame. */
+/** Calls gyre_error_arguments with a table that is written in place: GYRE_ARGUMENTS("gyre_send", {"queue", queue != NULL}). */
 #define GYRE_ARGUMENTS(call, ...)                                                                            \
     gyre_error_arguments((call), (const struct gyre_argument[]){__VA_ARGS__, {NULL, false}})
-/** The two rows of a descriptor that must be there, and the row of one that may be NULL. */
+/** Rows of the table for a descriptor struct: two rows for a descriptor that must not be NULL, one row for a descriptor that
+ * may be NULL. */
 #define GYRE_SIZED(desc) {#desc, (desc) != NULL}, GYRE_SIZED_OR_NULL(desc)
 #define GYRE_SIZED_OR_NULL(desc)                                                                             \
     {                                                                                                        \
@@ -44,20 +44,20 @@ gyre_status gyre_error_arguments(const char *call, const struct gyre_argument *a
     }
 
 /**
- * For a wait that ended with TIMEOUT: adds that its deadline lay far in the past before it began, where it did, as one of
- * 5000 in place of gyre_in_ms(5000) does. Returns `status`.
+ * Called when a wait ended with TIMEOUT. If the deadline had passed long before, adds a sentence that says so; a caller that
+ * passes 5000 in place of gyre_in_ms(5000) sees it. Returns `status`.
  */
 gyre_status gyre_error_add_overdue(gyre_status status, uint64_t deadline_ns);
 
-/** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */
+/** Adds a frame of context above the existing frames; returns `status`. The innermost (first) frame is never lost. */
 gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Forgets the thread's error, unless it is held. */
 void gyre_error_clear(void);
 
 /**
- * Between hold and let go the thread's error stays as it is; errors set or added are discarded: for cleaning up, so that what a
- * release has to say does not replace why there is something to clean up. May be nested.
+ * Between gyre_error_hold and gyre_error_let_go the thread's error stays as it is, and new errors are discarded. A clean-up
+ * after a failure uses this, so that its own errors do not replace the error that made it necessary. May be nested.
  */
 void gyre_error_hold(void);
 void gyre_error_let_go(void);
@@ -71,7 +71,7 @@ const char *gyre_error_text(void);
 /** The innermost sentence alone. Valid until the thread's next call. */
 const char *gyre_error_cause(void);
 
-/* The static analyzer looks at one file at a time: tell it that the status that goes in comes out. */
+/* The static analyzer sees one file at a time. These macros tell it that the functions return the status they are given. */
 #if defined(__clang_analyzer__) && !defined(GYRE_ERROR_DEFINES)
 #define gyre_error_set(status, ...)           ((void)(gyre_error_set)((status), __VA_ARGS__), (status))
 #define gyre_error_set_text(status, sentence) ((void)(gyre_error_set_text)((status), (sentence)), (status))

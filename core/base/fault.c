@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fault points in builds that have them. The board is this process's, or a file's that a test and the workers
- * share; whoever finds it without its magic number fills it from the environment. No locks: cells are words
- * of their own, and the environment is read once.
+ * Implements fault points (fault.h) in builds that have them. The board (the table of what each point does) lies in this
+ * process, or in a file that a test and the workers share. The first process that finds the board without its magic number
+ * fills it from the environment. No locks: each point has a cell of its own, and the environment is read once.
  */
 #include "core/base/fault.h"
 
@@ -156,7 +156,7 @@ static void read_environment(void)
     if (path)
         board = map_board(path);
     if (__atomic_load_n(&board->magic, __ATOMIC_ACQUIRE) == GYRE_FAULT_MAGIC)
-        return; /* a worker, or a test that made the board itself */
+        return; /* the board is filled: this is a worker, or a test made the board */
     board->seed = seed ? strtoull(seed, NULL, 0) : 1;
     gyre_error_hold();
     if (plan)
@@ -167,7 +167,7 @@ static void read_environment(void)
 
 /* ---- a point ---- */
 
-/* The same for the same seed, point and hit, whichever process it is in. */
+/* A pseudo-random number that depends only on the seed, the point and the hit, so it is the same in every process. */
 static uint64_t draw(enum gyre_fault_point point, uint64_t hit)
 {
     uint64_t x = (board->seed + hit * UINT64_C(0x9e3779b97f4a7c15)) ^ (uint64_t)point << 48;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fault points: named places at which tests let things go wrong. In a build without GYRE_FAULT_POINTS there
- * is nothing of them. What a point does is steered by the environment:
+ * Makes calls fail on purpose: a fault point is a named place at which a test lets a call fail. Builds without
+ * GYRE_FAULT_POINTS have no fault points. The environment says what a point does:
  *
  *     GYRE_FAULTS=NAME=ACTION[:VALUE][@WHEN],...
  *     ACTION  die | fail[:ERRNO] | short | delay:MS
@@ -9,7 +9,7 @@
  *     GYRE_FAULT_SEED=N      what probabilities are drawn from
  *     GYRE_FAULT_FILE=PATH   the board in a file, shared by the program, its workers, and the test
  *
- * Times are counted by process, or, with a file, over all processes that share it. Names: fault_table.h.
+ * Hits are counted in each process, or, with a file, over all processes that share it. fault_table.h has the names.
  */
 #ifndef GYRE_CORE_BASE_FAULT_H
 #define GYRE_CORE_BASE_FAULT_H
@@ -28,16 +28,16 @@ enum gyre_fault_point {
 
 enum gyre_fault_action {
     GYRE_FAULT_DIE = 1,   /* the process is gone, as by SIGKILL */
-    GYRE_FAULT_FAIL = 2,  /* the place fails with the errno `value` */
-    GYRE_FAULT_SHORT = 3, /* a write takes half of its bytes */
-    GYRE_FAULT_DELAY = 4  /* it takes `value` ms longer */
+    GYRE_FAULT_FAIL = 2,  /* the call fails with the errno `value` */
+    GYRE_FAULT_SHORT = 3, /* a write writes half of its bytes */
+    GYRE_FAULT_DELAY = 4  /* the call takes `value` ms longer */
 };
 
-/** One point: what it does at which hits. `last` is written last, with release, by who arms it. */
+/** One fault point: what it does, and at which hits. The process that sets it writes `last` last, with release. */
 struct gyre_fault_cell {
     uint32_t action, value;
-    uint64_t first, last; /* hits, counted from 1; last 0: none */
-    uint64_t chance;      /* of 2^32, at any other hit */
+    uint64_t first, last; /* hits, counted from 1; last 0: no such hit */
+    uint64_t chance;      /* probability, in units of 2^-32, at every other hit */
     uint64_t hits, fired; /* so far */
 };
 
@@ -47,15 +47,15 @@ struct gyre_fault_board {
 };
 #define GYRE_FAULT_MAGIC UINT64_C(0x31746c7561466779)
 
-/** What GYRE_FAULT_POINT returns beside 0 (go on) and an errno (fail with it): do half. */
+/** GYRE_FAULT_POINT returns 0 (go on), an errno (fail with it), or this value (do half). */
 #define GYRE_FAULT_DO_HALF (-1)
 
 #if GYRE_FAULT_POINTS
-/** threads: any. */
+/** Counts a hit of the point and does what the board says. Any thread. */
 int gyre_fault_hit(enum gyre_fault_point point);
 /** Reads a plan into a board; CONFIG with a sentence. */
 gyre_status gyre_fault_plan(const char *text, struct gyre_fault_board *out);
-/** Whether the environment's plan is well-formed: CONFIG. */
+/** CONFIG unless the plan in the environment is well-formed. */
 gyre_status gyre_faults_check(void);
 #define GYRE_FAULT_POINT(point) gyre_fault_hit(GYRE_FAULT_##point)
 #else

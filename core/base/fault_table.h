@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All fault points: name, which actions mean something there (any of them may also delay), and where it is.
- * docs/reliability.md shows this table; unit/faults compares.
+ * Lists all fault points: the name, the actions that have an effect there (each point may also delay), and the place.
+ * docs/reliability.md shows this table; the test unit/faults compares both. fault.h explains fault points.
  */
 #ifndef GYRE_CORE_BASE_FAULT_TABLE_H
 #define GYRE_CORE_BASE_FAULT_TABLE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes that raise no SIGXFSZ: the calling thread blocks the signal, which the kernel sends to that thread, and
- * takes it back. Must not change what the process does with signals, nor take one that was pending before.
+ * Writes to files without raising SIGXFSZ (file_write.h). Linux sends the signal to the thread that writes, so the thread
+ * blocks it and afterwards takes the pending signal. Must not change the process's handlers, nor take a signal that was
+ * pending before.
  */
 #include "core/base/file_write.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files as they are. No state; must not open anything, which could wait or take effect. */
+/* Compares and reads files (files.h). No state. Opens no file, because opening could block or have an effect. */
 #include "core/base/files.h"
 
 #include <errno.h>

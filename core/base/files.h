@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What more than one layer asks and reads of files. No state, any thread. */
+/* Compares and reads files, for the layers that share these functions. file_write.h writes. No state, any thread. */
 #ifndef GYRE_CORE_BASE_FILES_H
 #define GYRE_CORE_BASE_FILES_H
 
@@ -7,21 +7,21 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** Whether both paths lead to one file, by whatever names; false when either leads nowhere. */
+/** Whether both paths lead to the same file. False when one of them leads to no file. */
 bool gyre_files_are_same(const char *one, const char *other);
 
 /**
- * How many bytes to read of a file that may have `most`: its size, or one more than `most` where it is larger, or 0,
- * which files in /proc say of themselves whatever they hold.
+ * How many bytes to read of a file of `size` bytes that may have at most `most`: `size`; or `most` + 1 when `size` is larger
+ * or 0, because files in /proc have size 0 whatever they hold.
  */
 size_t gyre_file_room(size_t size, size_t most);
 
-/** Reads up to `room` bytes, to the end of the file. The count of them; -1 with errno. */
+/** Reads until `room` bytes are read or the file ends. Returns how many bytes; -1 with errno. */
 ssize_t gyre_file_read(int descriptor, char *bytes, size_t room);
 
 /**
- * The text of a regular file that may have `most` bytes, with a NUL behind it; no more than one byte beyond `most` is
- * ever read. NULL with errno, EFBIG for a longer file. Owner of the text: the caller, free().
+ * Reads the text of a regular file that may have at most `most` bytes, and puts a NUL behind it. Reads at most one byte more
+ * than `most`. NULL with errno; EFBIG when the file is longer. The caller frees the text.
  */
 char *gyre_file_text(int descriptor, size_t most, size_t *length);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers in structs of the caller, which may know fewer members than this library. No state, any thread. */
+/* Writes answers into info structs of an application, which may have been compiled with fewer members than this library
+ * has. No state, any thread. */
 #ifndef GYRE_CORE_BASE_INFO_H
 #define GYRE_CORE_BASE_INFO_H
 
@@ -7,8 +8,8 @@
 #include <string.h>
 
 /**
- * Copies `answer`, `size` bytes, into an info as far as its caller knows it. Both begin with a size; the
- * info's, at least that of a size_t, stays as the caller set it, so the same struct may be passed again.
+ * Copies `answer`, of `size` bytes, into `info`, up to the size that the application's struct has. Both structs begin with
+ * their size. The size in `info`, at least sizeof(size_t), stays unchanged, so that the struct may be passed again.
  */
 static inline void gyre_info_give(void *info, const void *answer, size_t size)
 {

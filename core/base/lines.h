@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in cache lines of its own. What a thread writes or reads for each message must not share a line with
- * the next block of the heap, which may be anybody's: two words of one line that two cores write cost each of
- * them some 200 ns a message, by the luck of the allocator.
+ * Allocates memory in cache lines of its own. Memory that a thread uses for each message must not share a line with the next
+ * block of the heap, which any other thread may use. If two cores write two words of one line, each of them loses some
+ * 200 ns a message.
  */
 #ifndef GYRE_CORE_BASE_LINES_H
 #define GYRE_CORE_BASE_LINES_H
@@ -21,8 +21,8 @@ static inline size_t gyre_lines_size(size_t size)
                                             : (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
 }
 
-/** At least `size` bytes, zeroed, and nobody else's in their first and last lines. NULL without memory;
- * free(). */
+/** Allocates at least `size` zeroed bytes that share no cache line with other memory. NULL without memory. The caller calls
+ * free. */
 static inline void *gyre_lines_alloc(size_t size)
 {
     size_t whole = gyre_lines_size(size > 0 ? size : 1);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The word of a lock, and how ownership comes and goes (lock.h). The word is a futex: 0 free, 1 taken, 2
- * taken with sleepers. Taking it, failing to take it and giving it are full barriers.
+ * Implements the slow paths of the lock in lock.h: its futex word, and how a thread becomes its owner or loses that. The word
+ * is 0 when free, 1 when taken, 2 when taken with sleepers. Taking the word, failing to take it and giving it are full
+ * barriers.
  */
 #include "core/base/lock.h"
 
 enum {
     SPINS = 100,
-    RUNS_MIN = 16,      /* takes in a row that make an owner; doubled by each eviction ... */
+    RUNS_MIN = 16,      /* takes in a row that make an owner; each eviction doubles the number ... */
     EVICTIONS_MAX = 10, /* ... so many times: a heavy barrier (10 us) is small against 16,384 takes */
     NAP_NS = 20000,
 };
@@ -31,15 +32,15 @@ static void take_word(struct gyre_lock *lock)
         gyre_futex_wait(&lock->word, 2, UINT64_MAX);
 }
 
-/* Pairs with the owner's release when it leaves. */
+/* Whether the thread of the seat is inside its section. Pairs with the owner's release when it leaves. */
 static bool is_inside(const struct gyre_lock_seat *seat)
 {
     return __atomic_load_n(&seat->inside, __ATOMIC_ACQUIRE) != 0;
 }
 
 /*
- * The word is held: ends an ownership, and waits until its owner is out. Who waits may keep the owner from
- * the processor that it needs to come out: no endless spinning.
+ * Ends an ownership and waits until the owner is out. The calling thread holds the word. It does not spin without end,
+ * because the owner may need this very processor to come out.
  */
 static void evict(struct gyre_lock *lock)
 {
@@ -56,7 +57,7 @@ static void evict(struct gyre_lock *lock)
         lock->evictions++;
 }
 
-/* The calling thread's seat; NULL when others have them all. */
+/* Finds or takes the seat of the calling thread; NULL when other threads have all seats. */
 static struct gyre_lock_seat *find_seat(struct gyre_lock *lock, uintptr_t me)
 {
     for (int i = 0; i < GYRE_LOCK_SEATS; i++) {
@@ -69,7 +70,7 @@ static struct gyre_lock_seat *find_seat(struct gyre_lock *lock, uintptr_t me)
     return NULL;
 }
 
-/* The word is held and nobody else is inside: the section begins. */
+/* Begins the section of a thread that holds the word, when no other thread is inside. */
 static void begin(struct gyre_lock *lock)
 {
     const uintptr_t me = gyre_thread_name();

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A mutex for short critical sections that one thread takes nearly always.
+ * Locks short critical sections that nearly always the same thread enters.
  *
  * An atomic read-modify-write waits until every store before it has reached its cache line: after a batch of
  * stores to slots that the other side looked at, some hundred nanoseconds. So a thread that took the lock a
- * number of times in a row becomes its owner and enters with plain loads and stores: it says in its seat
- * that it is inside and looks whether it still is the owner. Another thread takes the word, ends the
- * ownership, runs a heavy barrier (waiting.h) and waits until the owner is out; then the owner either saw
- * that it is none any more, or was seen inside. Each ownership that is ended makes the next one harder to
- * come by. A seat is one thread's for good, because a thread that was the owner may still raise its flag for
- * a moment before it sees that it is none; when all seats are taken, others go on taking the word.
+ * number of times in a row becomes its owner and enters with plain loads and stores: it raises the flag `inside` of its
+ * seat and checks that it still is the owner. Another thread takes the word, ends the ownership, runs a heavy barrier
+ * (waiting.h) and waits until the owner is out. Then the owner either saw that it lost the ownership, or was seen inside.
+ * Each ended ownership doubles the takes that the next one needs. A seat belongs to one thread for good, because a former
+ * owner may still raise its flag for a moment before it sees the end of its ownership. When all seats are taken, other
+ * threads always take the word.
  *
- * What receivers rely on: a thread that stores something and then fails to get the lock is seen by the
- * holder, who looks after it gave the lock. A try fails only when another thread has the word; it waits for
- * an owner that is on its way out.
+ * Receivers rely on this: if a thread stores something and then fails to get the lock, the holder sees the store when it
+ * looks after giving the lock. A try fails only when another thread has the word. It waits for an owner that is on its way
+ * out.
  *
- * Zeroed memory is a free lock that nobody ever owns; without membarrier it stays so.
+ * Zeroed memory is a free lock that no thread ever owns. Without membarrier a lock stays like that.
  */
 #ifndef GYRE_CORE_BASE_LOCK_H
 #define GYRE_CORE_BASE_LOCK_H
@@ -29,14 +29,14 @@
 enum { GYRE_LOCK_SEATS = 4 };
 
 struct gyre_lock_seat {
-    uintptr_t thread; /* constant once taken; 0: free */
-    uint32_t inside;  /* written by that thread alone */
+    uintptr_t thread; /* the thread that has the seat, constant once set; 0: the seat is free */
+    uint32_t inside;  /* the thread is in its section; only the thread writes this */
 };
 
 struct gyre_lock {
-    struct gyre_lock_seat *owner; /* who enters without the word; written under the word; NULL: nobody */
-    struct gyre_lock_seat *seat;  /* of the holder; NULL: it has the word */
-    uint32_t word;                /* 0 free, 1 taken, 2 taken and somebody sleeps */
+    struct gyre_lock_seat *owner; /* the owner's seat, written under the word; NULL: there is no owner */
+    struct gyre_lock_seat *seat;  /* the holder's seat; NULL: the holder has the word */
+    uint32_t word;                /* 0 free, 1 taken, 2 taken and a thread sleeps */
     /* under the word */
     uint8_t evictions;
     bool may_be_owned; /* constant */
@@ -45,15 +45,15 @@ struct gyre_lock {
     struct gyre_lock_seat seats[GYRE_LOCK_SEATS];
 };
 
-/** `light_barriers`: what gyre_barrier_register said. */
+/** Makes a free lock. `light_barriers`: the result of gyre_barrier_register. */
 static inline void gyre_lock_init(struct gyre_lock *lock, int light_barriers)
 {
     *lock = (struct gyre_lock){.may_be_owned = light_barriers != 0};
 }
 
 /*
- * Names the calling thread among those that live. No thread-local variable: one that is as quick to find
- * (initial-exec) keeps programs from opening the library late, as bindings of other languages do.
+ * A number that no other living thread has. It uses no thread-local variable, because a variable that is found as quickly
+ * (initial-exec) keeps programs from opening the library at run time, as bindings of other languages do.
  */
 static inline uintptr_t gyre_thread_name(void)
 {

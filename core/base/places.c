@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds Gyre's folders, once per process, under pthread_once. Compiled in: its own folder below the libraries of
- * the install, absolute (GYRE_HOME) and from the folder of programs (GYRE_HOME_FROM_BIN).
+ * Finds Gyre's folders (places.h) once per process, under pthread_once. The build compiles two paths in: the home folder of
+ * the install, absolute (GYRE_HOME), and its path from the folder of programs (GYRE_HOME_FROM_BIN).
  */
 #include "core/base/places.h"
 
@@ -20,7 +20,7 @@ static struct {
     char home[PATH_MAX], helpers[PATH_MAX];
 } places = {.once = PTHREAD_ONCE_INIT};
 
-/* The folder of the shared object or program that this code is in, with links resolved. */
+/* Finds the folder of the shared object or program that contains this code, with links resolved. */
 static int own_folder(char folder[PATH_MAX])
 {
     Dl_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Gyre's own files are, found beside the library itself, so that a build tree, an installed tree and a
- * moved installed tree all work without settings.
+ * Finds Gyre's own files beside the library itself, so that a build tree, an installed tree and a moved installed tree all
+ * work without settings.
  *
  * Everything is in one folder, "home": plugins/, plugins.d/ (their drop-ins) and libexec/ (helper programs).
  * It is `gyre` beside libgyre.so; for a program that contains the core, `../lib/gyre` beside the program, lib
@@ -13,7 +13,7 @@
 
 /** The home folder, absolute. Lives as long as the process. */
 const char *gyre_place_home(void);
-/** home/libexec: programs that Gyre runs, people do not. */
+/** home/libexec: helper programs, which Gyre runs and people do not. */
 const char *gyre_place_helpers(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Child programs by posix_spawn, watched through a pidfd and two pipes. No locks, no state between calls.
+ * Runs child programs (process.h) by posix_spawn, and watches them through a pidfd and two pipes. No locks, no state between calls.
  * The child is reaped here and nowhere else, so its process group can be killed without racing a reused
  * number. Must not fork: the caller may have threads that hold locks.
  */
@@ -22,7 +22,7 @@
 
 enum { POLL_WITHOUT_PIDFD_MS = 5, GROUP_KILL_GRACE_MS = 2000 };
 
-/* One captured stream: where it goes, and how much came. */
+/* One captured stream of the child: its pipe, its buffer, and how many bytes came. */
 struct stream {
     int read_end, write_end;
     char *text;
@@ -58,7 +58,7 @@ static gyre_status open_stream(struct stream *stream, char *text, size_t size)
     return GYRE_OK;
 }
 
-/* Takes what is there; closes the stream at its end. What does not fit is counted and dropped. */
+/* Reads what the child has written; closes the stream at its end. Bytes that do not fit the buffer are counted and dropped. */
 static void drain(struct stream *stream)
 {
     char chunk[4096];
@@ -99,9 +99,9 @@ static int redirect(posix_spawn_file_actions_t *actions, const struct gyre_proce
 }
 
 /*
- * The caller's environment, or NULL without memory. Without LD_PRELOAD when so told: what is preloaded, such
- * as the runtime of a sanitizer, is meant for this program and would end a compiler that it finds fault with.
- * With a PATH in any case: a compiler that was found without one would not find its linker.
+ * Makes the child's environment from the caller's; NULL without memory. `no_preload` leaves LD_PRELOAD out, because a
+ * preloaded library, such as the runtime of a sanitizer, is meant for this program and might end a compiler. A PATH is
+ * always set, because a compiler without one would not find its linker.
  */
 static char **child_environment(char **environment, bool no_preload)
 {

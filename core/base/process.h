@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Child programs with a deadline: compilers, the probing helper, whatever a backend wants to run.
+ * Runs child programs with a deadline: compilers, the probing helper, and programs that a backend needs.
  *
- * No shell. Standard input is empty, no other descriptor is inherited, signals have their default actions.
- * The child leads a process group of its own; at the deadline the whole group is killed. Safe in programs
- * with threads, from any thread: nothing is forked that runs code of the caller.
+ * No shell is used. Standard input is empty, the child inherits no other descriptor, and its signals have their default
+ * actions. The child leads a process group of its own; at the deadline the whole group is killed. Safe in programs with
+ * threads, from any thread, because no forked process runs code of the caller.
  */
 #ifndef GYRE_CORE_BASE_PROCESS_H
 #define GYRE_CORE_BASE_PROCESS_H
@@ -16,7 +16,7 @@
 struct gyre_process_desc {
     const char *const *arguments; /* NULL-terminated; [0] is looked up in PATH unless it has a slash */
     const char *directory;        /* working directory; NULL: the caller's */
-    bool no_preload;              /* LD_PRELOAD is kept from it */
+    bool no_preload;              /* the child gets no LD_PRELOAD */
     uint64_t deadline_ns;
     char *output; /* receives standard output, NUL-terminated and cut; NULL: discarded */
     size_t output_size;
@@ -26,8 +26,8 @@ struct gyre_process_desc {
 
 struct gyre_process_end {
     int exit_code;        /* when signal is 0 */
-    int signal;           /* that ended it; 0: it ended by itself */
-    size_t output_length; /* bytes that the child wrote to standard output, also those that were cut */
+    int signal;           /* the signal that ended the child; 0: it ended by itself */
+    size_t output_length; /* bytes that the child wrote to standard output, including cut ones */
 };
 
 /**
@@ -38,8 +38,8 @@ struct gyre_process_end {
 gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_process_end *end);
 
 /**
- * The service of gyre_host: as above with both outputs joined and nothing preloaded; FAILED when a signal
- * ended it.
+ * The service that plugins call through gyre_host: as gyre_process_run, with both outputs joined and nothing preloaded.
+ * FAILED when a signal ended the program.
  */
 gyre_status gyre_process_run_program(const gyre_program_desc *desc, int *exit_code);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Temporary folders. A folder's lock is flock on the folder itself: it goes with its process, however that ends.
- * Must not touch what it did not make: only this user's folders of that name are looked at, and none that is
- * so new that its maker may be about to lock it.
+ * Makes and removes temporary folders (temporary.h). A folder's lock is a flock on the folder itself, so it ends with its
+ * process, however that ends. Must not touch other files: it looks only at this user's folders of that name, and not at a
+ * folder so new that its maker may still be about to lock it.
  */
 #include "core/base/temporary.h"
 
@@ -40,7 +40,7 @@ static gyre_status no_folder(const char *parent, int reason)
                           gyre_lack_remedy(reason), reason == EMFILE ? "" : ": TMPDIR may name another");
 }
 
-/* The descriptor is also what the folder is emptied by when no other can be had. */
+/* The folder's descriptor also serves to empty the folder when no other descriptor is free. */
 gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *parent)
 {
     int reason = 0;
@@ -61,7 +61,7 @@ gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *pa
         temporary->path[0] = '\0';
         return no_folder(parent, reason);
     }
-    /* where a file system has no locks, nobody takes it for a left one either */
+    /* on a file system without locks, no process can lock the folder to clean it up either */
     flock(temporary->lock, LOCK_EX | LOCK_NB);
     return GYRE_OK;
 }
@@ -77,7 +77,7 @@ int gyre_temporary_delete(const char *path)
     return nftw(path, remove_one, DESCRIPTORS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* The files of the open folder, without another descriptor. */
+/* Removes the files of the open folder. Needs no further descriptor. */
 static void empty(DIR *files)
 {
     const struct dirent *entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status names, lists of names, typo hints. Pure functions. */
+/* Writes status names, lists of names and typo hints (text.h). Pure functions. */
 #include "core/base/text.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ static size_t differ(char a, char b)
     return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Edit distance with adjacent transpositions, whatever the case; both lengths are at most LONGEST. */
+/* Edit distance with adjacent transpositions, ignoring case. Both lengths are at most LONGEST. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST + 1];

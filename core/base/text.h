@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small text helpers: status names, lists of names, the nearest name for a typo. No state, any thread. */
+/* Helps to write sentences: status names, lists of names, the nearest name to a typo. No state, any thread. */
 #ifndef GYRE_CORE_BASE_TEXT_H
 #define GYRE_CORE_BASE_TEXT_H
 
@@ -8,7 +8,7 @@
 
 #include "gyre/status.h"
 
-/** "ok", "invalid", ...: the status as a lower-case word; "unknown" for a number that is none. */
+/** The status as a lower-case word: "ok", "invalid", ...; "unknown" for a number that is no status. */
 const char *gyre_status_word(gyre_status status);
 
 /** The ending of a noun that is counted: "" for 1, else "s". */
@@ -18,26 +18,26 @@ static inline const char *gyre_text_plural(uint64_t count)
 }
 
 /**
- * The candidate closest to `typed` by edit distance (with transpositions), or NULL when none is close enough
- * to be what was meant (at most about a third of its letters differ: one of 4, two of 5, at least one, but never all).
+ * The candidate closest to `typed` by edit distance (with transpositions). NULL when no candidate is close enough: at most
+ * about a third of the letters may differ (one of 4, two of 5, at least one, but never all).
  */
 const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
 
 enum { GYRE_TEXT_HINT_SIZE = 96 };
-/** Returns `hint`: "; did you mean 'NEAREST'?", or "" when none of the candidates is near, or that one was typed. */
+/** Writes and returns `hint`: "; did you mean 'NEAREST'?", or "" when no candidate is near, or `typed` is itself the nearest. */
 const char *gyre_text_hint(const char *typed, const char *const *candidates, size_t count,
                            char hint[GYRE_TEXT_HINT_SIZE]);
 
-/** Returns `text`: "a, b, c", cut where it does not fit; "" for no names. */
+/** Writes and returns `text`: "a, b, c", cut where it does not fit; "" for no names. */
 const char *gyre_text_list(const char *const *names, size_t count, char *text, size_t size);
 
 /**
- * Bytes of the UTF-8 character at the front of `left` bytes: 1 to 4; 0 when there is none (overlong, a
- * surrogate, beyond U+10FFFF, cut).
+ * How many bytes the UTF-8 character at `text` has, 1 to 4, within `left` bytes. 0 when there is no valid character
+ * (overlong, a surrogate, beyond U+10FFFF, cut).
  */
 size_t gyre_text_character(const unsigned char *text, size_t left);
 
-/** Ends `text`, which fills its room, before a UTF-8 character that the end of the room cut. */
+/** Removes a UTF-8 character at the end of `text` that was cut because the text filled its room. */
 void gyre_text_end_whole(char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting threads, and the sentence where none is to be had. No state. */
+/* Starts threads, and writes the sentence when no thread can be started. No state. */
 #include "core/base/thread.h"
 
 #include <stdarg.h>
