@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings that have no effect beside the others, and sections that were meant for another name: told, like unknown keys,
- * but never refused. No state.
+ * Adds warnings about settings that have no effect because of other settings, and about section names that are probably
+ * mistakes ([queue.Default]). Such settings are never errors. No state.
  */
 #include "core/config/effective.h"
 
@@ -15,7 +15,7 @@ static bool is_set(const struct gyre_config *config, enum gyre_section_kind kind
     return gyre_config_int(config, kind, name, key) != 0;
 }
 
-/* In the default section, or in any that is named. */
+/* Whether the key is set in the section `default`, or in any named section of the kind. */
 static bool is_set_anywhere(const struct gyre_config *config, enum gyre_section_kind kind, const char *key)
 {
     size_t count = 0;
@@ -69,7 +69,8 @@ static gyre_status advise_kernel(struct gyre_config *config, const char *name)
                                         checkpoints->origin, name));
 }
 
-/* Such a name is free to have, but [queue.Default] was meant for all queues. */
+/* Warns about a name such as [queue.Default]. The name is allowed, but its author probably meant [queue.default], the section
+ * for all queues. */
 static gyre_status advise_name(struct gyre_config *config, enum gyre_section_kind kind, const char *name)
 {
     const char *word = gyre_section_kind_word(kind), *place = gyre_config_place(config, kind, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers from a loaded configuration, which is constant, so there are no locks. */
+/* Looks values up in a loaded configuration (config.h). No locks, because a loaded configuration is constant. load.c loads. */
 #include "core/config/config.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct gyre_config_part *find_part(const struct gyre_config *config
         if (part->kind != kind)
             continue;
         if (!fallback)
-            fallback = part; /* [gyre], or the section `default`, which comes first */
+            fallback = part; /* [gyre], or the section `default`, which is the first of its kind */
         if (kind == GYRE_SECTION_GYRE || !name || strcmp(part->name, name) == 0)
             return part;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration: every effective value, where it came from, and what was odd on the way.
+ * Holds the configuration: every effective value, its origin (the file and line, or the variable, that set it), and warnings.
  *
  * Values come from layers; of two layers that set the same key of the same section, the higher one wins.
  * Lowest first: built-in default, vendor file, system files, drop-ins (by file name), user file, the file of
@@ -8,14 +8,15 @@
  * is named.
  *
  * A section has a kind and, except [gyre], a name: [backend.cpu], [kernel.add], [queue.orders]. The section
- * named `default` of a kind gives what every other section of that kind does not set; what a named section
- * sets beats it, whichever layer either comes from. A kernel is matched by the name it was launched under, a
- * queue by the name it was opened with; the queue that comes with a kernel has the kernel's name.
+ * named `default` of a kind gives the values that another section of that kind does not set. A value in a named section
+ * beats the value in `default`, whichever layers they come from. A kernel uses the section with the name that it was
+ * launched under, a queue the section with the name that it was opened with. The main queue of a kernel has the kernel's
+ * name.
  *
- * Which keys there are, with type, range, default and meaning, is said once: core/config/table.c.
+ * core/config/table.c lists all keys, with type, range, default and meaning.
  *
- * Threads: a loaded configuration never changes; any thread may read it. Nothing here blocks but load, which
- * reads files. Every pointer handed out lives until gyre_config_destroy.
+ * Threads: a loaded configuration never changes; any thread may read it. Only gyre_config_load blocks, because it reads
+ * files. Every pointer that these functions return lives until gyre_config_destroy.
  */
 #ifndef GYRE_CORE_CONFIG_CONFIG_H
 #define GYRE_CORE_CONFIG_CONFIG_H
@@ -29,7 +30,7 @@
 
 struct gyre_config;
 
-/** What to load. Members left zero take the usual places. All strings are borrowed for the call. */
+/** What to load. A member that is zero means the usual place. All strings are borrowed for the call. */
 struct gyre_config_desc {
     const char *config_path; /* --config: must exist; NULL: GYRE_CONFIG of the environment, else none */
     /* NULL-terminated "section.key=value", or "key=value" of [gyre]; NULL: none. `api` beats everything. */
@@ -62,7 +63,7 @@ enum gyre_manifest_state {
 struct gyre_config_manifest {
     const char *path, *folder, *file; /* path is folder/file */
     enum gyre_manifest_state state;
-    const char *by; /* the path that masks it, else NULL */
+    const char *by; /* the path of the file that masks this one, else NULL */
 };
 
 /**
@@ -72,54 +73,57 @@ struct gyre_config_manifest {
  * EXHAUSTED without memory. Owner of *out: the caller. `desc` may be NULL.
  */
 gyre_status gyre_config_load(const struct gyre_config_desc *desc, struct gyre_config **out);
-/** Accepts NULL. */
+/** Frees a configuration. Accepts NULL. */
 void gyre_config_destroy(struct gyre_config *config);
 
 /**
- * The effective value of a key, NULL when there is no such key. A `name` that no section has gets the values
- * of the section `default` of its kind; so does NULL. For [gyre], `name` is ignored.
+ * The effective value of a key; NULL when there is no such key. If no section has the name `name`, or it is NULL, the value
+ * of the section `default` of the kind. For [gyre], `name` is ignored.
  */
 const struct gyre_config_value *gyre_config_find(const struct gyre_config *config,
                                                  enum gyre_section_kind kind, const char *name,
                                                  const char *key);
 
-/* The same, as what the table says it is. A key that the table does not have gives false, 0, "". */
+/* gyre_config_bool, _int, _ns, _text: the effective value of a key, converted to its type. A key that the table of keys
+ * (table.c) does not have gives false, 0 or "". */
 bool gyre_config_bool(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                       const char *key);
-/** Integers, sizes in bytes, and the index of a choice in its row (0 for the first word). */
+/** The value of an integer, a size in bytes, or the number of a choice among the words of its row (0 for the first). */
 int64_t gyre_config_int(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                         const char *key);
-/** A key in milliseconds, as nanoseconds. */
+/** The value of a key in milliseconds, in nanoseconds. */
 uint64_t gyre_config_ns(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                         const char *key);
 const char *gyre_config_text(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                              const char *key);
 
-/** Puts in front of an error where the value came from that it is about. OK, and a default, stay as they are. */
+/** Adds to the thread's error the origin of the value that the error is about. Does nothing when `status` is OK or the value
+ * is a default. Returns `status`. */
 gyre_status gyre_config_blame(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                               const char *key, gyre_status status);
 
 /** All effective values, ordered by kind, section (`default` first, then by name) and row of the table. */
 const struct gyre_config_value *gyre_config_values(const struct gyre_config *config, size_t *count);
-/** Those of one section, with the defaults it inherits; the section `default` when none has that name. */
+/** All values of one section, including the defaults that it inherits. The values of `default` when no section has that
+ * name. */
 const struct gyre_config_value *gyre_config_section(const struct gyre_config *config,
                                                     enum gyre_section_kind kind, const char *name,
                                                     size_t *count);
 /** The names of the sections of a kind, sorted, without `default`. */
 const char *const *gyre_config_names(const struct gyre_config *config, enum gyre_section_kind kind,
                                      size_t *count);
-/** Whether a section is named so; every kind has a `default`. */
+/** Whether a section of the kind has this name. Every kind has a section `default`. */
 bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name);
-/** The origin of one value that the section itself sets; NULL: the section sets none. */
+/** The origin of one of the values that the section itself sets; NULL: the section sets no value. */
 const char *gyre_config_place(const struct gyre_config *config, enum gyre_section_kind kind,
                               const char *name);
 
-/** Whether anything is configured that would put checkpoints back: workers, or a journal. */
+/** Whether workers (isolation = process) or a journal are configured. Only these put a kernel's checkpoints back. */
 bool gyre_config_may_put_back(const struct gyre_config *config);
 
-/** Sentences about what was ignored, with their place. */
+/** The warnings: sentences about settings that were ignored, with their place. */
 const char *const *gyre_config_warnings(const struct gyre_config *config, size_t *count);
-/** Every drop-in found, by file name, then by folder. */
+/** Every drop-in file that was found, ordered by file name, then by folder. */
 const struct gyre_config_manifest *gyre_config_manifests(const struct gyre_config *config, size_t *count);
 
 #endif

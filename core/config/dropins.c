@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the drop-ins in their folders and reads them. When several folders have a file of one name, only the file of the last folder
- * counts. A link to the null device counts for its name and is not read. No locks: one thread loads.
+ * Finds and reads drop-ins (configuration files in folders such as plugins.d). When several folders have a file of the same
+ * name, only the file of the last folder counts. A link to the null device also masks earlier files of its name and is not
+ * read. No locks: one thread loads.
  */
 #include "core/config/settings.h"
 
@@ -49,7 +50,8 @@ static gyre_status add_dropin(struct gyre_settings *settings, const char *folder
     return add_manifest(settings, folder, name);
 }
 
-/* `named_by`: who said that there is such a folder, NULL when it is a usual place that may be absent. */
+/* Adds the drop-ins of one folder. `named_by`: the origin of the setting that names the folder; NULL: it is a usual place,
+ * which may be absent. */
 static gyre_status list_folder(struct gyre_settings *settings, const char *folder, const char *named_by)
 {
     DIR *stream = opendir(folder);
@@ -74,7 +76,7 @@ static gyre_status list_folder(struct gyre_settings *settings, const char *folde
     return status;
 }
 
-/* Stable, so that of equal names the one of the later folder comes later. */
+/* Sorts by file name. Stable, so that of files with the same name the file of the later folder comes later. */
 static void sort_by_file(struct gyre_config_manifest *manifests, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides what takes effect: for each section that has a name, and for `default` of each kind, the setting
- * that wins, else that of the section `default`, else the row's preset. Used by one thread while loading.
+ * Computes the effective values (effective.h): for each named section, and for `default` of each kind, the setting that wins,
+ * else the setting of the section `default`, else the preset of the key's row. Used by one thread while loading.
  */
 #include "core/config/effective.h"
 
@@ -35,7 +35,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Those that were set or opened, and the backends that the table knows by name. */
+/* Collects the names of sections that a layer set or opened, and of backends that the table of keys names. */
 static gyre_status collect_names(const struct gyre_settings *settings, struct gyre_config *config)
 {
     size_t row_count;
@@ -105,7 +105,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(((const struct gyre_config_value *)a)->key, ((const struct gyre_config_value *)b)->key);
 }
 
-/* The keys that only the backend knows, each once, by name. */
+/* Adds the values of keys that only the backend knows, not the table; each key once, sorted by name. */
 static gyre_status add_own_values(const struct gyre_settings *settings, struct gyre_config *config,
                                   const struct gyre_config_value *section)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the layers said to what takes effect; and what a loaded configuration is made of. */
+/* Decides which settings of the layers take effect, and defines the object of a loaded configuration. */
 #ifndef GYRE_CORE_CONFIG_EFFECTIVE_H
 #define GYRE_CORE_CONFIG_EFFECTIVE_H
 
 #include "core/config/config.h"
 #include "core/config/settings.h"
 
-/** The values of one section lie side by side. */
+/** One section. Its values lie side by side in the array of all values. */
 struct gyre_config_part {
     enum gyre_section_kind kind;
     const char *name;
@@ -14,7 +14,7 @@ struct gyre_config_part {
 };
 
 struct gyre_config {
-    struct gyre_pool pool; /* holds all that follows */
+    struct gyre_pool pool; /* holds the memory of all members below */
     struct gyre_config_value *values;
     size_t value_count;
     struct gyre_config_part *parts;
@@ -27,9 +27,10 @@ struct gyre_config {
     size_t manifest_count;
 };
 
-/** Fills in values, parts and names. EXHAUSTED without memory. */
+/** Fills in the values, sections and names of *config. EXHAUSTED without memory. */
 gyre_status gyre_effective_build(const struct gyre_settings *settings, struct gyre_config *config);
-/** Adds a warning for each setting that has no effect beside the others. EXHAUSTED. */
+/** Adds a warning for each setting that has no effect because of other settings, and for each section name that is probably a
+ * mistake (advice.c). EXHAUSTED. */
 gyre_status gyre_config_advise(struct gyre_config *config);
 
 #endif

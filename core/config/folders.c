@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds folders from the environment. A relative path in an XDG variable is ignored, as its specification
- * asks. No state; must not touch the disk.
+ * Finds the folders of folders.h from the environment. A relative path in an XDG variable is ignored, as the XDG
+ * specification asks. No state; must not touch the disk.
  */
 #include "core/config/folders.h"
 
@@ -41,7 +41,8 @@ static const char *current_folder(struct gyre_pool *pool)
     return getcwd(path, sizeof path) ? gyre_pool_copy(pool, path, strlen(path)) : ".";
 }
 
-/* Vendor, system, user: the order in which a file of a later folder masks its namesake. */
+/* Lists the drop-in folders: vendor, system, user. A file in a later folder masks the file of the same name in an earlier
+ * one. */
 static const char *dropin_folders(const struct gyre_folders *folders, const char *home,
                                   struct gyre_pool *pool)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inih behind a reader that judges each line before the parser sees it, because inih cuts long lines and
- * section names without a word, appends an indented line to the value above it, ignores what follows a
- * section's ']', cuts a value at " ;" even between quotes, and goes on after an error. The reader also counts
- * the lines, which the handler is not told. inih's switches are globals of a shared library: never written
+ * Parses configuration files with the library inih (ini_file.h). A reader checks each line before inih sees it, because inih
+ * cuts long lines and section names silently, appends an indented line to the value above it, ignores text behind a
+ * section's ']', cuts a value at " ;" even between quotes, and goes on after an error. The reader also counts the lines,
+ * because inih does not tell the handler. The switches of inih are globals of a shared library, so they are never written
  * here.
  */
 #include "core/config/ini_file.h"
@@ -21,9 +21,9 @@
 
 struct reader {
     const char *path;
-    const char *at, *end; /* what is left of the text */
+    const char *at, *end; /* the rest of the text */
     int line;
-    gyre_status status; /* the first error; once set, nothing more is read */
+    gyre_status status; /* the first error; after it, nothing more is read */
     struct gyre_pool *pool;
     struct gyre_ini_file *file;
 };
@@ -33,7 +33,7 @@ static gyre_status no_memory(const char *path)
     return gyre_error_set(GYRE_EXHAUSTED, "%s: no memory to read it", path);
 }
 
-/* Ends the reading with a sentence about the line at hand. */
+/* Ends the reading with an error about the current line. */
 __attribute__((format(printf, 2, 3))) static void refuse(struct reader *reader, const char *format, ...)
 {
     char sentence[512];
@@ -77,7 +77,7 @@ static char *text_keep(struct reader *reader, const char *text, size_t length)
 
 /* ---- judging a line, before inih sees it ---- */
 
-/* Where a comment behind the text begins (white space, then ';'); `length` when there is none. */
+/* The offset at which a comment behind the text begins (white space, then ';'); `length` when there is none. */
 static size_t comment_start(const char *text, size_t length)
 {
     for (size_t i = 1; i < length; i++)
@@ -139,7 +139,7 @@ static void judge_setting(struct reader *reader, const char *text, size_t length
                        "because it starts a comment; remove the blank before ';'");
 }
 
-/* Comments and blank lines mean nothing to the parser: they may have any length. */
+/* Whether a line is blank or a comment. Such lines may have any length. */
 static bool is_silent(const char *text, size_t length)
 {
     size_t first = 0;
@@ -168,7 +168,7 @@ static void judge_line(struct reader *reader, const char *text, size_t length, s
 
 /* ---- what inih calls ---- */
 
-/* As fgets: the next line with its line feed; NULL at the end and after an error. */
+/* Called by inih as fgets: copies the next line with its line feed; NULL at the end and after an error. */
 static char *next_line(char *buffer, int size, void *stream)
 {
     struct reader *reader = stream;
@@ -221,7 +221,7 @@ static void take_setting(struct reader *reader, const char *section, const char 
         add_entry(reader, kept_section, kept_key, kept_value);
 }
 
-/* Nonzero: go on. After an error inih would still hand over what it has: not taken. */
+/* Called by inih for each setting; nonzero: go on. After an error, settings that inih still reports are ignored. */
 static int setting_handle(void *user, const char *section, const char *key, const char *value)
 {
     struct reader *reader = user;
@@ -237,7 +237,7 @@ gyre_status gyre_ini_file_parse(const char *path, const char *bytes, size_t size
     *out = (struct gyre_ini_file){.entries = NULL, .count = 0};
     gyre_status status = gyre_ini_text_check(path, bytes + mark, size - mark);
     if (gyre_ini_text_mark(bytes + mark, size - mark) >
-        0) /* inih would skip it, and read what was not judged */
+        0) /* inih would skip the mark, and read an unchecked line */
         status = gyre_error_set(GYRE_CONFIG, "%s:1: has two byte order marks; remove one", path);
     if (status != GYRE_OK)
         return status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One configuration file, parsed whole or not at all. The only part of Gyre that knows inih.
+ * Parses one configuration file, whole or not at all. Only this part of Gyre uses the library inih.
  *
- * The format: "[section]" and "key = value" in the first column, one a line of at most GYRE_INI_LINE_MAX
- * bytes; a comment is a line that starts with ';' or '#', or what follows white space and ';' behind a
- * section or a value. Blanks around key and value do not count. The file is UTF-8, with or without byte order
+ * The format: "[section]" and "key = value" begin in the first column, each in a line of at most GYRE_INI_LINE_MAX
+ * bytes. A comment is a line that starts with ';' or '#', or the text behind white space and ';' after a section or a
+ * value. Blanks around key and value do not count. The file is UTF-8, with or without byte order
  * mark, with LF or CRLF. A key may be set once a section; a section may be opened again. Threads: any.
  */
 #ifndef GYRE_CORE_CONFIG_INI_FILE_H
@@ -23,15 +23,15 @@ struct gyre_ini_entry {
     int line;
 };
 
-/** In the order of the file. All of it lives in the pool. */
+/** The entries of a file, in their order. Their memory lives in the pool. */
 struct gyre_ini_file {
     struct gyre_ini_entry *entries;
     size_t count;
 };
 
-/** Reads and parses. NOT_FOUND when there is no such file; CONFIG with FILE:LINE and the reason otherwise. */
+/** Reads and parses a file. NOT_FOUND when there is no such file; CONFIG with FILE:LINE and the reason otherwise. */
 gyre_status gyre_ini_file_read(const char *path, struct gyre_pool *pool, struct gyre_ini_file *out);
-/** The same for bytes in memory; `path` is what sentences call them. */
+/** As gyre_ini_file_read, for bytes in memory. `path`: the name of the file in sentences. */
 gyre_status gyre_ini_file_parse(const char *path, const char *bytes, size_t size, struct gyre_pool *pool,
                                 struct gyre_ini_file *out);
 

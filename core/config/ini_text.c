@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads files and judges their bytes, before any of them reaches the parser: what a C string cannot hold or
- * an editor does not show is refused here with its place. Never opens what could make it wait (a FIFO, a
- * device).
+ * Reads configuration files and checks their bytes before the parser sees them (ini_text.h). Bytes that a C string cannot
+ * hold or an editor does not show are refused here, with their place. Never waits for a file such as a FIFO or a device.
  */
 #include "core/config/ini_text.h"
 
@@ -54,7 +53,7 @@ static gyre_status read_open_file(const char *path, int descriptor, char **out, 
     char *bytes = malloc(room + 1);
     if (!bytes)
         return gyre_error_set(GYRE_EXHAUSTED, "%s: no memory to read it", path);
-    ssize_t used = gyre_file_read(descriptor, bytes, room); /* one that grows meanwhile is cut */
+    ssize_t used = gyre_file_read(descriptor, bytes, room); /* a file that grows meanwhile is cut */
     if (used < 0)
         status = cannot_read(path);
     else if (used > GYRE_INI_SIZE_MAX)
@@ -75,7 +74,7 @@ gyre_status gyre_ini_text_read(const char *path, char **out, size_t *size)
 {
     *out = NULL;
     *size = 0;
-    /* O_NONBLOCK: opening a FIFO that nobody writes returns, and is refused by its kind. */
+    /* O_NONBLOCK: the open of a FIFO without a writer returns at once; then the FIFO is refused, being no regular file. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return cannot_read(path);
@@ -94,7 +93,7 @@ static bool is_control(unsigned char c)
     return (c < 0x20 && c != '\t') || c == 0x7F;
 }
 
-/* Why the character at `at` may not stand there; NULL when it may. */
+/* Why the character at `at` is not allowed; NULL when it is allowed. */
 static const char *letter_complaint(const unsigned char *at, size_t left)
 {
     if (*at == '\n' || (*at == '\r' && left > 1 && at[1] == '\n'))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads a configuration: its layers in their order, what takes effect, and warnings about the rest. Nothing here writes to the
- * process's environment or prints.
+ * Loads a configuration (gyre_config_load in config.h): reads the layers in their order, decides which settings take effect,
+ * and collects warnings. Changes no environment variable and prints nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static gyre_status judge_warnings(const struct gyre_config *config)
                           config->warnings[0], config->warning_count - 1, strict->origin);
 }
 
-/* clearenv() leaves a program without even an empty list. */
+/* The environment to read. After clearenv() the program's list is NULL; then an empty list takes its place. */
 static const char *const *environment_of(const struct gyre_config_desc *desc)
 {
     static const char *const none[] = {NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of allocations, newest first. No locks: its owner is the only user. */
+/* Implements the pool of pool.h as a list of allocations, newest first. No locks: the pool's owner is its only user. */
 #include "core/config/pool.h"
 
 #include <stdarg.h>

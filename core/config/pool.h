@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts and arrays that live and die together: a configuration keeps all that it is made of in one pool.
+ * Allocates texts and arrays that are freed together. A configuration keeps all its memory in one pool.
  *
- * One that runs out of memory remembers it, so that a caller may check once at the end (`exhausted`).
- * Threads: one at a time.
+ * A pool that runs out of memory sets `exhausted`, so that a caller may check once at the end. Threads: one at a time.
  */
 #ifndef GYRE_CORE_CONFIG_POOL_H
 #define GYRE_CORE_CONFIG_POOL_H
@@ -18,18 +17,18 @@ struct gyre_pool {
     bool exhausted;
 };
 
-/** EXHAUSTED, with the sentence for it: what to return where a pool gave NULL. */
+/** Sets the error for a caller that got NULL from a pool, and returns EXHAUSTED. */
 gyre_status gyre_pool_no_memory(void);
 
-/** Room for `size` bytes, not cleared; NULL without memory. Lives until the pool's finish. */
+/** Allocates `size` bytes, not cleared; NULL without memory. They live until gyre_pool_finish. */
 char *gyre_pool_take(struct gyre_pool *pool, size_t size);
-/** A copy of `length` bytes, NUL-terminated; NULL without memory. */
+/** Copies `length` bytes and puts a NUL behind them; NULL without memory. */
 char *gyre_pool_copy(struct gyre_pool *pool, const char *text, size_t length);
-/** A formatted text; NULL without memory. */
+/** Formats a text into the pool; NULL without memory. */
 char *gyre_pool_format(struct gyre_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /**
- * An array with room for one more item behind its first `count`, which are kept; it may have moved. It grows
- * by doubling, so call it before each append, from an array of NULL on. NULL without memory.
+ * Makes room for one more item in an array of `count` items, and returns the array, which may have moved. The array grows by
+ * doubling. Call this before each append; the first array is NULL. NULL without memory.
  */
 void *gyre_pool_grow(struct gyre_pool *pool, void *items, size_t count, size_t item_size);
 /** Frees every text and leaves an empty pool. A pool of zero bytes is an empty one. */

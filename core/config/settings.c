@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects settings: finds the row of each, checks its value, turns what nobody knows into warnings with the
- * nearest name. Used by one thread while a configuration is loaded; allocates from the pool only.
+ * Collects the settings of all layers (settings.h): finds each key's row in the table, checks the value, and turns unknown
+ * keys and sections into warnings with the nearest known name. Used by one thread while a configuration is loaded.
+ * Allocates from the pool only.
  */
 #include "core/config/settings.h"
 
@@ -43,7 +44,7 @@ static gyre_status setting_append(struct gyre_settings *settings, const struct g
     return GYRE_OK;
 }
 
-/* "queue.orders" -> kind and name; false when there is no such kind, or a name is missing or too many. */
+/* Splits "queue.orders" into kind and name. False when there is no such kind, or the name is missing, or [gyre] has one. */
 static bool split_section(const char *section, enum gyre_section_kind *kind, const char **name)
 {
     const char *dot = strchr(section, '.');
@@ -76,11 +77,11 @@ static gyre_status warn_section(struct gyre_settings *settings, const char *sect
                               section, near, plain ? "" : ".", plain ? "" : name);
 }
 
-/* The keys that a section may have: those of the table, then those that its backend introduced. */
+/* Lists the keys that a section may have: the keys of the table, then the keys that its backend introduced. */
 static size_t known_keys(const struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                          const char *names[NAMES_MAX]);
 
-/* An environment variable with single underscores between kind, name and key: how it is spelled. */
+/* Writes how an environment variable must be spelled that has single underscores between kind, name and key. */
 static bool spell_variable(const char *key, const char *origin, char *text, size_t size)
 {
     static const char *const kinds[] = {"backend_", "kernel_", "queue_"};
@@ -121,7 +122,7 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
                               gyre_text_hint(key, names, count, hint));
 }
 
-/* Fills in text and number; the sentence of a wrong value gets its place in front. */
+/* Reads a value into the setting's text and number. The sentence about a wrong value begins with its place. */
 static gyre_status read_value(struct gyre_settings *settings, const struct gyre_source *source,
                               const char *section, const char *value, struct gyre_setting *setting)
 {
@@ -167,7 +168,7 @@ const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settin
     return best;
 }
 
-/* ---- keys that only a backend knows: whoever names its library may introduce them ---- */
+/* ---- keys that only a backend knows: the file that names the backend's library may introduce them ---- */
 
 static bool names_library(const struct gyre_settings *settings, int source, const char *backend)
 {
@@ -215,7 +216,7 @@ gyre_status gyre_settings_judge_backend_keys(struct gyre_settings *settings)
         struct gyre_setting *at = &settings->all[i];
         if (at->key && !at->row && !is_introduced(settings, at)) {
             status = warn_key(settings, at->kind, at->name, at->key, at->origin);
-            at->key = NULL; /* the section stays known */
+            at->key = NULL; /* the section itself stays known */
         }
     }
     return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The settings of all layers, checked, and the warnings about them, before it is decided which settings take effect.
+ * Collects the settings of all layers, checks them, and keeps warnings about them. effective.h then decides which settings
+ * take effect.
  *
- * Used while loading, by one thread. Everything lives in the pool.
+ * Used while loading, by one thread. All memory lives in the pool.
  */
 #ifndef GYRE_CORE_CONFIG_SETTINGS_H
 #define GYRE_CORE_CONFIG_SETTINGS_H
@@ -12,7 +13,7 @@
 #include "core/config/table.h"
 #include "core/config/value.h"
 
-/* The higher wins; within a layer, what was said later. */
+/* The layers, lowest first. A setting of a higher layer wins; within a layer, the later setting wins. */
 enum gyre_layer {
     GYRE_LAYER_VENDOR,
     GYRE_LAYER_SYSTEM,
@@ -24,7 +25,7 @@ enum gyre_layer {
     GYRE_LAYER_API
 };
 
-/** Somebody who says things: a file, the environment, a list of settings. */
+/** A source of settings: a file, the environment, or a list of settings. */
 struct gyre_source {
     enum gyre_layer layer;
     int number; /* tells sources apart */
@@ -33,12 +34,12 @@ struct gyre_source {
 
 struct gyre_setting {
     enum gyre_section_kind kind;
-    const char *name;   /* of the section; "" for [gyre] */
-    const char *key;    /* NULL: the section was opened, which makes its name known */
+    const char *name;   /* the section's name; "" for [gyre] */
+    const char *key;    /* NULL: a file opened the section, which makes its name known */
     const char *origin; /* "FILE:LINE", "environment NAME", ... */
     const char *text;
     int64_t number;
-    const struct gyre_config_row *row; /* NULL: no key of the table; then kind is BACKEND */
+    const struct gyre_config_row *row; /* NULL: the table has no such key; then kind is BACKEND */
     enum gyre_layer layer;
     int source;
 };
@@ -47,7 +48,7 @@ struct gyre_settings {
     struct gyre_pool *pool;
     struct gyre_folders folders;
     const char *const *environment;
-    int sources; /* handed out so far */
+    int sources; /* numbers given to sources so far */
     struct gyre_setting *all;
     size_t count;
     const char **warnings;
@@ -56,33 +57,33 @@ struct gyre_settings {
     size_t manifest_count;
 };
 
-/** Adds "key = value" of a section, or, with a key of NULL, the section itself. Unknown ones become a
+/** Adds "key = value" of a section, or, with a key of NULL, the section itself. An unknown key or section becomes a
  * warning. */
 gyre_status gyre_settings_add(struct gyre_settings *settings, const struct gyre_source *source,
                               const char *section, const char *key, const char *value, const char *origin);
-/** Keeps a sentence. */
+/** Adds a warning. */
 gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Drops the keys of backends that neither the table nor
- * the one who named the library knows, with a warning. */
+/** Drops settings of backends whose key is neither in the table nor introduced by the source that names the backend's
+ * library, with a warning. */
 gyre_status gyre_settings_judge_backend_keys(struct gyre_settings *settings);
 /** The setting that wins for exactly this section, or NULL. */
 const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settings,
                                               enum gyre_section_kind kind, const char *name, const char *key);
 
-/* The layers, in sources.c and dropins.c: */
+/* Readers of the layers, in sources.c and dropins.c: */
 gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *config_path);
 gyre_status gyre_sources_read_environment(struct gyre_settings *settings);
-/** `layer` is COMMAND_LINE or API; `list` may be NULL. */
+/** Reads a list of "section.key=value". `layer` is COMMAND_LINE or API; `list` may be NULL. */
 gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_layer layer,
                                    const char *const *list);
 /** Reads one file into the settings; NOT_FOUND when there is none. */
 gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_layer layer, const char *path);
-/** `path` exists, or may, and this user may not read it. */
+/** Whether this user may not read `path`, which exists or may exist. */
 bool gyre_sources_forbidden(const char *path);
 /** Warns that a file or folder of a usual place counts as absent, because this user may not read it. */
 gyre_status gyre_sources_pass_over(struct gyre_settings *settings, const char *path);
-/** Needs all other layers, which say where drop-ins are. */
+/** Reads the drop-ins. Called after all other layers are read, because they say where drop-ins are. */
 gyre_status gyre_dropins_read(struct gyre_settings *settings);
 
 #endif

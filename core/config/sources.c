@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads every layer except the drop-ins: files, environment, lists of settings. A file in a usual place may be absent; a file that
- * somebody named must be there. No locks: one thread loads.
+ * Reads every layer of settings except the drop-ins (dropins.c): files, environment, lists of settings. A file in a usual
+ * place may be absent; a file that --config or GYRE_CONFIG names must exist. No locks: one thread loads.
  */
 #include "core/config/settings.h"
 
@@ -26,7 +26,7 @@ static struct gyre_source new_source(struct gyre_settings *settings, enum gyre_l
 
 /* ---- files ---- */
 
-/* The absolute folder that `path` is in. */
+/* The absolute path of the folder that contains `path`. */
 static const char *folder_of(const struct gyre_settings *settings, const char *path)
 {
     const char *slash = strrchr(path, '/'), *current = settings->folders.current;
@@ -70,7 +70,8 @@ gyre_status gyre_sources_pass_over(struct gyre_settings *settings, const char *p
         path, (unsigned)geteuid());
 }
 
-/* One that this user may not read is as good as absent: a process may run with the HOME of another user. */
+/* Reads a file in a usual place. A file that this user may not read counts as absent, because a process may run with the HOME
+ * of another user. */
 static gyre_status read_usual(struct gyre_settings *settings, enum gyre_layer layer, const char *path)
 {
     if (!path)
@@ -83,7 +84,7 @@ static gyre_status read_usual(struct gyre_settings *settings, enum gyre_layer la
     return forbidden ? gyre_sources_pass_over(settings, path) : GYRE_OK;
 }
 
-/* $XDG_CONFIG_DIRS: the last folder is the least important. */
+/* Reads the files in the folders of $XDG_CONFIG_DIRS, the last folder first, because it is the least important. */
 static gyre_status read_system_list(struct gyre_settings *settings)
 {
     const char *list = settings->folders.system_list;
@@ -157,7 +158,7 @@ static void lower_text(char *text)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* A name in capitals is meant in small letters; one with a small letter is meant as it stands. */
+/* Turns a name in capitals into small letters. A name with any small letter stays as it is. */
 static void lower_if_capitals(char *text)
 {
     for (const char *at = text; *at; at++)
@@ -166,8 +167,8 @@ static void lower_if_capitals(char *text)
     lower_text(text);
 }
 
-/* "KEY" is a key of [gyre]; "KIND__NAME__KEY" one of [kind.NAME]. `variable` is behind "GYRE_", and is
- * changed. */
+/* Adds the setting of an environment variable. `variable` is its name behind "GYRE_": "KEY" is a key of [gyre],
+ * "KIND__NAME__KEY" is a key of [kind.NAME]. Changes `variable`. */
 static gyre_status add_variable(struct gyre_settings *settings, const struct gyre_source *source,
                                 char *variable, const char *value, const char *origin)
 {
@@ -186,8 +187,8 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
     return section ? add_single(settings, source, section, key + 2, value, origin) : gyre_pool_no_memory();
 }
 
-/* Variables that are no settings: the name of a file,
- * and what only the project's own scripts and tests read. */
+/* Whether a variable is no setting: GYRE_CONFIG, which names a file, and variables that only the project's own scripts and
+ * tests read. */
 static bool is_reserved(const char *name, size_t length)
 {
     static const char *const reserved[] = {

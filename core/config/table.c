@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the configuration and how one is found. Constant data, no state. The words of a choice stand in
- * the order of the public enum they become: policy and queue idle count from 1 as in gyre.h, kernel idle from
- * 0 as in backend.h, log_level from 1. A key of a single backend stands here only for the backend that comes
- * with the core; the others introduce theirs in their drop-in.
+ * Lists all rows of the table of keys (table.h), and finds a row. Constant data, no state. The words of a choice stand in the
+ * order of the public enum that they become: policy and queue idle count from 1 as in gyre.h, kernel idle from 0 as in
+ * backend.h, log_level from 1. Of keys that a single backend has, only the keys of the core's own backend stand here; other
+ * backends introduce their keys in their drop-ins.
  */
 #include "core/config/table.h"
 

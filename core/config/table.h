@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of all configuration keys: one row is all that a key is (type, range, default, meaning).
+ * Defines the table of all configuration keys. A row describes a key: type, range, default, meaning.
  *
- * Checking, the reference page, typo hints and `gyre config` all read it; to add a key, add a row.
+ * The checks of values, the reference page, typo hints and `gyre config` all read this table. To add a key, add a row.
  * Constant data; any thread.
  */
 #ifndef GYRE_CORE_CONFIG_TABLE_H
@@ -26,7 +26,7 @@ enum gyre_value_type {
     GYRE_VALUE_SIZE,   /* bytes: a number with K, M, G, T or KiB, MiB, GiB, TiB (powers of 1024) */
     GYRE_VALUE_MS,     /* an integer in milliseconds */
     GYRE_VALUE_CHOICE, /* one of the words of `choices` */
-    GYRE_VALUE_TEXT,   /* anything, also nothing */
+    GYRE_VALUE_TEXT,   /* any text, or none */
     GYRE_VALUE_NAME,   /* letters, digits, '_', '-' and '.' */
     GYRE_VALUE_PATH,   /* "~/" is the home folder; relative: to the folder of the file that says it, else to
                           the current directory; "" stays "" */
@@ -39,12 +39,12 @@ enum { GYRE_CHOICES_MAX = 6 };
 struct gyre_config_row {
     enum gyre_section_kind kind;
     enum gyre_value_type type;
-    const char *backend; /* the only backend that has this key; NULL: any */
+    const char *backend; /* the only backend that has this key; NULL: every backend */
     const char *key;
-    int64_t min, max;                      /* of INT, POWER, SIZE, MS; `max` of PATH: its bytes, 0 for any */
-    const char *choices[GYRE_CHOICES_MAX]; /* of CHOICE; the rest NULL */
+    int64_t min, max; /* of INT, POWER, SIZE, MS; for PATH `max` limits its bytes, 0: any */
+    const char *choices[GYRE_CHOICES_MAX]; /* the words of a CHOICE; the rest NULL */
     const char *preset;                    /* the default; "@home", "@plugins", ... are found at run time */
-    const char *doc;                       /* what it does, in sentences */
+    const char *doc;                       /* what the key does, in sentences */
 };
 
 /** All rows, ordered by kind. */
@@ -52,10 +52,10 @@ const struct gyre_config_row *gyre_config_rows(size_t *count);
 /** The row of a key in a section of that kind and name, or NULL. */
 const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
                                                    const char *key);
-/** Whether a section of that name has this row's key.
- * `default` of the backends has no key of a single one. */
+/** Whether a section of that kind and name may have this row's key. [backend.default] has no key that only one backend
+ * knows. */
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name);
-/** "gyre", "backend", "kernel", "queue". */
+/** The word of a kind in section names: "gyre", "backend", "kernel", "queue". */
 const char *gyre_section_kind_word(enum gyre_section_kind kind);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads values by type. One function a type, each says only what is wrong; what was expected is put behind it
- * in one place. Numbers are read by hand, since strtoll accepts what nobody means (spaces, '+', octal,
- * "12abc").
+ * Reads the values of settings by type (value.h). Each type has a function that says only what is wrong; one place adds what
+ * was expected. Numbers are read without strtoll, because strtoll accepts text that is no plain number (spaces, '+',
+ * octal, "12abc").
  */
 #include "core/config/value.h"
 
@@ -20,7 +20,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Decimal digits with an optional '-'; *rest is behind them. */
+/* Reads decimal digits with an optional '-'; *rest is the text behind them. */
 static enum number_verdict read_digits(const char *text, int64_t *out, const char **rest)
 {
     bool negative = *text == '-';
@@ -68,7 +68,7 @@ static gyre_status read_integer(const struct gyre_config_row *row, const char *t
     return judge_number(row, verdict, rest, *out);
 }
 
-/* How many bits a unit shifts by; -1 when it is none. */
+/* How many bits a unit such as "KiB" shifts a number by; -1 when the text is no unit. */
 static int unit_shift(const char *unit)
 {
     static const struct {
@@ -141,7 +141,7 @@ static gyre_status read_name(const struct gyre_config_row *row, const char *text
     return value_wrong(row, *text ? "is not a name" : "is empty");
 }
 
-/* A number, or two with '-' between, ascending. */
+/* Reads one CPU number, or a range of two ascending numbers with '-' between. */
 static bool read_cpu_range(const char **at)
 {
     int64_t first, last;
@@ -203,7 +203,7 @@ static const char *resolve_path(const char *text, const struct gyre_value_place 
     return path;
 }
 
-/* Each part of a list that is separated by ':', put together again; an empty part is left out. */
+/* Makes each path of a ':'-separated list absolute. Empty paths are left out. */
 static const char *resolve_paths(const char *text, const struct gyre_value_place *place,
                                  struct gyre_pool *pool)
 {
@@ -224,7 +224,7 @@ static const char *resolve_paths(const char *text, const struct gyre_value_place
 
 enum tilde { TILDE_NONE, TILDE_HOME, TILDE_OF_SOMEBODY };
 
-/* Whether a path begins with "~", for the home folder, or with "~somebody", for nothing that Gyre knows. */
+/* Whether a path begins with "~" (the home folder), or with "~user", which Gyre does not resolve. */
 static enum tilde find_tilde(const struct gyre_config_row *row, const char *text)
 {
     enum tilde found = TILDE_NONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the text of a setting to a value of its row's type, or a reason why not.
+ * Reads the text of a setting as a value of its row's type, or says what is wrong.
  *
- * Pure but for the pool that keeps the resulting text; any thread that owns the pool.
+ * No state, except that the resulting text lives in a pool; any thread that owns the pool.
  */
 #ifndef GYRE_CORE_CONFIG_VALUE_H
 #define GYRE_CORE_CONFIG_VALUE_H
@@ -13,7 +13,7 @@
 
 /** The folders that relative paths and "~/" start from. */
 struct gyre_value_place {
-    const char *folder; /* absolute: of the file that says it, or the current directory */
+    const char *folder; /* absolute: the folder of the file with the setting, or the current directory */
     const char *home;   /* the user's home folder; NULL when unknown */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See admit.h. No locks; a stage may wait. */
+/* Admits requests: checks and converts them before they go into the ring (admit.h). Takes no lock; a stage may wait. */
 #include "core/queue/admit.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ bool gyre_queue_converts(const gyre_queue *queue, size_t size)
            (size != 0 && size == queue->forms.caller_request_size);
 }
 
-/* The stages change the copies of *count requests. A stage that fails holds nothing; the stages before it let go. */
+/* Lets the stages change the copies of *count requests. If a stage fails, it holds nothing, and the stages before it take
+ * back what they did. */
 static gyre_status stages_admit(gyre_queue *queue, void *copies, size_t *count, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
@@ -25,7 +26,7 @@ static gyre_status stages_admit(gyre_queue *queue, void *copies, size_t *count, 
     return status;
 }
 
-/* As gyre_queue_admit, for requests that look different in the ring. */
+/* As gyre_queue_admit, for requests that have another form in the ring. */
 static gyre_status requests_convert(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
                                     void **out)
 {
@@ -51,7 +52,7 @@ gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, 
                              void **converted)
 {
     if (gyre_queue_takes_nothing(queue) && requests->size <= sizeof(gyre_none)) {
-        requests->bytes = ""; /* the caller's may be NULL */
+        requests->bytes = ""; /* the caller's pointer may be NULL */
         requests->size = 0;
         return GYRE_OK;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See bells.h. Each look for sleepers pairs with a heavy barrier of the sleeper: see gyre/waiting.h. */
+/* Rings the bells of a queue (bells.h). Each look for sleepers pairs with a heavy barrier of the sleeper: see
+ * gyre/waiting.h. */
 #include "core/queue/bells.h"
 
 #include <limits.h>
@@ -30,9 +31,9 @@ void gyre_queue_ring_credit(gyre_queue *queue)
 {
     gyre_barrier_light(queue->ways.light_waits); /* pairs with the heavy barrier in wait.c */
     if (__builtin_expect(queue->stages.tell[0] != NULL, 0))
-        gyre_queue_tell_stages(queue); /* a sender that is held up may not have announced that it waits */
+        gyre_queue_tell_stages(queue); /* a sender that a stage holds up may not have announced its wait */
     if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) == 0, 1))
         return;
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
-    gyre_origins_tell(queue); /* a relay waits for room where it waits for everything else */
+    gyre_origins_tell(queue); /* a relay waits for room at the device's bell, as for everything else */
 }

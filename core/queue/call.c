@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls: request and reply in one, from any number of threads, beside senders and receivers of the same
- * queue.
+ * Makes calls (gyre_call): one function sends a request and waits for its reply. Any number of threads may call, beside
+ * senders and receivers of the same queue.
  *
  * The reply of index i is always in reply slot i, so a caller waits for its own slot and needs no table. Its mark keeps
  * receivers off the slot. When the caller took the reply, or gave up, a holder of the consumer lock steps over the slot
@@ -26,9 +26,9 @@
 #include "core/ring/express.h"
 
 /*
- * Leaves the slot to the thread that steps over it: this thread, unless another holds the lock. With the lock the mark
- * is one more word that it protects. Without the lock its holder has to see the mark, and looks for marks after it gave
- * the lock back: hence the full barrier of gyre_mark_set between the mark and the second try.
+ * Marks the slot, so that a holder of the consumer lock steps over it: this thread, if it gets the lock, else the thread that
+ * has the lock. That thread looks for marks after it has given the lock back. It must see this mark if this thread's second
+ * try fails, hence the full barrier of gyre_mark_set between the mark and the second try.
  */
 static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 {
@@ -44,7 +44,7 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
         gyre_queue_ring_credit(queue);
 }
 
-/* As send_call, which found no room or others that wait for it. */
+/* As send_call, when there was no room, or other senders wait for room. */
 __attribute__((noinline)) static gyre_status send_call_in_line(gyre_queue *queue,
                                                                const struct gyre_outgoing *request,
                                                                uint64_t *index, uint64_t deadline_ns)
@@ -93,14 +93,15 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
     return GYRE_OK;
 }
 
-/* Adds to the sentence of a call that ended with `status` which request it sent. */
+/* Adds the number of the call's request to the sentence of a call that ended with `status`. */
 static gyre_status add_unanswered(gyre_status status, uint64_t number)
 {
     return gyre_error_add(status, "request %llu was sent and not answered%s", (unsigned long long)number,
                           status == GYRE_TIMEOUT ? " in time" : "");
 }
 
-/* In a queue with levels: waits until the call's reply is in the ring, and says where; or gives the call up. */
+/* In a queue with levels (line.h): waits until the call's reply is in the ring, or gives the call up. *index: before, the
+ * call's ticket; after, the index of its slot. */
 static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
 {
     const uint64_t ticket = *index;
@@ -117,7 +118,7 @@ static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t dea
     return add_unanswered(status, ticket);
 }
 
-/* A call's request, and where its results go; completion and info may be NULL. */
+/* A call: its request, and the caller's places for the reply, the completion and the info. The latter two may be NULL. */
 struct exchange {
     struct gyre_outgoing request; /* one */
     void *reply;
@@ -130,7 +131,7 @@ static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct ex
 {
     const gyre_slot *slot = gyre_reply_slot(&queue->ring, index);
     uint32_t length;
-    if (__builtin_expect(queue->line != NULL, 0) || /* there completions have tickets */
+    if (__builtin_expect(queue->line != NULL, 0) || /* a completion needs the ticket */
         !gyre_reply_copy(queue, queue->ring.bytes, slot, exchange->reply, exchange->reply_size, &length))
         return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
                                      exchange->completion);
@@ -139,7 +140,7 @@ static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct ex
     return GYRE_OK;
 }
 
-/* Takes a reply that came by express. */
+/* Takes a reply out of the express lines (express.h). */
 static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
     const uint32_t quick = queue->ways.quick_reply_size;
@@ -155,14 +156,14 @@ static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct 
     return GYRE_OK;
 }
 
-/* Tells the caller which request stays unanswered; UINT64_MAX: it was not sent. */
+/* Tells the caller the index of its unanswered request; UINT64_MAX: the request was not sent. */
 static void tell_unanswered(const struct exchange *exchange, uint64_t index)
 {
     if (exchange->completion)
         *exchange->completion = (gyre_completion){.index = index};
 }
 
-/* The call of `index` was sent: takes its reply, or gives it up. */
+/* Waits for the reply to request `index`, which was sent, and takes it; or gives the call up. */
 static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange,
                               uint64_t deadline_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See check.h. No state. */
+/* Checks the requests and headers that callers give (check.h). No state. */
 #include "core/queue/check.h"
 
 #include <string.h>

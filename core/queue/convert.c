@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that are not in the ring as their callers have them: bytes in a wire form, which stand behind
- * their number there; types of which one side's has fields appended. No locks.
+ * Converts messages between their callers' form and the form in the ring (convert.h). In the ring, encoded bytes stand behind
+ * their number, and a message of a grown type has the kernel's fields. Only gyre_queue_settle_requests takes a lock.
  */
 #include "core/queue/convert.h"
 
@@ -78,7 +78,7 @@ static gyre_status requests_copy(const gyre_queue *queue, const unsigned char *f
 void gyre_queue_settle_requests(gyre_queue *queue,
                                 void (*settle)(const gyre_queue *queue, void *request, uint64_t length))
 {
-    gyre_producer_take(queue); /* a sender that holds it now is done before the caller looks at the ring */
+    gyre_producer_take(queue); /* so a send under way ends before the caller looks at the ring */
     __atomic_store_n(&queue->forms.settle, settle, __ATOMIC_RELEASE); /* pairs with gyre_queue_settles */
     gyre_producer_give(queue);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See cursor.h. No locks. */
+/* Waits at the cursor of a queue (cursor.h). No locks. */
 #include "core/queue/cursor.h"
 
 #include "core/base/error.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file descriptor for event loops: one thread a queue waits, as any receiver would, until a completion for
- * receivers is at the cursor, and makes an eventfd readable. Receivers make it unreadable when they leave nothing
- * behind. A caller's completion is none of theirs: the watcher waits until the caller has taken it.
+ * Implements gyre_queue_descriptor: a file descriptor for event loops. For each such queue, a watcher thread waits until a
+ * completion for receivers is at the cursor, and makes an eventfd readable. Receivers make it unreadable when they leave no
+ * completion behind. The reply to a call is not for receivers, so the watcher waits until the caller has taken it.
  *
  * State: watch->signalled is set by the watcher and cleared under the consumer lock
  * (watch_settle).
@@ -46,8 +46,8 @@ static void watch_signal(struct watch *watch)
     (void)written; /* an eventfd at 1 takes another write; nothing else can fail */
 }
 
-/* The end of a queue is for receivers too: they then get CLOSED or LOST. The sequence is read before the mark, as in
- * receive.c. */
+/* Whether a receiver finds something at the cursor: a completion for receivers, or the queue's end (CLOSED or LOST). The
+ * sequence is read before the mark, as in receive.c. */
 static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
 {
     return gyre_queue_lost(queue) || gyre_queue_closed(queue) ||
@@ -70,8 +70,8 @@ static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
            gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
 }
 
-/* A thread that steps over a caller's slot rings the bell for room; the device has already rung for the completions
- * behind that slot. */
+/* Waits until a look at the cursor is worthwhile. If a caller's slot is at the cursor, the wait is at the bell for room, which
+ * the thread that steps over the slot rings; the device has already rung for the completions behind it. */
 static gyre_status await_something(gyre_queue *queue)
 {
     const uint64_t cursor = gyre_received(queue);
@@ -87,7 +87,7 @@ static void *watch_queue(void *argument)
     gyre_queue *queue = watch->queue;
     while (!__atomic_load_n(&watch->leave, __ATOMIC_ACQUIRE)) {
         if (await_something(queue) == GYRE_OK) {
-            gyre_consumer_take(queue); /* no receiver empties the queue between this look and the signal */
+            gyre_consumer_take(queue); /* so no receiver empties the queue between the look and the signal */
             if (is_for_receivers(queue, queue->consumer.received))
                 watch_signal(watch);
             gyre_consumer_give(queue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a queue stops taking messages, for a while or for good, and what becomes of the messages that it holds then.
+ * Ends a queue, for a while or for good (end.h): refuses sends, ends waits, completes requests that no device will handle.
  *
- * Locks: the producer's while sends are shut out or its ring is completed; the consumer's to reopen.
+ * Locks: the producer's while sends are closed or the ring is completed; the consumer's to reopen.
  */
 #include "core/queue/end.h"
 
@@ -44,7 +44,7 @@ void gyre_queue_abandon(gyre_queue *queue)
 
 uint64_t gyre_queue_rewind(gyre_queue *queue)
 {
-    gyre_producer_take(queue); /* the attendant may be moving something */
+    gyre_producer_take(queue); /* the queue's attendant thread may be moving messages */
     if (queue->line)
         queue->line->begin(queue);
     const uint64_t next = gyre_queue_next_index(queue);
@@ -59,7 +59,7 @@ void gyre_queue_reopen(gyre_queue *queue)
     if (!queue->ways.many_threads ||
         queue->foreign.lent) /* a client's cursor is looked at without the lock */
         return;
-    gyre_consumer_take(queue); /* its descriptor, which told of the end, is not to be readable for nothing */
+    gyre_consumer_take(queue); /* giving it makes a descriptor that told of the end unreadable again */
     gyre_consumer_give(queue);
 }
 
@@ -77,7 +77,7 @@ static uint64_t complete_ring(gyre_queue *queue)
         if (gyre_reply_ready(&queue->ring, index))
             continue;
         gyre_outcome_unhandled(&queue->ring, index);
-        count += !(queue->line && queue->line->over(queue, index)); /* that one was counted */
+        count += !(queue->line && queue->line->over(queue, index)); /* such a request was counted before */
     }
     gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
     if (queue->foreign.lent)

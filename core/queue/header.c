@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of the setting `header`: see header.h. No state.
+ * Reads the words of the setting `header` (header.h). No state.
  */
 #include "core/queue/header.h"
 
@@ -23,7 +23,7 @@ struct field {
 #member, offsetof(gyre_header, member), sizeof(((gyre_header *)0)->member)                           \
     }
 
-/* In the order of the struct. */
+/* The fields of a gyre_header, in the order of the struct. */
 static const struct field fields[] = {
     FIELD(type),
     FIELD(priority),
@@ -37,7 +37,7 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* Words that take no bytes of a header, but ask for a kernel that tells its times. */
+/* Words that need no bytes of a header, but a kernel that tells when its handler began and ended. */
 static const char *const time_words[] = {"started", "finished"};
 
 uint32_t gyre_header_needed(const char *field)
@@ -76,7 +76,7 @@ static bool is_time(const char *word)
     return strcmp(word, time_words[0]) == 0 || strcmp(word, time_words[1]) == 0;
 }
 
-/* A size that stands alone; 0: the word is none. */
+/* The size that a word names; 0: the word is no size. */
 static uint32_t size_of(const char *word)
 {
     static const char *const sizes[] = {"16", "32", "48", "64"};
@@ -96,7 +96,7 @@ static gyre_status take_word(const char *word, struct gyre_header_plan *plan)
         return wrong_word(word);
     if (plan->size < wanted)
         plan->size = wanted;
-    if (plan->size == 0) /* times alone: there is something to ask for */
+    if (plan->size == 0) /* times alone */
         plan->size = QUARTER;
     return GYRE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See label.h. No locks. */
+/* Writes the label of a queue and sentences about it (label.h). No locks. */
 #include "core/queue/label.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues of other programs' clients: see lent.h. No locks; several threads may look at once, and the worst
- * that comes of it is that one of them is a little behind. Must not believe a number that the client can
- * write.
+ * Follows lent queues, whose clients are other programs (lent.h). No locks: several threads may look at once, and at worst
+ * one of them sees an older state. Must not believe a number that the client can write.
  */
 #include "core/queue/lent.h"
 
@@ -45,14 +44,14 @@ static uint64_t sequence_of(const gyre_slot *slot)
     return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
 }
 
-/* The slot of `index` says that a later request of the same slot was published, or answered. */
+/* Whether the `sequence` in the slot of `index` belongs to a later request that uses the same slot. */
 static bool is_lapped(const gyre_queue *queue, uint64_t sequence, uint64_t index)
 {
     return sequence > index + 1 && ((sequence - 1 - index) & queue->ring.mask) == 0;
 }
 
-/* The first index that is not known to be answered. An answer that has taken the slot of an earlier one tells
- * that the client had received that, and everything up to it. */
+/* The first index from `index` on that is not known to be answered. If a slot holds a later answer, the client has received
+ * the earlier answer in that slot, and all answers before it. */
 static uint64_t answered_end(const gyre_queue *queue, uint64_t index)
 {
     for (uint64_t looks = 0; looks < 2 * queue->ring.capacity; looks++) {
@@ -67,7 +66,8 @@ static uint64_t answered_end(const gyre_queue *queue, uint64_t index)
     return index;
 }
 
-/* A later request in the slot of one tells that this one was published, too: the client went on since `answered`. */
+/* The first index from `index` on, below `end`, that is not known to be published. If a slot holds a later request, the
+ * earlier request in that slot was published, too. */
 static uint64_t published_end(const gyre_queue *queue, uint64_t index, uint64_t end)
 {
     for (; index < end; index++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving out of turn: the reply with a certain correlation, or, where the queue's order is `any`, any reply that is
- * there. A completion that is taken before its turn is marked like a finished call, and the cursor steps over it.
+ * Receives out of turn (match.h): the reply with a certain correlation, or, in a queue whose order is `any`, any reply that
+ * is there. A completion that is taken before its turn is marked like a finished call, and the cursor steps over it.
  *
- * Lock: the consumer's while slots are read; the producer's, before it, while messages in front of the ring are;
- * neither across a wait.
+ * Locks: the consumer's while slots are read. The producer's, before it, while messages in front of the ring are read.
+ * Neither is held across a wait.
  */
 #include "core/queue/match.h"
 
@@ -20,7 +20,7 @@
 #include "core/queue/ticket.h"
 #include "core/queue/wait.h"
 
-/* The completions that a receiver takes. */
+/* Which completions a receiver takes: any, or those with a correlation. */
 struct wish {
     bool any;
     uint64_t correlation;
@@ -28,13 +28,13 @@ struct wish {
 
 /* Where a wanted message was when it could not be taken. */
 struct sighting {
-    bool peeking; /* nobody takes anything while somebody has views */
+    bool peeking; /* a peek is open, so no completion can be taken */
     bool in_ring, in_line;
-    uint64_t index;        /* in the ring */
-    uint64_t ticket, sent; /* in front of it, when that was the index that the ring would take next */
+    uint64_t index;        /* in_ring: the message's index */
+    uint64_t ticket, sent; /* in_line: the message's ticket, and the ring's next index at that time */
 };
 
-/* The correlation of a request under way; 0 where headers hold none. */
+/* The correlation in the header of request `index`; 0 when the queue's headers have no such field. */
 static uint64_t correlation_of(const struct gyre_ring *ring, uint64_t index)
 {
     uint64_t correlation = 0;
@@ -50,7 +50,7 @@ static bool match_is_wanted(const gyre_queue *queue, uint64_t index, const struc
            (wish->any || correlation_of(&queue->ring, index) == wish->correlation);
 }
 
-/* Finds the first wanted message under way; `ready`: only if its completion is there. Under the lock. */
+/* Finds the first wanted message in the ring; `ready`: only a message whose completion is there. Under the consumer lock. */
 static bool match_find(const gyre_queue *queue, const struct wish *wish, bool ready, uint64_t *index)
 {
     const uint64_t end = gyre_queue_next_index(queue);
@@ -60,7 +60,7 @@ static bool match_find(const gyre_queue *queue, const struct wish *wish, bool re
     return false;
 }
 
-/* Without the lock: whether a look under it is worth while. */
+/* Looks without the lock, so the answer is a hint whether a look under the lock is worthwhile. */
 int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
 {
     const bool over = gyre_queue_closed(queue) && !gyre_line_waits(queue);
@@ -72,14 +72,14 @@ int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
     return over && first >= end ? -1 : 0;
 }
 
-/* Under the lock. Memory that the message held besides its slot is given back when the cursor passes the slot, as for a
- * call. */
+/* Takes the completion of request `index`. Under the consumer lock. As for a call, memory that the message holds besides its
+ * slot is given back when the cursor passes the slot. */
 static gyre_status match_take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                               gyre_completion *completion, gyre_message_info *info)
 {
     gyre_status status = gyre_queue_read_reply(queue, index, reply, size, completion);
     if (status == GYRE_INVALID || status == GYRE_INTERNAL)
-        return status; /* it is not consumed */
+        return status; /* the completion stays in its slot */
     gyre_replies_taken(queue, index, index + 1);
     if (info)
         gyre_reply_tell(queue, index, info);
@@ -98,8 +98,8 @@ static gyre_status match_tell_none(const gyre_queue *queue, const struct wish *w
 }
 
 /*
- * A condition for a message that was in front of the ring: it was answered, or another receiver took it. If it has
- * entered the ring, it lies at or behind `sent`, the ring's end when it was still outside.
+ * A condition for a message that was in the line in front of the ring: the message was answered, or another receiver took
+ * it. If the message has entered the ring, its index is at least `sent`, the ring's next index when it was still outside.
  */
 static int wait_line(const gyre_queue *queue, uint64_t argument)
 {
@@ -110,7 +110,7 @@ static int wait_line(const gyre_queue *queue, uint64_t argument)
     return gyre_received(queue) > seen->sent;
 }
 
-/* The condition to wait for before another look is worth while. */
+/* The condition to wait for before the next look at the ring. */
 struct awaited {
     gyre_wait_condition condition;
     uint64_t argument;
@@ -129,7 +129,7 @@ static struct awaited match_awaited(const gyre_queue *queue, const struct wish *
     return (struct awaited){wait_line, (uint64_t)(uintptr_t)seen, GYRE_BELL_DEVICE};
 }
 
-/* Why nothing was received in time, where the wait did not know. */
+/* Sets the sentence that says why no message was received in time, if the wait itself does not know the reason. */
 static gyre_status match_explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
@@ -159,12 +159,12 @@ static gyre_status match_wait(gyre_queue *queue, const struct wish *wish, const 
                          gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
 }
 
-/* Finds the wanted message in front of the ring. To be called before the look at the ring: a message that is in neither
- * is nowhere. */
+/* Finds the wanted message in the line in front of the ring. Called before the look at the ring, because a message moves only
+ * from the line to the ring: a message that both looks miss is not under way. */
 static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
 {
     queue->line->move(queue);
-    seen->sent = gyre_queue_next_index(queue); /* before the look: it will come in behind that */
+    seen->sent = gyre_queue_next_index(queue); /* before the look: the message will enter at or behind it */
     seen->in_line = !wish->any && queue->line->find(queue, wish->correlation, &seen->ticket);
 }
 

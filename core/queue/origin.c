@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Origins of requests: see origin.h. Written by senders under the producer's lock, before the request is
- * published; read by the journal, which a sender cannot overtake by more than the queue's capacity.
+ * Notes the origins of requests (origin.h). A sender writes an origin under the producer's lock, before the request is
+ * published. The journal reads it later; a sender is never ahead of the journal by more than the queue's capacity.
  */
 #include "core/queue/origin.h"
 
@@ -25,7 +25,7 @@ gyre_status gyre_origins_create(gyre_queue *queue)
     struct gyre_queue_origin *none = NULL;
     if (!__atomic_compare_exchange_n(&queue->foreign.origins, &none, origins, false, __ATOMIC_RELEASE,
                                      __ATOMIC_ACQUIRE))
-        free(origins); /* two clients came at once */
+        free(origins); /* another thread made them at the same time */
     return GYRE_OK;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving in place: views of completions in the order of the sends, until they are released.
+ * Receives in place (gyre_peek): gives views of completions, in the order of the sends, until the receiver releases them.
  *
- * Locks: consumer.lock while slots are read; between a peek and its release a flag keeps other receivers off, and nothing
- * is held.
+ * Locks: consumer.lock while slots are read. Between a peek and its release no lock is held; a flag keeps other receivers
+ * off.
  */
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -16,10 +16,9 @@
 #include "core/ring/outcome.h"
 
 /*
- * How many replies ahead a receiver prefetches lines. A receiver that takes many replies at once, and found as many the
- * last time, does so because lines that another processor or a device wrote are far away, and a processor waits for
- * only a few lines at a time. 0: few replies are expected, and lines that are still to be written are left where they
- * are.
+ * How many replies ahead a receiver prefetches cache lines. A receiver that asks for many replies, and found many the last
+ * time, prefetches, because lines that another processor or a device wrote are far away, and a processor waits for only a
+ * few lines at a time. 0: few replies are expected, and a prefetch would take lines away that are still to be written.
  */
 static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
 {
@@ -28,8 +27,8 @@ static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
                                                             : 0;
 }
 
-/* Turns a view of a message with an unknown outcome into a failure. `readable`: bytes that may be read of a slot whose
- * length is wrong. */
+/* Makes a view show a failure, because the device wrote an unknown outcome or a wrong length. `readable`: how many bytes of
+ * such a slot may be read. */
 static void view_show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t readable)
 {
     if (gyre_outcome_is_known((uint32_t)view->outcome))
@@ -40,8 +39,8 @@ static void view_show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t read
     view->length = sizeof(gyre_failure) <= queue->ring.reply_size ? (uint32_t)sizeof(gyre_failure) : readable;
 }
 
-/* For a queue with a line: puts tickets into the views, and the outcomes that stages changed when they looked at
- * failures. */
+/* For a queue with a line (line.h): puts the tickets of messages into the views, and the outcomes that stages changed when
+ * they looked at failures. */
 static void views_show_tickets(const gyre_queue *queue, gyre_view *views, uint64_t first, size_t found)
 {
     for (size_t i = 0; i < found; i++) {
@@ -94,7 +93,7 @@ static size_t views_make(gyre_queue *queue, gyre_view *views, size_t most)
             views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
     queue->consumer.peeked = found;
     gyre_peeking_set(queue, found > 0);
-    /* a dropped message sets the same bit, which costs one look more */
+    /* a dropped message sets the same bit, which only costs one more look */
     queue->consumer.failures = odd || (outcomes & (GYRE_OUTCOME_FAILED - GYRE_OUTCOME_REPLY)) != 0;
     if (__builtin_expect(queue->consumer.failures, 0))
         gyre_failures_show(queue, first, first + found);

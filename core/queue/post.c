@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending on queues that do something with a message before it is in the ring: queues that remember ids, and queues
- * with levels. One message at a time.
+ * Sends on queues that check or keep a message before it enters the ring (post.h): queues that remember ids, and queues with
+ * levels. One message at a time.
  *
  * Lock: the producer's; never across a wait.
  */
@@ -26,7 +26,7 @@ static gyre_status tell_duplicate(gyre_queue *queue, uint64_t id)
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)id);
 }
 
-/* Under the lock. */
+/* Puts one request into the line or the ring, unless its id is known. Under the producer lock. */
 static enum outcome request_post(gyre_queue *queue, const void *request, size_t size,
                                  const gyre_header *header, enum gyre_mark mark, uint64_t *index)
 {
@@ -82,7 +82,7 @@ static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, st
     for (sent->count = 0; status == GYRE_OK && sent->count < requests.count;
          sent->count += status == GYRE_OK) {
         uint64_t index = 0;
-        /* as in a batch of other queues: only the first one waits */
+        /* as in batches of other queues, only the first request waits for room */
         status = gyre_queue_post(queue, &requests, GYRE_MARK_SEND, &index,
                                  sent->count ? GYRE_NO_WAIT : deadline_ns, &inside);
         if (sent->count == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See put.h. Lock: the producer's. */
+/* Puts requests into the ring by copy (put.h). Lock: the producer's. */
 #include "core/queue/put.h"
 
 #include "core/queue/stage.h"
@@ -61,8 +61,8 @@ __attribute__((noinline)) static uint64_t put_others(gyre_queue *queue, const st
                                      : gyre_put_with(queue, requests, mark, false);
 }
 
-/* The commonest case has a function of its own, because a function with loops saves many registers before it does
- * anything. */
+/* The commonest case, one request without a tail, is tested first and handled without loops, because a function with loops
+ * saves many registers before it does anything. */
 uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark)
 {
     const bool lone = requests->count == 1 && !queue->ring.request_least && !requests->headers;
@@ -84,7 +84,7 @@ static bool grant_one(gyre_queue *queue, const struct gyre_outgoing *request)
     return granted != 0;
 }
 
-/* A message that has a place of its own in the ring of bytes is not copied: it counts as empty. */
+/* In a bridged queue (messages stored back to back) the message is not copied and counts as empty. */
 uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing *request,
                                    enum gyre_mark mark, void (*before)(gyre_queue *queue, uint64_t index))
 {
