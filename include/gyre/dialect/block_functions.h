@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The block functions by the names that kernel.h lists: the dialect's own, plus the place of the call.
- * Included by the dialects, which define GYRE_PLACE_ as what tells one barrier from another.
+ * The block functions under the names that kernel.h lists. Each calls the dialect's own function and adds the place of
+ * the call. The dialects include this file and define GYRE_PLACE_, which distinguishes one barrier from another.
  */
 #ifndef GYRE_DIALECT_BLOCK_FUNCTIONS_H
 #define GYRE_DIALECT_BLOCK_FUNCTIONS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The members that an entry of a list of buffers declares, and the text that tells of them: the same in every dialect.
- * Included by c11.h and device.h, once GYRE_GLOBAL and GYRE_HELPER are known; each of them then defines GYRE_BUFFERS.
+ * The members that an entry of a list of buffers declares, and the text that describes them: the same in every
+ * dialect. c11.h and device.h include it after they define GYRE_GLOBAL and GYRE_HELPER; each of the two then defines
+ * GYRE_BUFFERS.
  */
 #ifndef GYRE_DIALECT_BUFFERS_H
 #define GYRE_DIALECT_BUFFERS_H
@@ -15,7 +16,7 @@
 #define GYRE_BUFFER_IN_TEXT_(type, name)    GYRE_TEXT_(in type name;)
 #define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
 
-/* The same buffers as a handler sees them that may only read them (GYRE_QUERY). */
+/* The buffers as a handler sees them that may only read them (GYRE_QUERY). */
 #define GYRE_BUFFER_SEE_(type, name)                                                                         \
     gyre_its_seen_->name = gyre_its_buffers_->name;                                                          \
     gyre_its_seen_->name##_count = gyre_its_buffers_->name##_count;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dialect as C11: kernels on the CPU backend. Included by kernel.h.
+ * The dialect as C11: compiles kernels for the CPU backend. Included by kernel.h. The functions that handlers call are
+ * in c11_functions.h.
  *
- * GYRE_KERNEL and its kin declare the handler, a runner that feeds it from a ring, and a descriptor in the
- * section "gyre_kernels", which the generated unit exports.
+ * GYRE_KERNEL and the other declarations of kernel.h expand to the handler, a runner that feeds the handler from a
+ * ring, and a descriptor in the section "gyre_kernels", which the generated unit exports.
  */
 #ifndef GYRE_DIALECT_C11_H
 #define GYRE_DIALECT_C11_H
@@ -13,10 +14,10 @@
 
 #include "gyre/dialect/cpu_module.h"
 
-/* Numbers of compilers for Linux in place of names that are free on devices. */
+/* Compilers for Linux define these names as numbers; on devices a kernel may use the names. */
 #undef linux
 #undef unix
-/* Likewise macros of <math.h> that stand for nothing that a kernel could call. */
+/* <math.h> defines these names as macros that no kernel could call. */
 #undef FP_NAN
 #undef FP_INFINITE
 #undef FP_ZERO
@@ -29,8 +30,8 @@
 #undef math_errhandling
 
 /*
- * The check stage compiles this file with address spaces (clang only), so that a qualifier that OpenCL needs
- * is missed on every backend, not only there.
+ * The check stage compiles this file with address spaces (clang only): so a missing qualifier that OpenCL needs is an
+ * error on every backend.
  */
 #ifdef GYRE_CHECK
 #define GYRE_GLOBAL   __attribute__((__address_space__(1)))
@@ -71,7 +72,7 @@
     static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
         LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};                                                      \
     GYRE_BUFFERS_SEEN_(name_, LIST_)
-/* The buffers of a migration (forms.h): GYRE_BUFFERS of the state before and the state after. */
+/* The buffers of a migration (forms.h): GYRE_BUFFERS of the old and of the new state. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
         GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
@@ -98,16 +99,16 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
 /* ---- messages of other programs ---- */
 
 /*
- * The ring of a foreign queue can be written by another program at any time. A request is copied once, and the copy is
- * checked, handled and sealed; a reply is built beside the ring. Without the barrier, or a volatile load, the compiler
- * may load from the ring again where the copy is meant.
+ * Another program can write the ring of a foreign queue at any time. So a request is copied once, and the copy is
+ * checked, handled and sealed; a reply is built beside the ring. Without this barrier, or a volatile load, the
+ * compiler may load from the ring again where the copy is meant.
  */
 #define GYRE_TAKEN_(copy_) __asm__ volatile("" : : "r"(copy_) : "memory")
 
 /*
- * A payload that shares a line with its header, in the widest pieces that handlers are compiled to. A processor hands a
- * store to a later load only if the load is not wider; otherwise the load waits until the store, and the reply before
- * it, have reached the cache, which halves a stream.
+ * Moves a payload that shares a line with its header, in the widest pieces that handlers are compiled to. A processor
+ * hands a store to a later load only if the load is not wider. Otherwise the load waits until the store, and the reply
+ * before it, have reached the cache, which halves the rate of a stream.
  */
 typedef gyre_u64 gyre_wide_ __attribute__((vector_size(32), aligned(16), may_alias));
 typedef gyre_u64 gyre_last_ __attribute__((vector_size(16), aligned(16), may_alias));
@@ -121,7 +122,10 @@ typedef union gyre_small_ {
     unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
 } gyre_small_;
 
-/* Clears the bytes that an earlier and longer request, perhaps another client's, left behind this one. */
+/*
+ * Copies a large request, and clears the bytes that an earlier and longer request, perhaps another client's, left
+ * behind it.
+ */
 static __attribute__((noinline, unused)) const void *gyre_take_large_(gyre_cpu_stage *stage,
                                                                       const gyre_slot *in, gyre_u32 length)
 {
@@ -133,7 +137,10 @@ static __attribute__((noinline, unused)) const void *gyre_take_large_(gyre_cpu_s
     return stage->request;
 }
 
-/* The request's copy. A request that is too long is copied up to the size of its type, because it is refused anyway. */
+/*
+ * Copies the request. A request that is too long is copied up to the size of its type, because it will be refused
+ * anyway.
+ */
 GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_slot *in, gyre_u32 length,
                                             const gyre_cpu_sizes *sizes, gyre_small_ *small)
 {
@@ -145,7 +152,7 @@ GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_sl
     return small->bytes;
 }
 
-/* Where the reply is built. Items in the tail of a reply become zero when they are made (gyre_zero_). */
+/* Returns where the reply is built. Items in the tail of a reply become zero when they are made (gyre_zero_). */
 GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, const gyre_cpu_sizes *sizes,
                                      gyre_u32 foreign, gyre_small_ *small)
 {
@@ -153,15 +160,18 @@ GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, co
     if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD) {
         reply = small->bytes;
         for (gyre_u32 i = 0; i < GYRE_SLOT_SMALL_PAYLOAD / 8; i++)
-            small->aligned[i] = 0; /* in registers: a memset of memory halved gcc 13's streams */
+            /* in registers: a memset of memory halved the rate of streams with gcc 13 */
+            small->aligned[i] = 0;
     } else if (sizes->reply == sizes->reply_least) {
         memset(reply, 0, sizes->reply);
     }
     return reply;
 }
 
-/* When the first word is no length, the reply is as long as its type; its tail, where other clients' bytes may be, is
- * cleared. */
+/*
+ * Copies a large reply to its slot. When the reply's first word is no length, the reply is as long as its type; its
+ * tail, where other clients' bytes may be, is cleared.
+ */
 static __attribute__((noinline, unused)) void gyre_give_large_(const gyre_cpu_run *run, gyre_slot *out,
                                                                const gyre_cpu_sizes *sizes,
                                                                unsigned char *reply, gyre_u32 length)
@@ -172,14 +182,17 @@ static __attribute__((noinline, unused)) void gyre_give_large_(const gyre_cpu_ru
         memcpy(out + 1, reply, length);
 }
 
-/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others do not even ask. */
+/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; other kernels do not even test for them. */
 #ifndef GYRE_SEALED
 #define GYRE_SEALED 0
 #endif
 #if GYRE_SEALED
 #include "gyre/checksum.h"
 
-/* Whether the request has its sender's seal; a request of a wrong length is refused for its length. */
+/*
+ * Whether the request has its sender's seal (checksum). A request of a wrong length passes here, because it is refused
+ * for its length.
+ */
 GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, gyre_u64 index, const unsigned char *header,
                                   const void *request, gyre_u32 length, const gyre_cpu_sizes *sizes)
 {
@@ -188,7 +201,7 @@ GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, gyre_u64 index, const
     return gyre_seal_of(header, run->header_size, request, length) == run->request_seals[index & run->mask];
 }
 
-/* Before the reply is published. */
+/* Stores the reply's checksum, before the reply is published. */
 GYRE_INLINE_ void gyre_seal_reply_(const gyre_cpu_run *run, gyre_u64 index, const void *reply,
                                    gyre_u32 length)
 {
@@ -208,7 +221,9 @@ GYRE_INLINE_ void gyre_fail_request_(gyre_cpu_run *run, gyre_slot *out, gyre_i32
     run->failed++;
 }
 
-/* A small reply is copied in one go; a large one of this program was built in its slot. */
+/*
+ * Moves a reply to its slot: a small reply is copied in one go; a large reply to this program was built in its slot.
+ */
 GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre_slot *out,
                                    const gyre_cpu_sizes *sizes, gyre_u32 foreign, void *reply)
 {
@@ -224,9 +239,9 @@ GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre
 }
 
 /*
- * Completes request `index` in `out`, except for the sequence. A small reply is built beside the ring and copied in one
- * go, because the client polls its line and would take the line away between two stores of the handler. `header`: the
- * request's, where kernels see one. `foreign`: the run's, or the constant 0.
+ * Completes request `index` in `out`, except for the sequence. A small reply is built beside the ring and copied in
+ * one go: otherwise the client, which polls the reply's cache line, would take the line away between two stores of the
+ * handler. `header`: the request's header, in kernels that see one. `foreign`: the run's, or the constant 0.
  */
 GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_slot *in, gyre_slot *out,
                                  const unsigned char *header, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
@@ -236,7 +251,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     gyre_small_ asked, given;
     const void *request = in + 1;
     void *reply = sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)given.bytes : (void *)(out + 1);
-    /* atomic: the client takes a request back by giving it a length that no message has */
+    /* atomic: a client takes its request back by storing a length that no message has */
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
     if (foreign) {
         if (foreign & GYRE_FOREIGN_RING)
@@ -249,7 +264,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     }
     const gyre_u32 said = *(const gyre_u32 *)request;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
-        if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
+        if (in->info == GYRE_REQUEST_ANSWERED) /* answered by a worker that died since */
             return;
         gyre_fail_request_(run, out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return;
@@ -268,17 +283,17 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     }
 }
 
-/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; others do not even ask. */
+/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; other kernels do not even test for it. */
 #ifndef GYRE_TIMED
 #define GYRE_TIMED 0
 #endif
 
-/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others do not even ask. */
+/* Headers are for kernels that are compiled with GYRE_HEADED = 1; other kernels do not even test for them. */
 #ifndef GYRE_HEADED
 #define GYRE_HEADED 0
 #endif
 
-/* Before the completion is published: the client looks for it afterwards. */
+/* Stores the times of a message, before its completion is published: the client reads them afterwards. */
 GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 started_ns)
 {
     gyre_stamp *stamp = run->stamps + (index & run->mask);
@@ -288,8 +303,10 @@ GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 starte
     __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
 }
 
-/* The header of request `index`, for seals and handlers: a copy if another program can write the header, else the
- * header itself. */
+/*
+ * Returns the header of request `index`, for seals and handlers: a copy if another program can write the header,
+ * otherwise the header itself.
+ */
 GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyre_u64 index, gyre_u32 foreign,
                                                     gyre_header *copy)
 {
@@ -301,8 +318,10 @@ GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyr
     return (const unsigned char *)copy;
 }
 
-/* `foreign`: the run's, or the constant 0, with which the compiler keeps only the parts of the loop that the program's
- * own messages need. */
+/*
+ * Runs the handler for consecutive requests of a ring. `foreign` is the run's, or the constant 0, with which the
+ * compiler keeps only the parts of the loop that the program's own messages need.
+ */
 GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
                                    gyre_cpu_handle handle)
 {
@@ -336,7 +355,9 @@ GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *size
         }
         /* pairs with the client's acquire of the reply's sequence */
         __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);
-        /* relaxed: both only say "come back soon"; the host thread that set them waits with a barrier of its own */
+        /*
+         * relaxed: both words only say "come back soon"; the host thread that set them waits with a barrier of its own
+         */
         if (__atomic_load_n(run->command, __ATOMIC_RELAXED) != run->expected ||
             __atomic_load_n(&run->host->waiting, __ATOMIC_RELAXED))
             break;
@@ -399,7 +420,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         return gyre_run_(gyre_its_run_, &gyre_its_sizes_, GYRE_CALLS_(name_));                               \
     }
 
-/* gyre_none has a byte in C, and stands for no scratch at all. */
+/* The size of the scratch: 0 for gyre_none, which has a byte in C. */
 #define GYRE_SCRATCH_SIZE_(scratch_) _Generic((scratch_ *)0, gyre_none * : 0, default : sizeof(scratch_))
 
 #define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \
@@ -422,7 +443,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;
 
 #ifdef GYRE_CHECK
-/* names only messages: other types are refused by name */
+/* expects messages: a type that is no message is refused by its name */
 #define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     enum { gyre_messages_of_##name_ = gyre_size_##request_ | gyre_size_##reply_ | gyre_size_##state_ };
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
@@ -439,7 +460,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 #include "gyre/dialect/forms.h"
 
-#ifdef GYRE_CHECK /* tells the check stage that the file has queries */
+#ifdef GYRE_CHECK /* says to the check stage that the file has queries */
 #define GYRE_QUERY_MARK_(request_) enum { gyre_query_of_##request_ = 1 };
 #else
 #define GYRE_QUERY_MARK_(request_)                                                                           \

@@ -20,10 +20,11 @@ enum { GYRE_RANGES_ = 48, GYRE_RANGE_REPLY_ = 0, GYRE_RANGE_NAME_ = 48 };
 /* A range of memory that a handler may touch. */
 typedef struct gyre_range_ {
     const gyre_u8 *from, *end;
-    gyre_u64 item;       /* size of the items that an index counts */
-    const char *name;    /* NULL: not the handler's to index */
-    gyre_u32 length;     /* the name's length */
-    const gyre_u8 *copy; /* NULL, or where the items were copied to: then the range is the copy's */
+    gyre_u64 item;    /* size of the items that an index counts */
+    const char *name; /* NULL: the handler does not index this range */
+    gyre_u32 length;  /* the name's length */
+    /* NULL, or where the items were copied to: then the range is the range of the copy */
+    const gyre_u8 *copy;
 } gyre_range_;
 
 /* One call of a handler by one lane. */
@@ -31,24 +32,24 @@ typedef struct gyre_call_ {
     jmp_buf escape;
     gyre_context *context;
     const gyre_u8 *request, *request_end;
-    const gyre_u8 *frame; /* the handler's stack ends there */
+    const gyre_u8 *frame; /* the end of the handler's stack */
     gyre_u32 reply_least, reply_size;
-    int grows;   /* the reply has a tail: its range ends where the tail does */
-    int lenient; /* there are more ranges than there is room for */
+    int grows;   /* the reply has a tail: the reply's range ends where the tail ends */
+    int lenient; /* there are more ranges than the call has room for: unknown memory is allowed */
     gyre_u32 count, latest;
     gyre_range_ ranges[GYRE_RANGES_];
     gyre_range_
         made; /* the last part of the reply that is written through a pointer: behind it the reply ends */
 } gyre_call_;
 
-/* The call that runs in this thread; NULL between handlers, because the code that serves the ring is not checked. */
+/* The call that runs in this thread. NULL between handlers, because the code that serves the ring is not checked. */
 static _Thread_local gyre_call_ *gyre_call_now_;
 
-/* The file's own constants; the linker tells where they lie. */
+/* The file's own constants; the linker says where they lie. */
 extern const gyre_u8 __ehdr_start[] __attribute__((__visibility__("hidden")));
 extern const gyre_u8 _end[] __attribute__((__visibility__("hidden")));
 
-/* Not memcpy: clang's is below. */
+/* A copy without memcpy, because clang's memcpy is defined below. */
 GYRE_UNCHECKED_ static void *gyre_move_(void *to, const void *from, gyre_u64 size)
 {
     void *(*volatile const move)(void *, const void *, size_t) = memmove;
@@ -87,7 +88,7 @@ GYRE_UNCHECKED_ static int gyre_range_has_(const gyre_call_ *call, const gyre_ra
            at <= gyre_range_end_(call, range) - size;
 }
 
-/* Buffers by their names: `text` is "in f32 weights;inout u32 counts;". */
+/* Adds the ranges of buffers, with their names: `text` is "in f32 weights;inout u32 counts;". */
 GYRE_UNCHECKED_ static void gyre_ranges_of_buffers_(gyre_call_ *call, const gyre_binding *buffers,
                                                     const char *text, const gyre_type *const *types)
 {
@@ -125,7 +126,7 @@ __attribute__((__noreturn__)) GYRE_UNCHECKED_ static void gyre_refuse_(const gyr
     longjmp(call->escape, 1);
 }
 
-/* The range that an address belongs to rather than to others: the nearest. */
+/* Returns the nearest range: the range that an address most likely belongs to. */
 GYRE_UNCHECKED_ static const gyre_range_ *gyre_range_near_(const gyre_call_ *call, const gyre_u8 *at)
 {
     const gyre_range_ *nearest = 0;
@@ -156,7 +157,7 @@ gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, co
         const gyre_u32 length = range->length < sizeof name - 1 ? range->length : sizeof name - 1;
         gyre_move_(name, range->name, length);
         name[length] = 0;
-        if (at >= range->from && at < end) /* begins in it and ends behind it */
+        if (at >= range->from && at < end) /* the access begins in the range and ends behind it */
             at += size - 1;
         const gyre_i64 bytes = (gyre_i64)(at - range->from), item = (gyre_i64)range->item;
         fault.index = bytes < 0 ? -((-bytes + item - 1) / item) : bytes / item;
@@ -215,7 +216,7 @@ GYRE_UNCHECKED_ void __asan_handle_no_return(void)
 {
 }
 
-/* clang calls these for whole structs, without asking before. */
+/* clang calls these functions for copies of whole structs, without a check before. */
 #ifdef __clang__
 GYRE_UNCHECKED_ void *memcpy(void *to, const void *from, size_t size)
 {
@@ -225,7 +226,8 @@ GYRE_UNCHECKED_ void *memcpy(void *to, const void *from, size_t size)
 }
 GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 {
-    volatile gyre_u8 *at = (volatile gyre_u8 *)to; /* else the loop becomes a call of this function */
+    /* volatile: otherwise the loop becomes a call of this function */
+    volatile gyre_u8 *at = (volatile gyre_u8 *)to;
     gyre_access_(to, size, __builtin_return_address(0));
     for (size_t i = 0; i < size; i++)
         at[i] = (gyre_u8)byte;
@@ -233,14 +235,14 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 }
 #endif
 
-/* Atomic operations are functions of the dialect, which ask themselves. */
+/* Atomic operations are functions of the dialect, which check their address themselves. */
 #define GYRE_ATOMIC_INLINE_  static __attribute__((__noinline__)) GYRE_UNCHECKED_
 #define GYRE_TOUCH_(pointer) gyre_access_((pointer), sizeof *(pointer), __builtin_return_address(0))
 
-/* As compilers describe an array, an index, and where it is used. */
+/* How compilers describe an array, an index, and where the index is used. */
 typedef struct gyre_ubsan_type_ {
-    gyre_u16 kind, info; /* an integer's: its width's logarithm, and whether it is signed */
-    char name[1];        /* longer */
+    gyre_u16 kind, info; /* for an integer: the logarithm of its width, and whether it is signed */
+    char name[1];        /* in truth longer */
 } gyre_ubsan_type_;
 typedef struct gyre_ubsan_index_ {
     const char *file;
@@ -248,7 +250,7 @@ typedef struct gyre_ubsan_index_ {
     const gyre_ubsan_type_ *array, *index;
 } gyre_ubsan_index_;
 
-/* "'int [25]'": the number of items. */
+/* Returns the number of items in a type such as "'int [25]'". */
 GYRE_UNCHECKED_ static gyre_u64 gyre_ubsan_count_(const char *type)
 {
     gyre_u64 count = 0;
@@ -284,7 +286,10 @@ GYRE_UNCHECKED_ void __ubsan_handle_out_of_bounds(void *data, void *value)
 
 /* ---- calling handlers ---- */
 
-/* A waiting lane gives its thread to another lane, and checks then belong to that lane's call. */
+/*
+ * Waits at a barrier. A waiting lane gives its thread to another lane, and checks then belong to the other lane's
+ * call.
+ */
 #define GYRE_WAIT_(gyre, place) gyre_wait_checked_((gyre), (place))
 GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *place)
 {

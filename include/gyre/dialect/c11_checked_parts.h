@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of messages, and buffers that messages name, in kernels that are compiled with GYRE_CHECKED_INDICES = 1. Included at
- * the end of parts.h.
+ * Checks indices into parts of messages (items in the tail), and into buffers that messages name, in kernels that are
+ * compiled with GYRE_CHECKED_INDICES = 1. Included at the end of parts.h.
  *
- * Parts of a request lie back to back, so an index behind one would meet the next. The handler therefore gets a copy of
- * the items, with nothing around it; the request itself may not change while it runs.
+ * Parts of a request lie back to back, so an index behind one part would hit the next part. Therefore the handler gets
+ * a copy of the items, with no range around it. The request itself may not change while the handler runs.
  */
 #ifndef GYRE_DIALECT_C11_CHECKED_PARTS_H
 #define GYRE_DIALECT_C11_CHECKED_PARTS_H
 
-/* Bytes before and behind a copy that no range has. */
+/* Bytes before and after a copy that belong to no range. */
 enum { GYRE_MOAT_ = 4096 };
 
-/* Items that lie in a buffer, perhaps once more. */
+/* Adds the range of items that lie in a buffer; the same items may be added twice. */
 GYRE_LATE_ void gyre_range_open_(const void *items, gyre_u64 size, gyre_u64 item, const char *name)
 {
     gyre_call_ *call = gyre_call_now_;
@@ -23,7 +23,10 @@ GYRE_LATE_ void gyre_range_open_(const void *items, gyre_u64 size, gyre_u64 item
         call->lenient = 1;
 }
 
-/* The copy that the call has already, or NULL: it says where its items came from in the moat before it. */
+/*
+ * Returns the copy that the call has made of these items already, or NULL. The moat before a copy says where its items
+ * came from.
+ */
 GYRE_LATE_ const void *gyre_copy_find_(const gyre_call_ *call, const gyre_u8 *items, gyre_u64 size)
 {
     for (gyre_u32 i = 0; i < call->count; i++) {
@@ -87,7 +90,10 @@ GYRE_LATE_ void *gyre_writable_checked_(void *reply, gyre_part part, gyre_u64 it
 #define gyre_writable(type_, reply_, part_)                                                                  \
     ((type_ *)gyre_writable_checked_((reply_), (part_), sizeof(type_), #part_))
 
-/* gyre_get and gyre_set fail a message by themselves, and their handler goes on: they say more here. */
+/*
+ * Checks an index of gyre_get or gyre_set. The two fail a message by themselves, and their handler goes on; here the
+ * failure's text says more.
+ */
 GYRE_LATE_ gyre_u32 gyre_index_checked_(gyre_context *gyre, gyre_part part, gyre_u32 index, const char *name,
                                         const char *file, gyre_u32 line)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of kernel.h for handlers, as C11. Included by c11.h, the other half of the dialect.
+ * The functions of kernel.h for handlers, as C11. Included by c11.h, which is the other half of the dialect.
  *
- * Functions are macros where they need the place of the call, or any integer type behind the pointer.
+ * A function is a macro if it needs the place of the call, or accepts pointers to several integer types.
  */
 #ifndef GYRE_DIALECT_C11_FUNCTIONS_H
 #define GYRE_DIALECT_C11_FUNCTIONS_H
@@ -19,7 +19,7 @@ GYRE_INLINE_ gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, const cha
     return GYRE_FAILED;
 }
 
-/* The handler's own failure. A code that a handler may not use becomes a failure that says so. */
+/* Fails the message by the handler's wish. A code that a handler may not use becomes a failure that says so. */
 GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
 {
     if (code < 0)
@@ -27,7 +27,7 @@ GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char
     return gyre_fail_(gyre, code, text);
 }
 
-/* A returned value that is none of a handler's results is a failure, not a silent "no reply". */
+/* Checks what the handler returned: a value that is no handler's result is a failure, not a silent "no reply". */
 GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
@@ -35,7 +35,10 @@ GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
     return result;
 }
 
-/* `text` starts with a path of `path_length` bytes: its folders are left out, a failure's text is short. */
+/*
+ * Fails the message unless `holds`. `text` begins with a path of `path_length` bytes; its folders are left out,
+ * because a failure's text is short.
+ */
 GYRE_INLINE_ int gyre_assert_(gyre_context *gyre, int holds, const char *text, gyre_u64 path_length)
 {
     if (__builtin_expect(!holds, 0)) {
@@ -86,7 +89,10 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
 #define GYRE_HANDLES_INLINE_ GYRE_INLINE_
 #include "gyre/dialect/handles.h"
 
-/* Pairs with the core's release of the entry's id; the request that holds the handle was sent after it. */
+/*
+ * Reads an entry of the table of buffers. Pairs with the core's release of the entry's id; the request that holds the
+ * handle was sent after it.
+ */
 GYRE_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_control_handle *table, gyre_u32 slot)
 {
     const gyre_control_handle *there = &table[slot];
@@ -160,10 +166,9 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
 #define gyre_barrier(gyre) GYRE_WAIT_((gyre), GYRE_PLACE_)
 
 /*
- * Values meet in the block's cells; lane 0 folds them there, neighbours first, then pairs of pairs: the order
- * in which GPUs fold, so floating-point sums are equal on all backends. The cell after the last lane's
- * carries the result: nobody writes it again before all lanes have passed the next barrier, hence have read
- * it.
+ * Folds the values of all lanes in the block's cells. Lane 0 folds neighbours first, then pairs of pairs. GPUs fold in
+ * the same order, so floating-point sums are equal on all backends. The cell after the last lane's cell carries the
+ * result. It is written again only after all lanes have passed the next barrier, so after they have read it.
  */
 #define GYRE_BLOCK_FOLD_(name_, type_, combine_)                                                             \
     GYRE_INLINE_ gyre_##type_ name_(gyre_context *gyre, gyre_##type_ value, const char *place)               \
@@ -202,7 +207,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
         return value;                                                                                        \
     }
 
-/* Integers wrap, as in the other dialects. The minimum and the maximum of a number and a NaN are the number. */
+/* Integers wrap, as in the other dialects. The minimum (or maximum) of a number and a NaN is the number. */
 #define GYRE_SUM_(a, b)       ((a) + (b))
 #define GYRE_SUM_I32_(a, b)   ((gyre_u32)(a) + (gyre_u32)(b))
 #define GYRE_SUM_I64_(a, b)   ((gyre_u64)(a) + (gyre_u64)(b))
@@ -229,8 +234,7 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #ifdef GYRE_CHECK
 
-/* Only types matter to the check: the pointer must be to state,
- * buffers or scratch, and to one of four types. */
+/* The check looks at types only: the pointer must point to state, buffers or scratch, and to one of four types. */
 #define GYRE_CHECK_ATOMIC_(pointer)                                                                          \
     _Generic((pointer), GYRE_GLOBAL gyre_u32 *                                                               \
              : (pointer), GYRE_GLOBAL gyre_i32 *                                                             \
@@ -259,7 +263,10 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #else
 
-/* Relaxed throughout, because handlers order nothing by them: only the barrier and the end of the message order. */
+/*
+ * All atomics are relaxed, because handlers order nothing by them: only barriers and the end of the message order
+ * accesses.
+ */
 #define GYRE_ATOMIC_LOOP_(name_, type_, combine_)                                                            \
     GYRE_ATOMIC_INLINE_ gyre_##type_ name_##type_##_(gyre_##type_ *pointer, gyre_##type_ value)              \
     {                                                                                                        \
@@ -286,7 +293,7 @@ GYRE_ATOMIC_FUNCTIONS_(i32)
 GYRE_ATOMIC_FUNCTIONS_(u64)
 GYRE_ATOMIC_FUNCTIONS_(i64)
 
-/* The function for the pointer's type: one of four; the compiler refuses other types. */
+/* The function for the pointer's type, which is one of four; the compiler refuses other types. */
 #define GYRE_BY_TYPE_(pointer, name_)                                                                        \
     _Generic((pointer), gyre_u32 *                                                                           \
              : name_##u32_, gyre_i32 *                                                                       \

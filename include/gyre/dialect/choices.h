@@ -2,23 +2,29 @@
 /*
  * Kernels with a handler for each of several message types, in every dialect. Included by kernel.h.
  *
- * The kernel itself is one of the usual forms, for the messages of its protocol (GYRE_PROTOCOL); its handler
- * is generated here: it looks at the number of the type, checks that message as if it had come alone, and
- * calls the handler of its type.
+ * The kernel itself has one of the usual forms, for the messages of its protocol (GYRE_PROTOCOL). Its handler is
+ * generated here: it looks at the number of the type, checks the message inside as if it had come alone, and calls the
+ * handler of its type.
  */
 #ifndef GYRE_DIALECT_CHOICES_H
 #define GYRE_DIALECT_CHOICES_H
 
 #define GYRE_TYPE_TEXT_ "no handler for this type"
 
-/* The handlers stand behind the kernel, so that they know its state; it calls them through untyped ones. */
+/*
+ * Declares an untyped handler for a type. The typed handlers come after the kernel in the file, so that they know its
+ * state; the kernel calls them through the untyped handlers.
+ */
 #define GYRE_CHOICE_FORWARD_(request_, reply_)                                                               \
     GYRE_HELPER gyre_result gyre_takes_##request_(                                                           \
         const GYRE_GLOBAL request_ *gyre_its_request_, GYRE_GLOBAL reply_ *gyre_its_reply_,                  \
         GYRE_GLOBAL void *gyre_its_state_, GYRE_SHARED void *gyre_its_scratch_,                              \
         const void *gyre_its_buffers_, gyre_context *gyre_its_context_);
 
-/* Within the kernel's frame its parameters hide types of their names, so it names no type of the user's. */
+/*
+ * Calls the handler of one type. Within the kernel's function its parameters may hide the user's types, so this code
+ * names no type of the user's.
+ */
 #define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_, leave_)                                                \
     gyre_number_++;                                                                                          \
     if (gyre_chosen_ == gyre_number_) {                                                                      \
@@ -50,18 +56,23 @@
     }
 #define GYRE_CHOICE_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, (void)0, (void)0)
 #ifdef GYRE_DIALECT_OPENCL
-/* In a loop at a handler's end, PoCL 5 has lanes read that are beyond the loop, unless a barrier follows. */
+/*
+ * Lanes leave a handler together. In a loop at a handler's end, PoCL 5 lets lanes read what lies beyond the loop,
+ * unless a barrier follows.
+ */
 #define GYRE_CHOICE_LEAVE_ gyre_together_()
 #else
 #define GYRE_CHOICE_LEAVE_ (void)0
 #endif
-/* No lane writes into the reply before it is cleared. */
+/* The case of a block kernel: no lane writes into the reply before the reply is cleared. */
 #define GYRE_CHOICE_BLOCK_CASE_(request_, reply_)                                                            \
     GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre), GYRE_CHOICE_LEAVE_)
 #define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
 
-/* The body of the kernel's own handler. `case_`: the form's macro for one type; `writes_`: whether this lane writes the
- * reply. */
+/*
+ * The body of the kernel's generated handler. `case_` is the form's macro for one type. `writes_` says whether this
+ * lane writes the reply.
+ */
 #define GYRE_CHOICE_BODY_(LIST_, case_, scratch_, writes_)                                                   \
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
@@ -104,8 +115,9 @@
 #define GYRE_BLOCK_KERNEL_OF(name_, LIST_, scratch_)                                                         \
     GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, gyre_none, gyre_none)
 
-/* The handler of one type. Its parameters are those of any handler;
- * `state` and `buffers` are the kernel's. */
+/*
+ * Declares the handler of one type. Its parameters are those of any handler; `state` and `buffers` are the kernel's.
+ */
 #define GYRE_TYPED_HANDLER_(name_, request_, reply_)                                                         \
     GYRE_HELPER gyre_result gyre_typed_##request_(                                                           \
         const GYRE_GLOBAL request_ *request GYRE_UNUSED_, GYRE_GLOBAL reply_ *reply GYRE_UNUSED_,            \
@@ -127,8 +139,9 @@
     GYRE_TYPED_HANDLER_(name_, request_, reply_)
 
 /*
- * The handler of a type that asks and changes nothing: state and buffers can only be read. GYRE_QUERY_MARK_ is the dialect's,
- * and tells the backend, so that the core need neither keep such a request nor have it handled again from a checkpoint on.
+ * Declares the handler of a type that asks and changes nothing: it can only read state and buffers. The dialect's
+ * GYRE_QUERY_MARK_ reports the type to the backend, so that the core need not keep such a request in a journal, nor
+ * have it handled again from a checkpoint on.
  */
 #define GYRE_TYPED_QUERY_(name_, request_, reply_)                                                           \
     GYRE_HELPER gyre_result gyre_typed_##request_(                                                           \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serving queues whose messages are stored back to back, on the CPU; ring_layout.h has the layout. Included
- * by c11.h.
+ * Serves queues whose messages are stored back to back (bridged queues), on the CPU; ring_layout.h describes the
+ * layout. Included by c11.h.
  *
- * A reply is built where it will be read: at the end of the worker's track, which has room for the largest
- * one, or the request is not taken up yet.
+ * A reply is built where the client will read it: at the end of the worker's track (its part of the reply bytes). A
+ * request is taken up only when the track has room for the largest reply.
  */
 #ifndef GYRE_DIALECT_CPU_BRIDGE_H
 #define GYRE_DIALECT_CPU_BRIDGE_H
 
-/** The message of a slot; whatever place the slot names, the bytes lie inside the ring. */
+/** Returns the message of a slot. Whatever place the slot names, the returned bytes lie inside the ring. */
 GYRE_INLINE_ const void *gyre_bridged_request_(const gyre_cpu_bridge *bridge, const gyre_slot *in,
                                                gyre_u32 length)
 {
@@ -20,7 +20,7 @@ GYRE_INLINE_ const void *gyre_bridged_request_(const gyre_cpu_bridge *bridge, co
     return bridge->requests + GYRE_BRIDGE_AT(place.position, bridge->request_bytes);
 }
 
-/** Whether the track has room for a reply of `need` bytes; pairs with the client's release of the tail. */
+/** Whether the track has room for a reply of `need` bytes. Pairs with the client's release of the tail. */
 GYRE_INLINE_ int gyre_bridged_fits_(gyre_cpu_bridge *bridge, gyre_u64 need)
 {
     if (bridge->head + need - bridge->tail_seen > bridge->reply_bytes)
@@ -29,8 +29,8 @@ GYRE_INLINE_ int gyre_bridged_fits_(gyre_cpu_bridge *bridge, gyre_u64 need)
 }
 
 /**
- * Room for the reply to `index`, and its place; 0: none now. A full track may have to wait for this very request: then
- * the reply gets the spare place, because the reply that lay there was received.
+ * Returns room for the reply to `index`, and its place; NULL: there is no room now. A full track may have to wait for
+ * this very request. Then the reply gets the spare place, because the client has received the reply that lay there.
  */
 GYRE_INLINE_ void *gyre_bridged_room_(gyre_cpu_bridge *bridge, gyre_u64 index, gyre_u32 reply_size,
                                       gyre_place *place)
@@ -43,7 +43,7 @@ GYRE_INLINE_ void *gyre_bridged_room_(gyre_cpu_bridge *bridge, gyre_u64 index, g
     return __atomic_load_n(bridge->received, __ATOMIC_ACQUIRE) == index ? bridge->spare : 0;
 }
 
-/* The reply that the handler built: short ones go into the slot. */
+/* Ends a reply that the handler built: a short reply goes into the slot. */
 GYRE_INLINE_ void gyre_bridged_reply_(gyre_cpu_bridge *bridge, gyre_slot *out, const void *reply,
                                       const gyre_place *place, gyre_u32 length)
 {
@@ -60,20 +60,20 @@ GYRE_INLINE_ void gyre_bridged_reply_(gyre_cpu_bridge *bridge, gyre_slot *out, c
         bridge->head += GYRE_BRIDGE_UNITS(length);
 }
 
-/* As gyre_complete_. 0: there is no room for the reply. */
+/* Completes a request as gyre_complete_ does. Returns 0 when there is no room for the reply. */
 GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, gyre_slot *out,
                                         gyre_u64 index, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
     gyre_cpu_bridge *bridge = run->bridge;
     gyre_context *context = run->context;
-    /* once, and atomic, as in gyre_complete_: the client may take the request back now */
+    /* read once, and atomic, as in gyre_complete_: the client may take the request back now */
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
     const void *request = gyre_bridged_request_(bridge, in, length);
     gyre_place place = {0, 0, 0};
-    /* if its sender took the request back, its bytes belong to another request by now */
+    /* if the sender took the request back, its bytes belong to another request by now */
     const gyre_u32 said = length > sizes->request ? 0 : *(const gyre_u32 *)request;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
-        if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
+        if (in->info == GYRE_REQUEST_ANSWERED) /* answered by a worker that died since */
             return 1;
         gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         run->failed++;
@@ -98,7 +98,10 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
     return 1;
 }
 
-/* As gyre_run_, once a file and kernel: the handler is called, not copied in a second time. */
+/*
+ * Runs the handler as gyre_run_ does. It is one function for each kernel of a file: the handler is called, so that its
+ * code is not there twice.
+ */
 static __attribute__((noinline, unused)) gyre_u64
 gyre_run_bridged_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
@@ -129,7 +132,7 @@ gyre_run_bridged_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handl
         }
         /* pairs with the client's acquire of the reply's sequence */
         __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);
-        /* relaxed: both only say "come back soon" */
+        /* relaxed: both words only say "come back soon" */
         if (__atomic_load_n(run->command, __ATOMIC_RELAXED) != run->expected ||
             __atomic_load_n(&run->host->waiting, __ATOMIC_RELAXED))
             break;

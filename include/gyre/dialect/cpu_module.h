@@ -3,8 +3,7 @@
  * The interface between the CPU backend and a kernel file that was compiled for the CPU. Included by dialect/c11.h (so
  * by every kernel compiled as C11), by backends/cpu, and by other backends that load such files.
  *
- * Stability: none between versions; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache
- * key.
+ * Stability: none between versions; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache key.
  */
 #ifndef GYRE_DIALECT_CPU_MODULE_H
 #define GYRE_DIALECT_CPU_MODULE_H
@@ -18,13 +17,14 @@ struct gyre_context;
 
 /** The access that a handler compiled with checks was about to make. */
 typedef struct gyre_cpu_fault {
-    const char *file; /* NULL: `at` tells where */
+    const char *file; /* NULL: `at` says where the access is */
     const void *at;   /* an instruction of the handler */
-    const char *name; /* the indexed thing's; NULL: the source at file, line and column has it */
-    const char *type; /* an unnamed array's, as its compiler writes it */
+    /* the name of the indexed array or buffer; NULL: the source has it at file, line and column */
+    const char *name;
+    const char *type; /* the type of an unnamed array, as its compiler writes it */
     gyre_u32 line, column;
     gyre_i64 index;
-    gyre_u64 count; /* how many items it has */
+    gyre_u64 count; /* how many items the array or buffer has */
     gyre_i32 code;  /* GYRE_FAILURE_* */
 } gyre_cpu_fault;
 
@@ -47,11 +47,12 @@ typedef struct gyre_context {
     gyre_u32 failed;
     const char *fail_text;
     const gyre_cpu_services *services;
-    void *owner;                        /* the backend's */
+    void *owner;                        /* for the backend */
     const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
-    const unsigned char *header;        /* the current message's; NULL: it has none */
+    const unsigned char *header;        /* the current message's header; NULL: it has none */
     gyre_u32 header_size;
-    gyre_u32 foreign; /* not 0: the reply goes to another program, so bytes not written are zero */
+    /* not 0: the reply goes to another program, so bytes that the handler does not write are zero */
+    gyre_u32 foreign;
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -60,32 +61,32 @@ typedef struct gyre_binding {
     gyre_u64 count;
 } gyre_binding;
 
-/** One message, for any form. Returns an outcome. */
+/** Handles one message, in any form of kernel. Returns an outcome. */
 typedef int (*gyre_cpu_handle)(const void *request, void *reply, void *state, void *scratch,
                                const gyre_binding *buffers, gyre_context *context);
 
-/** The sizes of a kernel's types of messages, and of messages with an empty tail. */
+/** The sizes of a kernel's message types, and of messages with an empty tail. */
 typedef struct gyre_cpu_sizes {
     gyre_u32 request, request_least, reply, reply_least;
 } gyre_cpu_sizes;
 
-/** One worker's view of a queue's rings of bytes (gyre_bridge in ring_layout.h). */
+/** A worker's view of the rings of bytes of a bridged queue (gyre_bridge in ring_layout.h). */
 typedef struct gyre_cpu_bridge {
-    const unsigned char *requests; /* NULL: they lie in their slots */
-    unsigned char *replies;        /* this worker's track; NULL: they lie in their slots */
+    const unsigned char *requests; /* NULL: requests lie in their slots */
+    unsigned char *replies;        /* this worker's track; NULL: replies lie in their slots */
     unsigned char *spare;
-    const gyre_u64 *tail, *received; /* the client's words */
-    gyre_u64 head, tail_seen;        /* where the next reply goes, and a past value of the tail */
+    const gyre_u64 *tail, *received; /* words that the client writes */
+    gyre_u64 head, tail_seen;        /* where the next reply goes, and a tail that was read before */
     gyre_u32 request_bytes, reply_bytes, track;
 } gyre_cpu_bridge;
 
-/** A worker's memory for messages of other programs (gyre_queue_slots.foreign) that exceed a line. */
+/** A worker's memory for other programs' messages that exceed a line (gyre_queue_slots.foreign). */
 typedef struct gyre_cpu_stage {
-    unsigned char *request, *reply; /* as large as the types */
-    gyre_u32 filled;                /* bytes of `request` that may be other than 0 */
+    unsigned char *request, *reply; /* as large as the message types */
+    gyre_u32 filled;                /* bytes of `request` that may differ from 0 */
 } gyre_cpu_stage;
 
-/** A call into the batch runner of a lane or actor kernel: it handles consecutive requests that are ready. */
+/** The argument of a runner, which handles consecutive ready requests of a lane kernel or actor. */
 typedef struct gyre_cpu_run {
     const unsigned char *requests;
     unsigned char *replies;
@@ -93,26 +94,26 @@ typedef struct gyre_cpu_run {
     gyre_u64 first, limit; /* at most `limit` requests from index `first` on */
     gyre_u32 request_stride, reply_stride;
     const gyre_queue_host *host;
-    const gyre_u64 *command; /* the runner returns after a message when it is not `expected` any more */
+    const gyre_u64 *command; /* the runner returns after a message when this is no longer `expected` */
     gyre_u64 expected;
     void *state;
     const gyre_binding *buffers;
     gyre_context *context;
     gyre_u64 failed;               /* incremented for each failed message */
-    gyre_stamp *stamps;            /* slot 0's; NULL: messages are not timed */
-    const unsigned char *headers;  /* slot 0's; NULL: messages have none */
-    const gyre_u32 *request_seals; /* slot 0's; NULL: messages have no checksums */
+    gyre_stamp *stamps;            /* of slot 0; NULL: messages are not timed */
+    const unsigned char *headers;  /* of slot 0; NULL: messages have no headers */
+    const gyre_u32 *request_seals; /* of slot 0; NULL: messages have no checksums */
     gyre_u32 *reply_seals;
     gyre_u32 header_size;
     gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */
     gyre_u32 foreign;        /* GYRE_FOREIGN_* */
-    gyre_cpu_stage *stage;   /* with GYRE_FOREIGN_RING */
+    gyre_cpu_stage *stage;   /* for queues with GYRE_FOREIGN_RING */
 } gyre_cpu_run;
 
-/** Returns how many requests were completed. */
+/** A runner: handles requests and returns how many it completed. */
 typedef gyre_u64 (*gyre_cpu_runner)(gyre_cpu_run *run);
 
-/** One kernel of the file; pointers to these fill the section "gyre_kernels". */
+/** A kernel of the file; pointers to these structs fill the section "gyre_kernels". */
 typedef struct gyre_cpu_kernel {
     gyre_u32 version;
     gyre_u32 form; /* gyre_form */
@@ -128,7 +129,7 @@ typedef struct gyre_cpu_kernel {
     gyre_u32 line;
 } gyre_cpu_kernel;
 
-/** What the exported function GYRE_CPU_MODULE_SYMBOL returns: the bounds of the sections. */
+/** The bounds of the file's sections, which the exported function GYRE_CPU_MODULE_SYMBOL returns. */
 typedef struct gyre_cpu_module {
     gyre_u32 version;
     const gyre_cpu_kernel *const *first, *const *end;

@@ -14,7 +14,7 @@
 #define GYRE_RESTRICT_ __restrict__
 #define GYRE_CONSTANT  static __device__ __constant__ const
 #define GYRE_HELPER    static __device__ inline
-/* A template of nothing, so that the compiler looks at it closely only where somebody calls it. */
+/* A template without parameters of meaning: the compiler compiles the function only where something calls it. */
 #define GYRE_LATE_ template <int = 0> GYRE_HELPER
 
 GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
@@ -23,9 +23,10 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 }
 
 /*
- * Parts are functions that all kernels have in common and that run once a run or an order, not once a message. Their
- * text takes a compiler longer than a handler's, so it is compiled once (GYRE_CUDA_PARTS makes that unit) and linked to
- * each kernel (GYRE_CUDA_LINKED leaves their text out); where there is nothing to link with, each kernel has its own.
+ * Parts are functions that all kernels have in common. They run once a run of messages or once an order, not once a
+ * message. Compiling their text takes longer than compiling a handler. So it is compiled once (the unit defines
+ * GYRE_CUDA_PARTS) and linked to each kernel, which GYRE_CUDA_LINKED compiles without the text. If there is no linker,
+ * each kernel compiles its own copy.
  */
 #if defined(GYRE_CUDA_PARTS) || defined(GYRE_CUDA_LINKED)
 #define GYRE_PART_ extern "C" __device__
@@ -33,19 +34,25 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 #define GYRE_PART_ GYRE_HELPER
 #endif
 
-/* For a function in a part that only one warp calls. It stands apart, because all threads of a caller save the
- * registers that a part uses, so a part should use few. */
+/*
+ * For a function in a part that only one warp calls. It is not inlined: all threads of a caller save the registers
+ * that a part uses, so a part should use few.
+ */
 #ifdef GYRE_CUDA_PARTS
 #define GYRE_APART_ static __device__ __noinline__
 #else
 #define GYRE_APART_ GYRE_HELPER
 #endif
-/* At the start of a part, for its parameters: accesses through such a pointer need not find out where it points. (Not
- * for pointers that were loaded: NVRTC 13.0 then takes away the accesses.) */
+/*
+ * Used at the start of a part, for its parameters: accesses through the pointer then need not find out where it
+ * points. (Not for pointers that were loaded: NVRTC 13.0 then drops the accesses.)
+ */
 #define GYRE_IN_SHARED_(pointer) __builtin_assume(__isShared(pointer))
 
-/* Headers lie in the host's memory, where they change, so they are read past the caches. In another program's queue
- * handlers read a copy of the header (gyre_header_take_). */
+/*
+ * Reads a word of a header. Headers lie in the host's memory, where they change, so they are read past the caches. In
+ * another program's queue handlers read a copy of the header (gyre_header_take_).
+ */
 GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 {
     gyre_u64 value;
@@ -60,7 +67,9 @@ GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/cuda_functions.h"
 
-/* The generated unit ends with it; records and entries stand at each kernel here. */
+/*
+ * Ends the generated unit: nothing is left to export, because each kernel's record and entry stand beside the kernel.
+ */
 #define GYRE_EXPORT_KERNELS_
 
 #define GYRE_RECORD_(name_) extern "C" __device__ gyre_device_kernel gyre_kernel_##name_

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back (gyre_bridge in ring_layout.h): how their messages get to a
- * worker and back. A part (cuda_resident.h), so each function runs once a run of messages; each is apart, so
- * that other queues pay for none of it. Included by cuda_move.h.
+ * Moves the messages of bridged queues (stored back to back; gyre_bridge in ring_layout.h) to a worker and back, on
+ * CUDA devices. A part (see cuda_resident.h): each function runs once a run of messages. Each is a separate function,
+ * so that other queues pay for none of it. Included by cuda_move.h.
  *
- * Slots are lines: they come and go as lines. The bytes of longer messages lie in the host's rings of bytes and are
- * moved by their length, in chunks of 16 bytes that neighbouring threads move together.
+ * Slots are lines: they come and go as lines. The bytes of longer messages lie in the host's rings of bytes. They are
+ * moved by their length, in chunks of 16 bytes, which neighbouring threads move together.
  */
 #ifndef GYRE_DIALECT_CUDA_BRIDGE_H
 #define GYRE_DIALECT_CUDA_BRIDGE_H
 
-#define GYRE_BRIDGE_LANES 32 /* lanes that move one message together, at least */
+#define GYRE_BRIDGE_LANES 32 /* least number of lanes that move one message together */
 #ifndef GYRE_BRIDGE_APART
-#define GYRE_BRIDGE_APART 8 /* messages that each warp has under way to it */
+#define GYRE_BRIDGE_APART 8 /* messages that each warp fetches at once */
 #endif
-/* Messages of more chunks come by a bulk copy each, which one thread starts after the other, where those of slots
- * do (gyre_comes_by_bulk_). */
+/*
+ * A message of more chunks than this comes by a bulk copy of its own, where messages in slots do
+ * (gyre_comes_by_bulk_). One thread starts the copies one after the other.
+ */
 #ifndef GYRE_BRIDGE_BULK
 #define GYRE_BRIDGE_BULK 130
 #endif
 #ifndef GYRE_BRIDGE_AHEAD
-#define GYRE_BRIDGE_AHEAD 2048 /* with so many known and not taken, nobody looks ahead */
+#define GYRE_BRIDGE_AHEAD 2048 /* no worker looks ahead while so many requests are known and not taken */
 #endif
 
-/* The bytes that a message takes in the ring of bytes, by its slot's header; 0 when the message lies in the slot.
- * `most` is the stage's room. */
+/*
+ * Returns the bytes that a message takes in the ring of bytes, by its slot's header; 0 when the message lies in the
+ * slot. `most` is the stage's room.
+ */
 GYRE_HELPER gyre_u32 gyre_bridge_size_(gyre_chunk header, gyre_u32 most)
 {
     const gyre_u32 length = (gyre_u32)header.y;
@@ -44,7 +48,7 @@ GYRE_HELPER gyre_u32 gyre_bridge_request_size_(const gyre_block_view *view, cons
     return gyre_bridge_size_(cell[0], (view->stage.request_chunks - 1) * 16);
 }
 
-/** Where the bytes of requests lie; cells[1] of a request that is longer than its slot says where in them. */
+/** Where the bytes of requests lie; cells[1] of a request that is longer than its slot gives the position. */
 struct gyre_bridge_bytes_ {
     const gyre_u8 *first;
     gyre_u64 size;
@@ -65,7 +69,10 @@ GYRE_HELPER const gyre_chunk *gyre_bridge_request_at_(gyre_bridge_bytes_ bytes, 
 }
 
 #if GYRE_MOVE_BULK_
-/* One copy a message, each by one thread; the worker's barrier counts their bytes. By its first warp. */
+/*
+ * Fetches each message by one bulk copy, which one thread starts; the worker's barrier counts the bytes. Called by the
+ * worker's first warp.
+ */
 GYRE_HELPER void gyre_bridge_fetch_bulk_(const gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
@@ -94,18 +101,21 @@ GYRE_HELPER void gyre_bridge_fetch_bulk_(const gyre_block_view *view, gyre_worke
         const gyre_chunk *from = gyre_bridge_request_at_(bytes, at);
         if (size == 0)
             continue;
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* `from` was read where the copy goes */
+        /* `from` was read from where the copy goes */
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         gyre_bulk_copy_(worker, at + 1, (const gyre_slot *)from, size);
     }
 }
 #endif
 
-/* The threads that move one message: `lane` of `lanes`, for messages `group`, `group` + `groups`, ... */
+/*
+ * The threads that move one message: this thread is `lane` of `lanes`, for messages `group`, `group` + `groups`, ...
+ */
 struct gyre_bridge_group_ {
     gyre_u32 lane, lanes, group, groups;
 };
 
-/* How a worker of `threads` threads shares them out to `count` messages: few large messages get all threads. */
+/* Shares out a worker's `threads` threads to `count` messages: few large messages get all threads. */
 GYRE_HELPER gyre_bridge_group_ gyre_bridge_group_of_(gyre_u32 threads, gyre_u32 count)
 {
     const gyre_u32 thread = gyre_thread_of_(threads), share = threads / (count ? count : 1);
@@ -119,7 +129,7 @@ GYRE_HELPER gyre_bridge_group_ gyre_bridge_group_of_(gyre_u32 threads, gyre_u32 
     return mine;
 }
 
-/* Each warp fetches messages by itself, several at once. */
+/* Fetches messages by warps: each warp fetches its messages by itself, several at once. */
 GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
 {
@@ -140,7 +150,7 @@ GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyr
             if (lane * 16 < size[j])
                 mine[j] = gyre_chunk_load_(from[j] + lane);
         }
-        __syncwarp(); /* where they are loaded from stands where they go */
+        __syncwarp(); /* the place to load from stands where the bytes go */
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_BRIDGE_APART; j++) {
             gyre_chunk *to = cells + (first + j * warps) * view->stage.cell + 1;
@@ -153,7 +163,7 @@ GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyr
     }
 }
 
-/* By `lane` of `lanes`, with a few loads in flight in each. */
+/* Copies chunks, by `lane` of `lanes`, with a few loads in flight in each lane. */
 GYRE_HELPER void gyre_bridge_copy_(gyre_chunk *to, const gyre_chunk *from, gyre_u32 chunks, gyre_u32 lane,
                                    gyre_u32 lanes)
 {
@@ -171,8 +181,10 @@ GYRE_HELPER void gyre_bridge_copy_(gyre_chunk *to, const gyre_chunk *from, gyre_
     }
 }
 
-/* The place of a message's bytes stands in its cell, where its bytes go, so the group meets between reading the place
- * and storing the bytes. */
+/*
+ * Fetches messages by loads. The place of a message's bytes stands in its cell, where its bytes go. So the group meets
+ * between reading the place and storing the bytes.
+ */
 GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
 {
@@ -197,8 +209,10 @@ GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyr
 
 /* ---- looking ahead ---- */
 
-/* When room for replies comes to an end, asks which bytes the host gave back, before a claim has to wait for them. By
- * one thread. */
+/*
+ * When room for replies runs short, asks which bytes the host has freed, before a claim has to wait for them. Called
+ * by one thread.
+ */
 GYRE_HELPER void gyre_bridge_free_ahead_(gyre_block_view *view, gyre_u32 which, gyre_u64 index)
 {
     const gyre_served *queue = &view->served[which];
@@ -207,8 +221,8 @@ GYRE_HELPER void gyre_bridge_free_ahead_(gyre_block_view *view, gyre_u32 which, 
 }
 
 /*
- * As gyre_look_ahead_, but farther: workers take many requests at once here. By one of the worker's warps,
- * while the others fetch.
+ * Looks ahead as gyre_look_ahead_ does, but farther, because workers take many requests at once here. Called by one of
+ * the worker's warps, while the others fetch.
  */
 GYRE_APART_ void gyre_bridge_look_ahead_(gyre_block_view *view, const gyre_worker *worker)
 {
@@ -242,7 +256,7 @@ GYRE_APART_ void gyre_bridge_look_ahead_(gyre_block_view *view, const gyre_worke
 
 /* ---- a run ---- */
 
-/* The slots, a few loads in flight in each of `threads` threads. */
+/* Fetches the slots, with a few loads in flight in each of `threads` threads. */
 GYRE_HELPER void gyre_bridge_fetch_slots_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 thread, gyre_u32 threads)
 {
@@ -267,7 +281,9 @@ GYRE_HELPER void gyre_bridge_fetch_slots_(const gyre_block_view *view, const gyr
     }
 }
 
-/* Fetches the run into the stage, for all threads of the worker: first the slots, then the bytes that they name. */
+/*
+ * Fetches the run into the stage, for all threads of the worker: first the slots, then the bytes that the slots name.
+ */
 GYRE_APART_ void gyre_bridge_fetch_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                     gyre_u32 threads)
 {
@@ -295,8 +311,8 @@ GYRE_APART_ void gyre_bridge_fetch_(gyre_block_view *view, gyre_worker *worker, 
 /* ---- replies ---- */
 
 /*
- * Allots the run's replies. Where each goes, from the first one on, is left in its request's header, which
- * nobody needs any more. By the worker's first warp.
+ * Allots bytes to the run's replies. Each reply's place, from the first reply on, is left in its request's header,
+ * which is no longer needed. Called by the worker's first warp.
  */
 GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *worker)
 {
@@ -328,7 +344,7 @@ GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *wo
     atomicAdd(&cursor->settled, (gyre_u64)worker->count);
 }
 
-/* Allots room to the run's replies, and stores replies that are longer than a slot. */
+/* Allots room to the run's replies, and stores the replies that are longer than a slot. */
 GYRE_APART_ void gyre_bridge_payloads_(const gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
 {
     GYRE_IN_SHARED_(view);
@@ -356,7 +372,7 @@ GYRE_APART_ void gyre_bridge_payloads_(const gyre_block_view *view, gyre_worker 
     }
 }
 
-/* A quarter of a completion's line. Without branches, so that four neighbours stay together. */
+/* Returns a quarter of a completion's line. Has no branches, so that four neighbouring threads stay together. */
 GYRE_HELPER gyre_chunk gyre_bridge_quarter_(const gyre_block_view *view, const gyre_worker *worker,
                                             gyre_u32 slot, gyre_u32 part)
 {
@@ -371,7 +387,7 @@ GYRE_HELPER gyre_chunk gyre_bridge_quarter_(const gyre_block_view *view, const g
     return quarter;
 }
 
-/* Blocks of fewer than four lanes: line by line. */
+/* Stores the completions' lines one by one, for blocks of fewer than four lanes. */
 GYRE_HELPER void gyre_bridge_lines_apart_(const gyre_block_view *view, const gyre_worker *worker)
 {
     const gyre_served *queue = &view->served[worker->which];
@@ -386,8 +402,10 @@ GYRE_HELPER void gyre_bridge_lines_apart_(const gyre_block_view *view, const gyr
     }
 }
 
-/* The completions' lines, which say that the replies are there. Four neighbours store a line together, for
- * only then it travels whole. By a warp. */
+/*
+ * Stores the completions' lines, which say that the replies are there. Four neighbouring threads store a line
+ * together, because only then it travels whole. Called by a warp.
+ */
 GYRE_APART_ void gyre_bridge_lines_(const gyre_block_view *view, const gyre_worker *worker)
 {
     GYRE_IN_SHARED_(view);

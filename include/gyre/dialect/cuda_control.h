@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a block of a resident CUDA kernel obeys orders: it takes up the latest one, takes its share of the queues, and
- * acknowledges. Block 0 reads the host's words and passes them on in device memory. A part (cuda_resident.h): nothing
- * here runs once a message. Included by cuda_resident.h.
+ * How a block of a resident CUDA kernel obeys orders: it takes up the latest order, takes its share of the queues, and
+ * acknowledges. Block 0 reads the host's words and passes them on in device memory (the relay). A part (see
+ * cuda_resident.h): no function here runs once a message. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_CONTROL_H
 #define GYRE_DIALECT_CUDA_CONTROL_H
 
 /* ---- block 0 reads, and tells the others ---- */
 
-/* Waits until every block has taken up that order or a later one. All threads; all blocks are resident. */
+/* Waits until every block has taken up that order or a later one. Called by all threads; all blocks are resident. */
 GYRE_HELPER void gyre_await_blocks_(const gyre_cuda_arguments &arguments, gyre_u64 order)
 {
 #pragma unroll 1
@@ -19,14 +19,17 @@ GYRE_HELPER void gyre_await_blocks_(const gyre_cuda_arguments &arguments, gyre_u
     __syncthreads();
 }
 
-/* Block `blockIdx.x` has left its positions in the cursors, or, with the low bit set, has read the relay. */
+/*
+ * Says that block `blockIdx.x` has left its positions in the cursors or, with the low bit set in `order`, has read the
+ * relay.
+ */
 GYRE_HELPER void gyre_arrived_at_(const gyre_cuda_arguments &arguments, gyre_u64 order)
 {
     asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.arrived[blockIdx.x]), "l"(order)
                  : "memory");
 }
 
-/* One row of the queue table, when it holds a queue. By one thread. */
+/* Copies one row of the queue table into the relay, if the row holds a queue. Called by one thread. */
 GYRE_HELPER void gyre_relay_row_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 entry)
 {
     const gyre_control_queue *row = &arguments.control->queues[entry];
@@ -35,7 +38,7 @@ GYRE_HELPER void gyre_relay_row_(const gyre_cuda_arguments &arguments, gyre_bloc
     gyre_u64 words[sizeof *row / 8];
     if (!address)
         return;
-    gyre_fence_system_(); /* the address is stored last: the rest of the row is there */
+    gyre_fence_system_(); /* the address is stored last: the other words of the row are there */
 #pragma unroll
     for (gyre_u32 i = 0; i < sizeof *row / 8; i++)
         words[i] = gyre_word_load_((const gyre_u64 *)row + i);
@@ -43,13 +46,15 @@ GYRE_HELPER void gyre_relay_row_(const gyre_cuda_arguments &arguments, gyre_bloc
 #pragma unroll
     for (gyre_u32 i = 0; i < sizeof *row / 8; i++)
         ((gyre_u64 *)&relayed->row)[i] = words[i];
-    relayed->row.address = address; /* that of the fence */
+    relayed->row.address = address; /* the address that was read before the fence */
     __threadfence();
     atomicOr(&view->live, 1ull << entry);
 }
 
-/* Copies the latest order and its rows from the host into the relay, once all blocks have read the relay's rows of the
- * order `before` (0: there is none). By all threads of block 0. */
+/*
+ * Copies the latest order and its rows from the host into the relay, once all blocks have read the relay's rows of the
+ * order `before` (0: there is none). Called by all threads of block 0.
+ */
 GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u64 before)
 {
     gyre_u32 rows = 0;
@@ -79,7 +84,7 @@ GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_vi
                  : "memory");
 }
 
-/* Waits for block 0's next order in the relay. By one thread of another block. */
+/* Waits for block 0's next order in the relay. Called by one thread of another block. */
 GYRE_HELPER void gyre_listen_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     gyre_u64 order;
@@ -93,7 +98,7 @@ GYRE_HELPER void gyre_listen_(const gyre_cuda_arguments &arguments, gyre_block_v
 
 /* ---- sharing out the queues ---- */
 
-/* One row of the relay becomes a queue of this block. By one thread. */
+/* Makes one row of the relay a queue of this block. Called by one thread. */
 GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 entry)
 {
     const gyre_cuda_relayed *relayed = &arguments.relay->rows[entry];
@@ -110,7 +115,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
         *(volatile gyre_u64 *)&cursor->serial = serial;
     }
     while (gyre_device_load_(&cursor->serial) != serial)
-        ; /* the team's leader is about to set it */
+        ; /* the leader of the team is about to set it */
     gyre_served *served = &view->served[view->queue_count++];
     served->entry = (gyre_u16)entry;
     served->own.next = served->own.ready = served->own.limit = gyre_near_load_(&cursor->claims.next);
@@ -147,7 +152,8 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
 
 /*
  * Finds this block's queues. With at least as many queues as blocks, the block has every n-th queue for itself (n: the
- * number of blocks). With fewer queues, it shares one queue with the other blocks of its team. By one thread.
+ * number of blocks). With fewer queues, the block shares one queue with the other blocks of its team. Called by one
+ * thread.
  */
 GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
@@ -170,7 +176,10 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
             gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
 }
 
-/* Positions into device memory, for this launch's end or for another share of the queues. By one thread. */
+/*
+ * Saves the positions in device memory, for the end of this launch or for another share of the queues. Called by one
+ * thread.
+ */
 GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const gyre_block_view *view)
 {
 #pragma unroll 1
@@ -183,14 +192,14 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const 
 /* ---- obeying ---- */
 
 /*
- * Takes up the latest order. Returns the verb to act on, or 0: leave. All threads; the view is ready
+ * Takes up the latest order. Returns the verb to act on, or 0: leave. Called by all threads; the view is ready
  * afterwards.
  */
 GYRE_HELPER gyre_u32 gyre_obey_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     __syncthreads();
     gyre_u64 before = 0;
-    if (blockIdx.x == 0) /* in the others a thread stores the next one meanwhile */
+    if (blockIdx.x == 0) /* in the other blocks a thread stores the next order meanwhile */
         before = *(volatile gyre_u64 *)&view->order;
     if (threadIdx.x == 0) {
         gyre_save_cursors_(arguments, view);
@@ -238,8 +247,8 @@ GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_vi
 }
 
 /*
- * Takes up orders until one says that the block is to serve queues, which `view` tells then (1), or to leave
- * (0). All threads.
+ * Takes up orders until an order says that the block is to serve queues, which `view` then lists (returns 1), or that
+ * it is to leave (0). Called by all threads.
  */
 GYRE_HELPER int gyre_await_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
@@ -247,7 +256,8 @@ GYRE_HELPER int gyre_await_run_(const gyre_cuda_arguments &arguments, gyre_block
         const gyre_u32 verb = gyre_obey_(arguments, view);
         if (verb == 0)
             return 0;
-        if (verb == GYRE_VERB_RUN) /* before the queues are shared out anew, all have left their positions */
+        /* before the queues are shared out anew, all blocks have left their positions */
+        if (verb == GYRE_VERB_RUN)
             gyre_await_blocks_(arguments, view->order);
         if (threadIdx.x == 0) {
             if (verb == GYRE_VERB_RUN)

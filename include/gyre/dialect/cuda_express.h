@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Express lines (gyre_express_line in ring_layout.h). A look for a lone request reads them: if all lines are there, the
- * request is there after one journey across the bus, and its reply goes the same way, without a fence. A part
- * (cuda_resident.h). Included by cuda_lone.h.
+ * Reads and writes express lines (a second copy of a lone request beside its slot; gyre_express_line in ring_layout.h)
+ * on CUDA devices. A look for a lone request reads the express lines. If all lines are there, the request is there
+ * after one journey across the bus, and its reply goes back the same way, without a fence. A part (see
+ * cuda_resident.h). Included by cuda_lone.h.
  *
- * Four neighbouring lanes move a line together, by one instruction, so it crosses the bus as one read or write, and its
- * sequence comes with words that are as new (docs/backends/cuda.md). A lane's quarter has two words of eight bytes; the
- * first word of a line's first quarter is the sequence. The words of all lines, without the sequences, are the words of
- * a slot behind its sequence.
+ * Four neighbouring lanes move a line together, by one instruction. So the line crosses the bus as one read or write,
+ * and its sequence comes with words that are as new (docs/backends/cuda.md). A lane's quarter has two words of eight
+ * bytes. The first word of a line's first quarter is the sequence. The words of all lines, without the sequences, are
+ * the words of a slot behind its sequence.
  */
 #ifndef GYRE_DIALECT_CUDA_EXPRESS_H
 #define GYRE_DIALECT_CUDA_EXPRESS_H
 
-/* Quarters of each lane, all under way together: those of 32 lanes hold the largest request. */
+/* Quarters of each lane, all under way together: with 32 lanes they hold the largest request. */
 #define GYRE_EXPRESS_LOADS_ 5
-#define GYRE_EXPRESS_BYTES_ 56 /* bytes of a message in a line */
+#define GYRE_EXPRESS_BYTES_ 56 /* bytes of a message in one line */
 
 /* ---- requests ---- */
 
-/** A lane's quarters of a request's lines. */
+/** The quarters of a request's lines that one lane reads. */
 struct gyre_express_ {
-    const gyre_chunk *at; /* where its first quarter lies */
+    const gyre_chunk *at; /* where the lane's first quarter lies */
     gyre_u32 quarters;    /* quarters of the kernel's largest request, for all lanes */
     gyre_chunk mine[GYRE_EXPRESS_LOADS_];
 };
@@ -31,8 +32,10 @@ GYRE_HELPER void gyre_express_begin_(const gyre_block_view *view, gyre_express_ 
     express->quarters = 4 * GYRE_EXPRESS_LINES((view->stage.request_chunks - 1) * 16);
 }
 
-/* As gyre_chunk_load_, if `there`; else the chunk stays. With a branch that the compiler sees, it copies the loaded
- * chunk, and so waits for it before it goes on. */
+/*
+ * Loads a chunk as gyre_chunk_load_ does, if `there`; otherwise the chunk stays. With a branch that the compiler sees,
+ * it would copy the loaded chunk, and so wait for it before it goes on.
+ */
 GYRE_HELPER void gyre_chunk_load_if_(gyre_u32 there, const gyre_chunk *from, gyre_chunk *chunk)
 {
     asm volatile(
@@ -42,7 +45,7 @@ GYRE_HELPER void gyre_chunk_load_if_(gyre_u32 there, const gyre_chunk *from, gyr
         : "memory");
 }
 
-/* Asks for them. By a warp. */
+/* Starts the loads of the lines. Called by a warp. */
 GYRE_HELPER void gyre_express_load_(gyre_express_ *express)
 {
 #pragma unroll
@@ -54,8 +57,8 @@ GYRE_HELPER void gyre_express_load_(gyre_express_ *express)
 }
 
 /*
- * Whether they hold request `next`, all that it needs: GYRE_LONE_HERE_ or GYRE_LONE_AWAITED_, else 0. Where the first
- * line is late, so is the length, but then that line says so. By a warp.
+ * Whether the lines hold the whole request `next`: returns GYRE_LONE_HERE_ or GYRE_LONE_AWAITED_, otherwise 0. If the
+ * first line is late, so is the length, but then the first line shows that. Called by a warp.
  */
 GYRE_HELPER gyre_u32 gyre_express_whole_(gyre_u64 next, const gyre_express_ *express)
 {
@@ -85,7 +88,7 @@ GYRE_HELPER gyre_u64 gyre_shared_word_load_(gyre_u32 address)
     return word;
 }
 
-/* Stores the request into its cell, as it lies in its slot. By a warp. */
+/* Stores the request into its cell, as it lies in its slot. Called by a warp. */
 GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *cells,
                                      const gyre_express_ *express)
 {
@@ -101,13 +104,13 @@ GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *ce
             gyre_shared_word_store_(at - 8, mine[i].x);
         if (at < end)
             gyre_shared_word_store_(at, i + lane == 0 ? (gyre_u32)mine[i].y
-                                                      : mine[i].y); /* info is another thing there */
+                                                      : mine[i].y); /* info has another meaning in a slot */
     }
 }
 
 /* ---- replies ---- */
 
-/* The run's one reply goes by express: it was asked for so, and is one. */
+/* Whether the run's one reply goes by express: its sender asked for it so, and the handler replied. */
 GYRE_HELPER gyre_u32 gyre_express_may_reply_(const gyre_block_view *view, const gyre_worker *worker)
 {
     const gyre_slot *reply = (const gyre_slot *)(worker->cells + view->stage.request_chunks);
@@ -116,8 +119,8 @@ GYRE_HELPER gyre_u32 gyre_express_may_reply_(const gyre_block_view *view, const 
 }
 
 /*
- * By all threads of the worker, each line by four of a warp. Without branches between lanes of one line: these would part
- * ways, and store it in pieces.
+ * Stores the reply's lines. Called by all threads of the worker; four threads of a warp store a line together. Has no
+ * branches between lanes of one line: otherwise the lanes would part and store the line in pieces.
  */
 GYRE_HELPER void gyre_express_reply_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
