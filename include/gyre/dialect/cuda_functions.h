@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of kernel.h for handlers that device.h does not have, as CUDA C++. Included by cuda.h. The math
- * functions are the compiler's own.
+ * The functions of kernel.h for handlers, as CUDA C++, except the functions that device.h has. Included by cuda.h. The
+ * math functions are the compiler's own.
  */
 #ifndef GYRE_DIALECT_CUDA_FUNCTIONS_H
 #define GYRE_DIALECT_CUDA_FUNCTIONS_H
@@ -24,10 +24,11 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 /* ---- buffers ---- */
 
 /*
- * To be called before a message of a kernel with bound buffers: its handler then sees the bytes that the host put into
- * them before it sent the message, as for buffers that messages name. The first buffer stands at the start of
- * `buffers`. The loaded value decides on a rest of no length, so that it has a use: ptxas (13.0) drops the load of an
- * acquire whose value is not used, and leaves the order to forget the cache under a predicate that nothing sets.
+ * Called before a message of a kernel with bound buffers is handled. The handler then sees the bytes that the host put
+ * into the buffers before it sent the message, as for buffers that messages name. The first buffer stands at the start
+ * of `buffers`. The loaded value decides on a rest of no length, so that the value has a use: ptxas (13.0) drops the
+ * load of an acquire whose value is not used, and leaves the order to forget the cache under a predicate that nothing
+ * sets.
  */
 GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
 {
@@ -40,8 +41,9 @@ GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
 }
 
 /*
- * The table is host memory: read past the caches, id first. A kernel that stays has lines of the buffer from
- * before in its multiprocessor's cache, which nothing but an acquire drops: so the id is read by one.
+ * Reads an entry of the table of buffers, which is host memory: past the caches, id first. A kernel that stays may
+ * have cache lines of an earlier buffer in its multiprocessor's cache. Only an acquire drops these lines, so the id is
+ * read by an acquire.
  */
 GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_control_handle *table, gyre_u32 slot)
 {
@@ -113,8 +115,8 @@ GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
 /* ---- barriers and block functions ---- */
 
 /*
- * The form of the barrier that need not be met by whole warps at once: with __syncthreads, which needs that,
- * lanes of a warp that have parted ways wait for ever.
+ * A barrier of all lanes that whole warps need not reach at once. With __syncthreads, which needs that, lanes of a
+ * warp that have parted would wait for ever.
  */
 GYRE_HELPER void gyre_together_()
 {
@@ -122,10 +124,10 @@ GYRE_HELPER void gyre_together_()
 }
 
 /*
- * Returns whether all lanes are here, at one place; fails the lane's message when not. Lanes that have
- * returned go on meeting barriers, in gyre_block_end_, so that nobody waits for ever; they have said after
- * how many they returned, so that the others know that they are not here. Lane 0 leaves its place in one of
- * two words in turn: nobody reads that word any more when it is written again, two barriers later.
+ * Returns whether all lanes are here, at one place; fails the lane's message if not. Lanes that have returned go on
+ * meeting barriers, in gyre_block_end_, so that nobody waits for ever. They have noted after how many barriers they
+ * returned, so that the others know that they are not here. Lane 0 leaves its place in one of two words in turn:
+ * nobody reads a word any more when it is written again, two barriers later.
  */
 GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
 {
@@ -144,7 +146,7 @@ GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
     return 0;
 }
 
-/* As gyre_meet_, with one answer for all lanes, because the code behind it needs them all. */
+/* Does what gyre_meet_ does, with one answer for all lanes, because the code behind it needs all lanes. */
 GYRE_HELPER int gyre_meet_alike_(gyre_context *gyre, gyre_u32 place)
 {
     volatile gyre_block_shared *shared = gyre->shared;
@@ -159,12 +161,12 @@ GYRE_HELPER int gyre_meet_alike_(gyre_context *gyre, gyre_u32 place)
     return shared->parted != turn;
 }
 
-/* Meets barriers until all lanes have returned: the same number of barriers in all lanes. */
+/* Meets barriers until all lanes have returned: all lanes meet the same number of barriers. */
 GYRE_HELPER void gyre_wait_for_returns_(gyre_context *gyre)
 {
     volatile gyre_block_shared *shared = gyre->shared;
     gyre_u32 met = gyre->barrier_turn;
-    if (met == 0) { /* no barrier was met: one lane of those that return together notes it for all */
+    if (met == 0) { /* no barrier was met: of the lanes that return together, one notes it for all */
         if ((threadIdx.x & 31) == (gyre_u32)__ffs((int)__activemask()) - 1)
             atomicMin(&gyre->shared->first_return, 0u);
     } else {
@@ -188,8 +190,8 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int res
 }
 
 /*
- * Neighbours first, then pairs of pairs: the order of all dialects. Warps fold by shuffles, which is safe
- * once all lanes have met; their results meet in the cells, where the first warp folds them.
+ * Folds values: neighbours first, then pairs of pairs, the order of all dialects. Warps fold by shuffles, which is
+ * safe once all lanes have met. Their results meet in the cells, where the first warp folds them.
  */
 template <typename T, typename F>
 GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
@@ -268,7 +270,7 @@ GYRE_FOLDS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 /* ---- atomics ---- */
 
-/* `same_` is the unsigned type of the same size, in which signed numbers wrap alike. */
+/* Defines the atomics of a type. `same_` is the unsigned type of the same size, in which signed numbers wrap alike. */
 #define GYRE_ATOMICS_(type_, same_)                                                                          \
     GYRE_LATE_ gyre_##type_ gyre_atomic_add(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \

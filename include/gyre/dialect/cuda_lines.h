@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lane kernels whose request and reply each fit one line: the quickest way through a GPU. Included by
- * cuda_resident.h.
+ * Serves queues of lane kernels whose request and reply each fit one line: the quickest way through a GPU. Included by
+ * cuda_resident.h. Larger messages go by cuda_stage.h.
  *
- * While a queue is idle, two warps poll its next slot out of phase and serve short runs themselves: one
- * crossing of the bus each way. After two full polls in a row the whole block takes windows of slots through
- * shared memory, one thread a message, with GYRE_CUDA_LOADS loads in flight in each thread. Requests and
- * replies move as whole lines, so there is no fence and no index word.
+ * While a queue is idle, two warps poll its next slot out of phase and serve short runs themselves, with one crossing
+ * of the bus each way. After two full polls in a row the whole block takes windows of slots through shared memory:
+ * each thread handles one message at a time, with GYRE_CUDA_LOADS loads in flight. Requests and replies move as whole
+ * lines, so there is no fence and no index word.
  */
 #ifndef GYRE_DIALECT_CUDA_LINES_H
 #define GYRE_DIALECT_CUDA_LINES_H
@@ -82,8 +82,8 @@ GYRE_HELPER gyre_chunk gyre_chunk_shuffle_(gyre_chunk chunk, gyre_u32 from)
 }
 
 /*
- * One warp serves `count` requests from index `first` on; lane 4 k + part holds that part of request k. Lane
- * k runs the handler for request k.
+ * Serves `count` requests from index `first` on, by one warp. Lane 4 k + part holds that part of request k. Lane k
+ * runs the handler for request k.
  */
 template <class K>
 GYRE_HELPER void gyre_serve_warp_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
@@ -120,14 +120,16 @@ GYRE_HELPER void gyre_serve_warp_(const gyre_cuda_arguments &arguments, gyre_blo
     }
 }
 
-/* Words of the view that the polling warps share. */
+/* Reads `go`, a word of the view that the polling warps share. */
 GYRE_HELPER gyre_u32 gyre_go_(gyre_block_view *view)
 {
     return atomicAdd(&view->go, 0u);
 }
 
-/* Now and then: another order ends the polling, and counts that changed go to the host. By one lane of each
- * warp. */
+/*
+ * Looks at the host's words now and then: another order ends the polling, and counts that changed are written to the
+ * host. Called by one lane of each warp.
+ */
 GYRE_HELPER void gyre_look_up_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u64 order,
                                gyre_u64 *told)
 {
@@ -141,8 +143,8 @@ GYRE_HELPER void gyre_look_up_(const gyre_cuda_arguments &arguments, gyre_block_
 }
 
 /*
- * A polling warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The two warps
- * share each queue's position; the warp that advances it owns the run.
+ * Polls, by one warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The two
+ * polling warps share each queue's position; the warp that advances it owns the run.
  */
 template <class K>
 GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
@@ -153,7 +155,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
     gyre_u32 *const turn = gyre_turn_(arguments, threadIdx.x >> 5);
     gyre_u32 which = 0, polls = 0, streak = 0;
     gyre_u64 told = ~0ull;
-    if (threadIdx.x >= 32) { /* out of phase: polls of one line queue up behind each other */
+    if (threadIdx.x >= 32) { /* out of phase: polls of one line wait for each other */
         const gyre_u64 start = (gyre_u64)clock64();
         while ((gyre_u64)clock64() - start < GYRE_CUDA_STAGGER)
             ;
@@ -167,7 +169,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
         gyre_u64 order = 0;
         if (number < GYRE_CUDA_POLL_SLOTS)
             mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
-        if (asks) /* under way together with the slots */
+        if (asks) /* the read of the order is under way together with the slots */
             order = gyre_word_load_(view->order_word);
         const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
                                                               mine.x == first + number + 1);
@@ -194,18 +196,20 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
     }
 }
 
-/* Where chunk `part` of slot `slot` lies in shared memory: threads that walk slots meet no bank twice. */
+/* Returns where chunk `part` of slot `slot` lies in shared memory: threads that walk slots use different banks. */
 GYRE_HELPER gyre_u32 gyre_swizzle_(gyre_u32 slot, gyre_u32 part)
 {
     return slot * 4 + ((part + (slot >> 1)) & 3);
 }
 
-/* The first slot that is not there, over all threads: the least of each warp first, since all write to one
- * word. */
+/*
+ * Finds the first slot that is not there, over all threads. Each warp first finds its own, because all warps write to
+ * one word.
+ */
 GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyre_u32 slots)
 {
 #pragma unroll
-    for (int other = 16; other >= 4; other /= 2) { /* only the first of four neighbours looks at a sequence */
+    for (int other = 16; other >= 4; other /= 2) { /* of four neighbours only the first looks at a sequence */
         const gyre_u32 theirs = __shfl_xor_sync(0xffffffffu, missing, other);
         missing = theirs < missing ? theirs : missing;
     }
@@ -213,7 +217,7 @@ GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyr
         atomicMin(&view->first_bad, missing);
 }
 
-/* A load without a branch around it, which would cost registers. Nothing is loaded unless `wanted`. */
+/* Loads a chunk if `wanted`, without a branch around the load, which would cost registers. */
 GYRE_HELPER gyre_chunk gyre_chunk_load_if_(gyre_u32 wanted, const void *from)
 {
     gyre_chunk chunk;
@@ -226,8 +230,8 @@ GYRE_HELPER gyre_chunk gyre_chunk_load_if_(gyre_u32 wanted, const void *from)
 }
 
 /*
- * How many rows of the next window are there already, from index `from` on: one look at the end of each, under
- * way together with this window's loads. By the first warp.
+ * Returns how many rows of the next window are there already, from index `from` on. Looks once at the end of each row,
+ * under way together with this window's loads. Called by the first warp.
  */
 GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served *queue, gyre_u64 from)
 {
@@ -242,10 +246,10 @@ GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served
 }
 
 /*
- * Rows to fetch next, after `count` of the slots `asked` for were there. A line that is read beyond the client's last
- * message crosses the bus for nothing, and the client is about to write it: with windows that were always fetched
- * whole, one ring did half as much. So only slots that are known to be there are fetched. If a window was not full, the
- * next one has half of its slots, so that a look behind it finds some.
+ * Returns how many rows to fetch next, when `count` of the `asked` slots were there. Only slots that are known to be
+ * there are fetched. A line that is read beyond the client's last message crosses the bus for nothing, and the client
+ * is about to write it: with windows that were always fetched whole, one ring carried half as much. If a window was
+ * not full, the next window has half of its slots, so that a look behind it finds some.
  */
 GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked, gyre_u32 count)
 {
@@ -255,7 +259,7 @@ GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked
     return half ? half : 1;
 }
 
-/* The whole block works off a backlog, a window at a time. */
+/* Works off a backlog by the whole block, a window at a time. */
 template <class K>
 GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                    gyre_served *queue, gyre_chunk *window, const void *buffers,

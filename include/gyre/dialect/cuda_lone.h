@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One message at a time, as a caller that waits sends them: found, fetched and answered with as few
- * instructions as can be, because each new line of instructions costs. A part (cuda_resident.h); by the first
- * warp of a worker. Included by cuda_turn.h.
+ * Serves one message at a time, as a caller that waits sends them: finds, fetches and answers it with as few
+ * instructions as possible, because each new cache line of instructions costs time. A part (see cuda_resident.h).
+ * Called by the first warp of a worker. Included by cuda_turn.h.
  *
- * For a block's only queue, whose messages lie in slots. Messages that come by express lines need no fetching, and may
- * be answered the same way (cuda_express.h). A worker that sees a backlog, or another order, goes the long way
- * (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts. Where blocks share the queue, workers go the
- * long way first. Then this way is for a worker that looks across the bus and found nothing there, or expects nothing
- * (worker->kept_phase).
+ * Only for a block with one queue, whose messages lie in slots. Messages that come by express lines (a copy of a lone
+ * request beside its slot) need no fetching, and may be answered the same way (cuda_express.h). A worker that sees a
+ * backlog, or another order, goes the long way (cuda_seek.h, cuda_move.h), with the same words: claims, pollers,
+ * posts. If blocks share the queue, workers go the long way first. Then this way is only for a worker that looks
+ * across the bus and found nothing there, or expects nothing (worker->kept_phase).
  */
 #ifndef GYRE_DIALECT_CUDA_LONE_H
 #define GYRE_DIALECT_CUDA_LONE_H
 
 #define GYRE_LONE_LOOK_    1u
 #define GYRE_LONE_REST_    2u
-#define GYRE_LONE_EXPRESS_ 3u /* a look that takes in express lines */
+#define GYRE_LONE_EXPRESS_ 3u /* a look that also reads express lines */
 #define GYRE_LONE_ELSE_    0u /* the long way */
 
 #include "gyre/dialect/cuda_express.h"
 
-/* The next step. By lane 0. */
+/* Decides the next step. Called by lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *seeker,
                                      gyre_cuda_claims *claims)
 {
@@ -35,8 +35,8 @@ GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *
 }
 
 /*
- * One look at two slots from index `next` on, and now and then at the host's other words, all under way
- * together. Returns a bit for each request that is there. By a warp.
+ * Looks once at two slots from index `next` on, and now and then at the host's other words, with all reads under way
+ * together. Returns a bit for each request that is there. Called by a warp.
  */
 GYRE_HELPER gyre_u32 gyre_lone_look_(gyre_block_view *view, gyre_served *queue, gyre_u64 next, gyre_u32 asks)
 {
@@ -55,7 +55,7 @@ GYRE_HELPER gyre_u32 gyre_lone_look_(gyre_block_view *view, gyre_served *queue, 
 }
 
 #if GYRE_MOVE_BULK_
-/* Starts to copy it. By lane 0. */
+/* Starts to copy the lone request. Called by lane 0. */
 GYRE_HELPER void gyre_fetch_lone_(const gyre_block_view *view, gyre_worker *worker)
 {
     const gyre_u32 size = view->stage.request_chunks * 16;
@@ -69,8 +69,10 @@ GYRE_HELPER void gyre_fetch_lone_(const gyre_block_view *view, gyre_worker *work
     gyre_bulk_copy_(worker, worker->cells, gyre_request_at_(&view->served[0], worker->first), size);
 }
 
-/* Orders bulk copies behind the threads' earlier use of the memory that they go to. By lane 0, long before it starts a
- * copy. */
+/*
+ * Orders bulk copies behind the threads' earlier use of the memory that the copies go to. Called by lane 0, long
+ * before it starts a copy.
+ */
 GYRE_HELPER void gyre_lone_begin_()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -85,15 +87,17 @@ GYRE_HELPER void gyre_lone_begin_()
 }
 #endif
 
-/* Whether it is time to look at the host's other words. By lane 0; one worker's does. */
+/* Whether it is time to look at the host's other words; one worker of the block looks. Called by lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_asks_(gyre_block_view *view)
 {
     const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
     return now - before > GYRE_CUDA_LOOK_CLOCKS && atomicCAS(&view->asked, before, now) == before;
 }
 
-/* Takes the request for this worker, unless another took it meanwhile. `express`: how it came by express lines; 0: it
- * has to be fetched. By lane 0. */
+/*
+ * Takes the request for this worker, unless another worker took it meanwhile. `express` says how it came by express
+ * lines; 0: it has to be fetched. Called by lane 0.
+ */
 GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                      gyre_seeker_ *seeker, gyre_u32 express)
 {
@@ -113,12 +117,14 @@ GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker,
     return 1;
 }
 
-/* Acts on a look: returns 1 when a request was taken. Two requests are a backlog, which other workers are told of. By
- * lane 0. */
+/*
+ * Acts on a look. Returns 1 when a request was taken. Two requests are a backlog, and the other workers are told.
+ * Called by lane 0.
+ */
 GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                      gyre_seeker_ *seeker, gyre_u32 there, gyre_u32 express)
 {
-    if (there == 1 || (express && there != 3)) /* lines may be seen before the slot */
+    if (there == 1 || (express && there != 3)) /* the express lines may be seen before the slot */
         return gyre_lone_take_(view, worker, cells, seeker, express);
     if (there == 3) {
         atomicMax(&view->served[0].claims->ready, seeker->first + GYRE_SEEK_NARROW);
@@ -127,7 +133,9 @@ GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker,
     return 0;
 }
 
-/* Looks once, and takes the request that it finds; `lines`: the look reads the express lines. By a warp. */
+/*
+ * Looks once, and takes the request that it finds; `lines`: the look also reads the express lines. Called by a warp.
+ */
 GYRE_HELPER gyre_u32 gyre_lone_try_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                     gyre_seeker_ *seeker, gyre_express_ *express, int lines)
 {
@@ -149,8 +157,9 @@ GYRE_HELPER gyre_u32 gyre_lone_try_(gyre_block_view *view, gyre_worker *worker, 
 }
 
 /*
- * Waits for a request that comes alone, takes it, and starts to fetch it. 0: there is a backlog, or another
- * order. By a worker's first warp, of a queue of this kind; where blocks share it, with a place among the pollers.
+ * Waits for a request that comes alone, takes it, and starts to fetch it. Returns 0 when there is a backlog or another
+ * order. Called by a worker's first warp, for a queue of this kind; if blocks share the queue, the worker holds a
+ * place among the pollers.
  */
 GYRE_APART_ gyre_u32 gyre_find_lone_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                      gyre_worker *worker, gyre_chunk *cells)
@@ -191,8 +200,10 @@ GYRE_APART_ gyre_u32 gyre_find_lone_(const gyre_cuda_arguments &arguments, gyre_
     return found;
 }
 
-/* One reply's header after a fence of its own, unless another worker makes one or waits for one: then by
- * gyre_post_ (tests/models/post.pml). */
+/*
+ * Posts the header of one reply after a fence of its own. If another worker makes a fence or waits for one, the header
+ * goes by gyre_post_ (tests/models/post.pml).
+ */
 GYRE_APART_ void gyre_post_lone_(gyre_block_view *view, const gyre_worker *worker, gyre_u32 number)
 {
     GYRE_IN_SHARED_(view);
@@ -200,7 +211,7 @@ GYRE_APART_ void gyre_post_lone_(gyre_block_view *view, const gyre_worker *worke
     const gyre_u32 lane = threadIdx.x & 31;
     gyre_u32 mine = 0;
     if (lane == 0 && (GYRE_POST_ALONE || atomicCAS(&view->posting, 0u, 1u) == 0)) {
-        gyre_release_system_(); /* the payload, before the sequence */
+        gyre_release_system_(); /* the payload goes out before the sequence */
         gyre_chunk_store_(gyre_reply_at_(&view->served[worker->which], worker->first),
                           worker->cells[view->stage.request_chunks]);
         atomicExch(&view->posting, 0u);

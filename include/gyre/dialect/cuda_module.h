@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interface between a resident CUDA kernel and its backend. One text for host C and CUDA C++ (NVRTC); kernel
+ * The interface between a resident CUDA kernel and its backend. Host C and CUDA C++ (NVRTC) share this text; kernel
  * authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_cuda_arguments)`.
  *
- * Block 0 watches one word of mapped host memory, `orders->order`, not the core's control word: the
- * backend bumps it whenever the core changed the control region, and also when it wants all kernels of the
- * context out of the way for a moment (GYRE_ORDER_LEAVE: loading, unloading and unregistering block while a
- * kernel is resident). A kernel that leaves keeps the position of each queue in `cursors`, so that its next
- * launch goes on where it was.
+ * Block 0 watches one word of mapped host memory, `orders->order`, and not the core's control word. The backend raises
+ * it whenever the core changed the control region. It also raises it to get all kernels of the context off the device
+ * for a moment (GYRE_ORDER_LEAVE: loading, unloading and unregistering block while a kernel is resident). A kernel
+ * that leaves keeps the position of each queue in `cursors`, so that its next launch goes on from there.
  *
  * Stability: private to the pair; both sides compare GYRE_DEVICE_MODULE_VERSION.
  */
@@ -18,21 +17,25 @@
 
 #define GYRE_CUDA_LANES_MAX 512 /* for lane kernels: leaves registers for many loads in flight */
 #define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
-/* Messages of an actor that are fetched together: so many, and more of small ones, while they take little time
- * and these bytes of shared memory. */
+/*
+ * Messages of an actor that are fetched together: this number, and more small messages while they take little time and
+ * these bytes of shared memory.
+ */
 #define GYRE_ACTOR_WINDOW     32
 #define GYRE_ACTOR_MOST       128
 #define GYRE_ACTOR_STAGE_SIZE 24576
 
-/* Messages of a block kernel that are fetched together, and bytes of shared memory that they may take: few blocks
- * take many, and many blocks few, so that more of them fit a multiprocessor. */
+/*
+ * Messages of a block kernel that are fetched together, and bytes of shared memory that they may take. With few blocks
+ * a block takes many; with many blocks it takes few, so that more blocks fit a multiprocessor.
+ */
 #define GYRE_BLOCK_WINDOW           32
 #define GYRE_BLOCK_STAGE_SIZE       73728
 #define GYRE_BLOCK_STAGE_SIZE_TIGHT 8192
 
 /*
- * Lane kernels whose messages are larger than a line share a block out among workers of so many threads each,
- * which never wait for each other. Each has a hardware barrier, of which there are 16; one is the block's.
+ * Threads of a worker. Lane kernels whose messages are larger than a line divide a block into workers, which never
+ * wait for each other. Each worker has a hardware barrier; there are 16 of these, and one is the block's.
  */
 #ifndef GYRE_CUDA_WORKER_SIZE
 #define GYRE_CUDA_WORKER_SIZE 64
@@ -45,8 +48,8 @@
 #endif
 
 /*
- * Shared memory that a block has for its messages at least, on every device of an architecture (compute
- * capability times 10), or on all devices: by it a kernel decides where messages are staged.
+ * Shared memory that a block has for its messages at least, on every device of an architecture (compute capability
+ * times 10), or on all devices. A kernel decides by it where messages are staged.
  */
 #ifdef GYRE_CUDA_ANY_DEVICE
 #define GYRE_CUDA_ROOM(capability) (40u << 10)
@@ -59,46 +62,48 @@
 #endif
 #define GYRE_CUDA_CHUNKS(size) ((GYRE_SLOT_HEADER_SIZE + (size) + 15) / 16)
 /*
- * The chunks that a message takes in the stage: request and reply side by side, so that the compiler sees how far apart
- * they are and loads ahead of stores. The number is odd, so that threads that each walk one message meet fewer banks
- * twice.
+ * The chunks that a message takes in the stage. Request and reply lie side by side, so that the compiler sees how far
+ * apart they are and moves loads before stores. The number is odd: threads that each walk one message then seldom use
+ * the same bank.
  */
 #define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
     ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
-/* Lane kernels and actors fetch a run of requests of so many bytes as it lies in the ring, in one piece, because
- * each piece has a price. */
+/*
+ * Whether requests of so many bytes are fetched as they lie in the ring, a run in one piece, because each piece has a
+ * price. For lane kernels and actors.
+ */
 #define GYRE_CUDA_DENSE(request_size) ((request_size) <= 1024)
 #define GYRE_ORDER_LEAVE              1ull       /* the low bit of an order: leave, and acknowledge nothing */
 #define GYRE_CUDA_STAGE_SIZE          (1u << 20) /* bytes of device memory a block has for messages beyond a line */
 
-/** One line of mapped host memory, written by the backend. */
+/** The orders for a kernel: one line of mapped host memory, written by the backend. */
 typedef struct gyre_cuda_orders {
     gyre_u64 order;
     gyre_u64 reserved[7];
 } gyre_cuda_orders;
 
 /**
- * How workers share a queue. A worker that raises `next` with a compare-and-swap owns the requests between its old and
- * its new value, and may raise it up to `ready` or to the end of the requests that it saw itself. In shared memory
- * while one block serves the queue, else in device memory.
+ * How workers share a queue. A worker that raises `next` with a compare-and-swap owns the requests between the old and
+ * the new value. It may raise `next` up to `ready`, or to the end of the requests that it saw itself. The claims are
+ * in shared memory while one block serves the queue, otherwise in device memory.
  */
 typedef struct gyre_cuda_claims {
-    gyre_u64 next;       /* first index that nobody took */
-    gyre_u64 ready;      /* requests below it were seen to be there; may be less than `next` */
-    gyre_u32 pollers[2]; /* 1: somebody looks across the bus, in this phase */
-    gyre_u64 limit;      /* with replies back to back: replies to requests below it have room */
+    gyre_u64 next;       /* the first index that no worker took */
+    gyre_u64 ready;      /* requests below it were seen in the queue; may be less than `next` */
+    gyre_u32 pollers[2]; /* 1: a worker looks across the bus, in this phase */
+    gyre_u64 limit;      /* with replies back to back: the replies to requests below it have room */
 } gyre_cuda_claims;
 
-/** Where the device is in one queue; one line of device memory an entry of the queue table. */
+/** Where the device is in one queue: a line of device memory for each entry of the queue table. */
 typedef struct gyre_cuda_cursor {
-    gyre_u64 serial; /* the table entry's that the rest belongs to */
+    gyre_u64 serial; /* the serial of the table entry that the other words belong to */
     gyre_cuda_claims claims;
     /* for replies stored back to back: where the next reply is allotted, how many replies are settled (counted as
      * requests are numbered), and the position below which bytes are free again */
     gyre_u64 head, settled, tail;
 } gyre_cuda_cursor;
 
-/** A row of the queue table, with a word of its queue's region. */
+/** A row of the queue table, with a word of its queue's region, as block 0 copied it. */
 typedef struct gyre_cuda_relayed {
     gyre_control_queue row;
     gyre_u64 drop_before;
@@ -106,22 +111,22 @@ typedef struct gyre_cuda_relayed {
 } gyre_cuda_relayed;
 
 /**
- * The words that block 0 read from the host, in device memory for all blocks. When 132 blocks read one line of the
- * host, they wait for each other, a microsecond each.
+ * The words that block 0 read from the host, in device memory for all blocks. If 132 blocks read one line of the host,
+ * they wait for each other, a microsecond each.
  */
 typedef struct gyre_cuda_relay {
-    gyre_u64 order; /* stored last; never less than before */
+    gyre_u64 order; /* stored last; never decreases */
     gyre_u64 command;
     gyre_u64 live; /* a bit for each row that holds a queue */
     gyre_u64 reserved[13];
     gyre_cuda_relayed rows[GYRE_QUEUES_MAX];
 } gyre_cuda_relay;
 
-#define GYRE_CUDA_TURNS 16 /* workers of a block, or warps that poll, at most */
+#define GYRE_CUDA_TURNS 16 /* most workers of a block, or warps that poll */
 
 /**
- * The runs of a block's workers, for the host to copy: a line of device memory for each block. For each worker a number
- * that differs from its run before; 0: it has no run.
+ * The runs (batches of messages) that a block's workers are at, for the host to copy: a line of device memory for each
+ * block. Each worker has a number that differs from its previous run's number; 0: it is at no run.
  */
 typedef struct gyre_cuda_turns {
     gyre_u32 of[GYRE_CUDA_TURNS];
@@ -132,15 +137,17 @@ typedef struct gyre_cuda_arguments {
     const gyre_cuda_orders *orders;
     gyre_cuda_cursor *cursors; /* GYRE_QUEUES_MAX */
     gyre_cuda_relay *relay;
-    /* one for each block, in device memory: the order it took up; with the low bit set once it has read all
-     * that the relay holds of it */
+    /*
+     * one word for each block, in device memory: the order that the block took up; the low bit is set once the block
+     * has read all that the relay holds of this order
+     */
     gyre_u64 *arrived;
     gyre_cuda_turns *turns; /* one for each block */
-    gyre_u64 order;         /* this launch's; older orders are an earlier launch's */
+    gyre_u64 order;         /* this launch's first order; older orders belong to an earlier launch */
     gyre_u8 *stage;         /* GYRE_CUDA_STAGE_SIZE for each block */
     void *state;
     gyre_device_log *log;
-    gyre_u32 pause_ns; /* between two polls of an idle block, 0: none */
+    gyre_u32 pause_ns; /* the pause between two polls of an idle block; 0: none */
     gyre_u32 reserved;
     gyre_device_binding bindings[GYRE_BINDINGS_MAX];
 } gyre_cuda_arguments;

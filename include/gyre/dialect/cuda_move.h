@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How messages get to a worker (a group of warps, or a block) and back, when they do not go the way of
- * cuda_lines.h. A part (cuda_resident.h), so sizes are values here: each function runs once a run of
- * messages. Included by cuda_resident.h.
+ * Moves messages to a worker (a group of warps, or a block) and back, unless they go the way of cuda_lines.h. A part
+ * (see cuda_resident.h), so sizes are values here: each function runs once a run of messages. Included by
+ * cuda_resident.h.
  *
- * A run of requests is copied into the stage, which is shared memory (device memory, when one message is too
- * large for it), and replies are copied back: payload, one fence for the run, then the headers. A completion
- * that fits a line goes as a whole line and needs no fence.
+ * A run of requests is copied into the stage, which is shared memory (device memory, if one message is too large for
+ * it). Replies are copied back: the payloads, one fence for the run, then the headers. A completion that fits a line
+ * goes as a whole line and needs no fence.
  *
- * Workers meet at hardware barriers: a part may be entered by a warp whose lanes have parted ways, and
- * bar.sync brings them together, which __syncwarp does not promise.
+ * Workers meet at hardware barriers: a warp whose lanes have parted may enter a part, and bar.sync brings the lanes
+ * together, which __syncwarp does not promise.
  */
 #ifndef GYRE_DIALECT_CUDA_MOVE_H
 #define GYRE_DIALECT_CUDA_MOVE_H
@@ -18,8 +18,10 @@
 #define GYRE_STAGE_LOADS_ 8 /* 16-byte loads in flight of each thread */
 #endif
 
-/* The number of this thread's worker, and the thread's number in it, if workers have `threads` threads. A worker is the
- * block, or a power of two of threads. */
+/*
+ * The number of this thread's worker, and the thread's number in the worker, when workers have `threads` threads. A
+ * worker is the block, or a power of two of threads.
+ */
 GYRE_HELPER gyre_u32 gyre_worker_of_(gyre_u32 threads)
 {
     return threads == blockDim.x ? 0 : threadIdx.x >> (__ffs((int)threads) - 1);
@@ -30,18 +32,18 @@ GYRE_HELPER gyre_u32 gyre_thread_of_(gyre_u32 threads)
     return threads == blockDim.x ? threadIdx.x : threadIdx.x & (threads - 1);
 }
 
-/* The `threads` threads of a worker meet; afterwards the lanes of each warp are together. */
+/* Makes the `threads` threads of a worker meet; afterwards the lanes of each warp are together. */
 GYRE_HELPER void gyre_worker_meets_(gyre_u32 threads)
 {
     if (threads == blockDim.x)
         __syncthreads();
-    else /* barrier 0 is the block's */
+    else /* barrier 0 belongs to the block */
         asm volatile("bar.sync %0,%1;" ::"r"(1 + gyre_worker_of_(threads)), "r"(threads) : "memory");
 }
 
 /*
- * The message that chunk `chunk` of a run belongs to, chunk / each: by the high half of a product, which
- * is right for runs, since they have fewer than 2^16 chunks, and messages too.
+ * Returns the message that chunk `chunk` of a run belongs to, which is chunk / each. Computes it by the high half of a
+ * product, which is right for runs, because they have fewer than 2^16 chunks and messages.
  */
 GYRE_HELPER gyre_u32 gyre_message_of_(gyre_u32 chunk, gyre_u32 reciprocal)
 {
@@ -56,8 +58,8 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
 /* ---- shared memory ---- */
 
 /*
- * Shared memory by its own addresses, for pointers that were loaded: the compiler turns such a pointer into generic
- * accesses, each with a branch around it, and a warp issues one instruction after the other.
+ * Accesses shared memory by its own addresses, for pointers that were loaded. The compiler makes generic accesses of
+ * such a pointer, each with a branch around it, and a warp issues one instruction after the other.
  */
 GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
 {
@@ -87,11 +89,11 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 /* ---- bulk copies ---- */
 
 /*
- * Devices that have them copy a message by one instruction of one thread, in larger reads than threads make and with
- * more of them under way. The copies are another "proxy" than the threads' own accesses: a fence orders them after the
- * earlier use of the shared memory that they go to. No thread of the device ever writes the memory that they read; they
- * are started once the look that found the messages has returned. (A fence for all memory waits for everything that is
- * under way, a microsecond.)
+ * Bulk copies: a device that has them copies a message by one instruction of one thread, in larger reads than threads
+ * make and with more of them under way. To the memory order, the copies are another "proxy" than the threads' own
+ * accesses: a fence orders them after the earlier use of the shared memory that they go to. No thread of the device
+ * ever writes the memory that they read. They are started once the look that found the messages has returned. (A fence
+ * for all memory waits for everything that is under way, a microsecond.)
  */
 #ifndef GYRE_MOVE_BULK
 #define GYRE_MOVE_BULK 1
@@ -100,9 +102,9 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 #define GYRE_MOVE_APART 4 /* so many requests are copied one by one, straight into their cells */
 #endif
 /*
- * Requests of more bytes come by loads, where there are more than a few blocks. A bulk copy is there sooner, but many
- * of them at a time are slow: four rings of 64 KiB through a bare kernel made 18 - 21 GB/s each way with bulk copies
- * and 30 - 36 with loads; through one block of this loop 5.6 with one and 4.4 with the other.
+ * Requests of more bytes than this come by loads, if there are more than a few blocks. A bulk copy arrives sooner, but
+ * many bulk copies at a time are slow. Four rings of 64 KiB through a bare kernel made 18 - 21 GB/s each way with bulk
+ * copies and 30 - 36 with loads; through one block of this loop 5.6 with a bulk copy and 4.4 with loads.
  */
 #ifndef GYRE_MOVE_BULK_MOST
 #define GYRE_MOVE_BULK_MOST 8192
@@ -117,7 +119,7 @@ GYRE_HELPER gyre_u32 gyre_comes_by_bulk_(const gyre_block_view *view)
            (view->stage.request_chunks * 16 <= GYRE_MOVE_BULK_MOST || gridDim.x <= GYRE_MOVE_FEW_BLOCKS);
 }
 
-/* By one thread, before any worker fetches. */
+/* Makes the barriers of the workers. Called by one thread, before any worker fetches. */
 GYRE_HELPER void gyre_barriers_make_(gyre_block_view *view)
 {
 #pragma unroll 1
@@ -130,7 +132,7 @@ GYRE_HELPER void gyre_barriers_make_(gyre_block_view *view)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* By one thread. */
+/* Starts a bulk copy. Called by one thread. */
 GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, const gyre_slot *from,
                                  gyre_u32 size)
 {
@@ -140,27 +142,29 @@ GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, cons
                  : "memory");
 }
 
-/* The chunks of a request slot in a queue whose messages are not larger than the kernel's. */
+/* The chunks of a request slot, in a queue whose messages are not larger than the kernel's. */
 GYRE_HELPER gyre_u32 gyre_slot_chunks_(const gyre_block_view *view)
 {
     return view->stage.request_chunks > 4 ? view->stage.request_chunks : 4;
 }
 
-/* Whether the worker's run comes in one piece, to be taken apart. */
+/* Whether the worker's run comes in one piece, which is taken apart afterwards (dense). */
 GYRE_HELPER gyre_u32 gyre_is_dense_(const gyre_block_view *view, const gyre_worker *worker)
 {
     return view->stage.dense && worker->count > GYRE_MOVE_APART &&
            view->served[worker->which].request_stride == gyre_slot_chunks_(view) * 16;
 }
 
-/* Where a dense run is fetched to: the end of the worker's cells. A cell is larger than a slot, so slots that are
- * spread from the first message on never overwrite a slot that was not spread yet. */
+/*
+ * Returns where a dense run is fetched to: the end of the worker's cells. A cell is larger than a slot. So slots that
+ * are spread from the first message on never overwrite a slot that was not spread yet.
+ */
 GYRE_HELPER gyre_chunk *gyre_dense_place_(const gyre_block_view *view, const gyre_worker *worker)
 {
     return worker->cells + view->stage.window * view->stage.cell - worker->count * gyre_slot_chunks_(view);
 }
 
-/* In two pieces where the ring begins anew. By one thread. */
+/* Fetches a dense run, in two pieces if it passes the end of the ring. Called by one thread. */
 GYRE_HELPER void gyre_fetch_dense_(const gyre_block_view *view, const gyre_worker *worker)
 {
     const gyre_served *queue = &view->served[worker->which];
@@ -174,7 +178,7 @@ GYRE_HELPER void gyre_fetch_dense_(const gyre_block_view *view, const gyre_worke
                         (count - head) * each * 16);
 }
 
-/* Starts to copy the run that was found. By the worker's first warp, which is together. */
+/* Starts to copy the run that was found. Called by the worker's first warp, whose lanes are together. */
 GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *worker)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
@@ -182,7 +186,8 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *wor
     const gyre_u32 size = (dense ? gyre_slot_chunks_(view) : view->stage.request_chunks) * 16;
     if (count == 0 || !gyre_comes_by_bulk_(view))
         return;
-    __syncwarp(gyre_first_warp_()); /* the words beside `count` come with it, and lane 0 writes one of them */
+    /* the words beside `count` are read with it, and lane 0 writes one of them */
+    __syncwarp(gyre_first_warp_());
     if (lane == 0) {
         worker->parity ^= 1;
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(
@@ -200,8 +205,10 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *wor
                         gyre_request_at_(&view->served[worker->which], worker->first + slot), size);
 }
 
-/* From one piece into cells, a few chunks of each thread at a time: all have taken theirs before one is put
- * down. */
+/*
+ * Spreads a dense run into cells, a few chunks of each thread at a time: all threads have read their chunks before a
+ * chunk is stored.
+ */
 #define GYRE_SPREAD_CHUNKS_ 4
 GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
@@ -231,7 +238,7 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     }
 }
 
-/* Until the bulk copies that were started have arrived. All threads of the worker. */
+/* Waits until the started bulk copies have arrived. Called by all threads of the worker. */
 GYRE_HELPER void gyre_await_copy_(const gyre_worker *worker)
 {
     const gyre_u32 barrier = gyre_shared_address_(&worker->barrier), parity = worker->parity;
@@ -244,7 +251,7 @@ GYRE_HELPER void gyre_await_copy_(const gyre_worker *worker)
                      : "memory");
 }
 
-/* Waits until the started copies are in the cells. All threads of the worker. */
+/* Waits until the started copies are in the cells. Called by all threads of the worker. */
 GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
     gyre_await_copy_(worker);
@@ -273,7 +280,7 @@ GYRE_HELPER void gyre_await_copy_(const gyre_worker *)
 
 /* ---- copies by threads ---- */
 
-/* Requests into the stage, a few loads in flight in each thread. */
+/* Fetches requests into the stage by loads, a few of them in flight in each thread. */
 GYRE_APART_ void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
                                    gyre_u32 threads)
 {
@@ -302,7 +309,7 @@ GYRE_APART_ void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worke
     }
 }
 
-/* The run is in the stage afterwards, for all threads of the worker. */
+/* Fetches the run into the stage, for all threads of the worker. */
 GYRE_HELPER void gyre_fetch_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
                              gyre_u32 threads)
 {
@@ -316,8 +323,10 @@ GYRE_HELPER void gyre_fetch_(const gyre_block_view *view, const gyre_worker *wor
     gyre_worker_meets_(threads);
 }
 
-/* All of the replies but their headers. The queue's words are read once: after each store the compiler would
- * have to read them anew. */
+/*
+ * Stores the replies, except their headers. Reads the queue's words once: after each store the compiler would have to
+ * read them anew.
+ */
 GYRE_HELPER void gyre_deliver_payloads_(const gyre_block_view *view, const gyre_worker *worker,
                                         gyre_u32 threads)
 {
@@ -336,7 +345,7 @@ GYRE_HELPER void gyre_deliver_payloads_(const gyre_block_view *view, const gyre_
     }
 }
 
-/* The headers of a worker's replies, whose first word is the sequence. By a warp. */
+/* Stores the headers of a worker's replies, whose first word is the sequence. Called by a warp. */
 GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_worker *worker)
 {
     const gyre_served *queue = &view->served[worker->which];
@@ -352,8 +361,10 @@ GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_w
         gyre_chunk_store_(gyre_reply_at_(queue, first + slot), replies[slot * cell]);
 }
 
-/* The next step of a worker whose payloads are out: DONE, WAIT, or a bit for each worker whose headers it has to
- * deliver. By lane 0. */
+/*
+ * Decides the next step of a worker whose payloads are out: DONE, WAIT, or a bit for each worker whose headers it has
+ * to deliver. Called by lane 0.
+ */
 #define GYRE_POST_DONE_ 0u
 #define GYRE_POST_WAIT_ 0x80000000u
 GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_u32 *posted)
@@ -365,7 +376,7 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
         gyre_fence_block_(); /* pairs with the fence before `posted`: this worker sees those workers' stores */
         if (batch)
             return batch;
-        atomicExch(&view->posting, 0u); /* another took them along, just before */
+        atomicExch(&view->posting, 0u); /* another worker took them along, just before */
     } else if (!*posted) {
         gyre_fence_block_(); /* a worker that takes them along sees them */
         atomicOr(&view->posted, mine);
@@ -374,7 +385,7 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
     return GYRE_POST_WAIT_;
 }
 
-/* The headers of all workers of a batch, after one fence. By a warp. */
+/* Stores the headers of all workers of a batch, after one fence. Called by a warp. */
 GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch)
 {
     gyre_u32 most = 0;
@@ -383,17 +394,18 @@ GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch
         most = count > most ? count : most;
     }
     if ((threadIdx.x & 31) < most)
-        gyre_release_system_(); /* the payloads of all these workers, before the sequences */
+        gyre_release_system_(); /* the payloads of all these workers go out before the sequences */
 #pragma unroll 1
     for (gyre_u32 rest = batch; rest; rest &= rest - 1)
         gyre_deliver_headers_(view, &view->workers[__ffs((int)rest) - 1]);
 }
 
 /*
- * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a time, of a
- * microsecond or two, so the worker that makes one delivers the headers of all workers whose payloads are out by then.
- * By the worker's first warp, once all its threads met. With GYRE_POST_ALONE each worker makes its own fence: for a
- * race checker, which knows barriers but not words that are handed over by atomics (tests/models/post.pml).
+ * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a time, which
+ * takes a microsecond or two. So the worker that makes a fence delivers the headers of all workers whose payloads are
+ * out by then. Called by the worker's first warp, after all its threads have met. With GYRE_POST_ALONE each worker
+ * makes its own fence: for a race checker, which knows barriers but not words that are handed over by atomics
+ * (tests/models/post.pml).
  */
 #ifndef GYRE_POST_ALONE
 #define GYRE_POST_ALONE 0
@@ -427,7 +439,10 @@ GYRE_APART_ void gyre_post_(gyre_block_view *view, gyre_u32 worker)
     } while (step != GYRE_POST_DONE_);
 }
 
-/* Completions out of the stage. All threads, which met before, so that each warp is together. */
+/*
+ * Copies the completions out of the stage. Called by all threads, which have met before, so that each warp is
+ * together.
+ */
 GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
 {
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
@@ -460,12 +475,12 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_
 
 /* ---- how much at once ---- */
 
-#define GYRE_BLOCK_CLOCKS_ 40000u /* the most that a block's run should take */
+#define GYRE_BLOCK_CLOCKS_ 40000u /* clocks that a block's run should take at most */
 
 /*
- * Adapts the window where messages are handled one after the other, so that neither the first reply nor another order
- * waits for long. By one thread, after `count` messages were handled. The window is never smaller than fits the time,
- * because finding and fetching a run costs the same however short it is.
+ * Adapts the window (messages taken at once) where messages are handled one after the other, so that neither the first
+ * reply nor another order waits for long. Called by one thread, after `count` messages were handled. The window is
+ * never smaller than fits the time, because finding and fetching a run costs the same however short it is.
  */
 GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
 {
@@ -474,7 +489,7 @@ GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
     gyre_u32 window = most;
     if (clocks <= GYRE_BLOCK_CLOCKS_ && !full)
         return;
-    if (clocks >= GYRE_BLOCK_CLOCKS_ / 2) { /* else all of `most` fit */
+    if (clocks >= GYRE_BLOCK_CLOCKS_ / 2) { /* otherwise all of `most` fit */
         const gyre_u32 fits =
             clocks < 2 * GYRE_BLOCK_CLOCKS_ ? GYRE_BLOCK_CLOCKS_ * count / (gyre_u32)clocks : count / 2;
         window = fits < most ? fits : most;

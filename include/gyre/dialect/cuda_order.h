@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The work of a block between two orders: it puts away the words of the queues that it served, obeys the order
- * (cuda_control.h), and lays out its stage for the queues that it serves next. A part (cuda_resident.h): nothing here
- * runs once a message, and kernels' own texts need not work out the same. Included by cuda_resident.h.
+ * (cuda_control.h), and lays out its stage for the queues that it serves next. A part (see cuda_resident.h): no
+ * function here runs once a message. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_ORDER_H
 #define GYRE_DIALECT_CUDA_ORDER_H
@@ -10,9 +10,9 @@
 /* ---- the stage ---- */
 
 /*
- * Threads of a worker. Blocks that share a queue of messages stored back to back take many messages at once, each block
- * as one worker. Small takes would cost the time from claim to claim, a journey to the device's memory and back
- * whatever the number of messages.
+ * Threads of a worker when the queues store messages back to back. Blocks that share such a queue take many messages
+ * at once, each block as one worker. Small takes would cost the time from claim to claim, a journey to the device's
+ * memory and back whatever the number of messages.
  */
 #ifndef GYRE_BRIDGE_WORKER_SIZE
 #define GYRE_BRIDGE_WORKER_SIZE 256
@@ -36,7 +36,7 @@ GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
     return all;
 }
 
-/* How many messages a worker takes at once, if so many fit into its share of `size` bytes. */
+/* Chooses how many messages a worker takes at once, if so many fit into its share of `size` bytes. */
 GYRE_HELPER void gyre_windows_sized_(gyre_block_view *view, gyre_u32 size)
 {
     const gyre_u32 is = view->shape.is, adapts = is & (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_ACTOR_);
@@ -55,7 +55,7 @@ GYRE_HELPER void gyre_windows_sized_(gyre_block_view *view, gyre_u32 size)
         view->workers[i].which = view->workers[i].wide = view->workers[i].kept_phase = 0;
 }
 
-/* Lays out the stage for the queues that the block is about to serve. By one thread. */
+/* Lays out the stage for the queues that the block is about to serve. Called by one thread. */
 GYRE_HELPER void gyre_stage_make_(gyre_block_view *view)
 {
     const gyre_shape *shape = &view->shape;
@@ -77,9 +77,9 @@ GYRE_HELPER void gyre_stage_make_(gyre_block_view *view)
 /* ---- the next order ---- */
 
 /*
- * While an actor serves its queues nobody else looks at its state, which the host reads when the kernel was
- * told to leave: so a small one is in shared memory meanwhile, and where it belongs before the order that made
- * the block stop is obeyed. All threads; it is there once they met.
+ * Copies an actor's state. While an actor serves its queues nobody else looks at its state; the host reads it after
+ * the kernel was told to leave. So a small state is in shared memory meanwhile. It is back where it belongs before the
+ * block obeys the order that stopped it. Called by all threads; the copy is there once they have met.
  */
 GYRE_HELPER void gyre_copy_state_(void *to, const void *from, gyre_u32 size)
 {
@@ -91,7 +91,7 @@ GYRE_HELPER void gyre_copy_state_(void *to, const void *from, gyre_u32 size)
 GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     GYRE_IN_SHARED_(view);
-    __syncthreads(); /* all have left the last run */
+    __syncthreads(); /* all threads have left the last run */
     if (view->staged)
         gyre_copy_state_(arguments.state, view->near_state, view->shape.state_bytes);
     if (!gyre_await_run_(arguments, view))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back (gyre_bridge in ring_layout.h): where their bytes lie, and
- * room for their replies. A part (cuda_resident.h): once a run. Included by cuda_seek.h.
+ * Queues whose messages are stored back to back (bridged; gyre_bridge in ring_layout.h): where their bytes lie, and
+ * room for their replies. A part (see cuda_resident.h): runs once a run of messages. Included by cuda_seek.h.
  *
- * All workers of a queue share its one track. Workers claim requests only up to a limit below which even the largest
- * replies have room, so that delivering never waits. A request that is claimed and not settled may need that much. A
- * worker that delivers replies allots the bytes that they need, and only then counts them as settled. So a limit that
- * was right once stays right, and is only ever raised: a claim touches no more words than in other queues. Everything
- * else about such a queue is in its row of the relay and is loaded from there once a run, because the block's view has
- * no room for it.
+ * All workers of a queue share its one track (its reply bytes). Workers claim requests only up to a limit; below the
+ * limit even the largest replies have room, so delivering never waits. A request that is claimed and not settled may
+ * need that much. A worker that delivers replies allots the bytes that they need, and only then counts them as
+ * settled. So a limit that was right once stays right, and is only ever raised: a claim touches no more words than in
+ * other queues. All other words of such a queue are in its row of the relay. They are loaded from there once a run,
+ * because the block's view has no room for them.
  */
 #ifndef GYRE_DIALECT_CUDA_PROMISE_H
 #define GYRE_DIALECT_CUDA_PROMISE_H
@@ -24,13 +24,13 @@ GYRE_HELPER const gyre_control_queue *gyre_bridge_row_(const gyre_block_view *vi
     return &view->relay->rows[queue->entry].row;
 }
 
-/* The address `*offset` bytes behind the start of the queue's region; `offset` points to a word of the row. */
+/* Returns the address `*offset` bytes behind the start of the queue's region; `offset` points to a word of the row. */
 GYRE_HELPER gyre_u8 *gyre_bridge_place_(const gyre_control_queue *row, const gyre_u64 *offset)
 {
     return (gyre_u8 *)gyre_near_load_(&row->address) + gyre_near_load_(offset);
 }
 
-/* Reads the host's head and tail of a track that this kernel has not seen before. By one thread. */
+/* Reads the host's head and tail of a track that this kernel has not seen before. Called by one thread. */
 GYRE_HELPER void gyre_open_track_(const gyre_control_queue *row, const gyre_u8 *region,
                                   gyre_cuda_cursor *cursor)
 {
@@ -43,16 +43,16 @@ GYRE_HELPER void gyre_open_track_(const gyre_control_queue *row, const gyre_u8 *
     cursor->tail = gyre_word_load_(&track->tail);
 }
 
-/* Bytes of the largest reply in the track. */
+/* Bytes that the largest reply takes in the track. */
 GYRE_HELPER gyre_u64 gyre_bridge_largest_(const gyre_block_view *view)
 {
     return (view->stage.reply_chunks - 1) * 16;
 }
 
 /*
- * The first index whose reply may find no room. This thread counts the settled requests before it reads the head, and a
- * worker that allots raises the head before it counts. So replies are taken for more bytes than they need, never for
- * fewer. By one thread.
+ * Returns the first index whose reply may find no room. This thread counts the settled requests before it reads the
+ * head, and a worker that allots raises the head before it counts. So replies are assumed to need more bytes than they
+ * do, never fewer. Called by one thread.
  */
 GYRE_HELPER gyre_u64 gyre_bridge_limit_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
 {
@@ -65,7 +65,7 @@ GYRE_HELPER gyre_u64 gyre_bridge_limit_(const gyre_block_view *view, gyre_u32 wh
     return settled + (used < size ? (size - used) / gyre_bridge_largest_(view) : 0);
 }
 
-/* The host's word for the position below which bytes are free again. */
+/* Returns the host's word for the position below which bytes are free again. */
 GYRE_HELPER const gyre_u64 *gyre_bridge_tail_(const gyre_block_view *view, gyre_u32 which)
 {
     const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[which]);
@@ -74,10 +74,10 @@ GYRE_HELPER const gyre_u64 *gyre_bridge_tail_(const gyre_block_view *view, gyre_
     return &((const gyre_bridge_track *)(words + 1))->tail;
 }
 
-/* Makes known that the host gave back all below `tail`, which this thread loaded. */
+/* Makes known that the host freed all bytes below `tail`, which this thread loaded. */
 GYRE_HELPER gyre_u64 gyre_bridge_free_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
 {
-    gyre_fence_system_(); /* the host read the bytes below it before it stored it */
+    gyre_fence_system_(); /* the host read the bytes below the tail before it stored the tail */
     atomicMax(&view->cursors[view->served[which].entry].tail, tail);
     const gyre_u64 limit = gyre_bridge_limit_(view, which, tail);
     atomicMax(&view->served[which].claims->limit, limit);
@@ -88,9 +88,9 @@ GYRE_HELPER gyre_u64 gyre_bridge_free_(const gyre_block_view *view, gyre_u32 whi
 #define GYRE_PROMISE_SPARE_ 0x80000000u
 
 /*
- * How many of `wanted` requests of queue `which` from index `first` on may be taken, by what the device knows,
- * and then by what the host says. None: the spare place may have the reply to the first, when the host
- * received all before it. By one thread.
+ * Returns how many of `wanted` requests of queue `which` from index `first` on may be taken: first by what the device
+ * knows, then by what the host says. If none has room, the spare place may hold the reply to the first request, once
+ * the host has received all replies before it. Called by one thread.
  */
 GYRE_APART_ gyre_u32 gyre_bridge_promise_(gyre_block_view *view, gyre_u32 which, gyre_u64 first,
                                           gyre_u32 wanted)
@@ -117,10 +117,10 @@ GYRE_APART_ gyre_u32 gyre_bridge_promise_(gyre_block_view *view, gyre_u32 which,
 }
 
 #ifndef GYRE_BRIDGE_ROWS
-#define GYRE_BRIDGE_ROWS 16 /* rows of 32 slots that a look far ahead reads */
+#define GYRE_BRIDGE_ROWS 16 /* rows of 32 slots that a far look ahead reads */
 #endif
 
-/* One look across the bus from index `next` on: how many requests are there. By a warp of 32. */
+/* Looks once across the bus from index `next` on; returns how many requests are there. Called by a warp of 32. */
 GYRE_APART_ gyre_u32 gyre_bridge_look_(const gyre_served *queue, gyre_u64 next)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
