@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The resident entry of CUDA kernels: a loop that obeys orders, polls rings in mapped host memory, and feeds
- * the handler, until it is told to leave. The ways to serve a queue are in cuda_lines.h (messages of one line)
- * and cuda_stage.h (larger ones, and block kernels).
+ * The resident entry of CUDA kernels, the function that stays on the GPU: a loop that obeys orders, polls rings in
+ * mapped host memory, and feeds the handler, until it is told to leave. The backend launches it in
+ * backends/cuda/cuda_serial.c (cuLaunchCooperativeKernel). The ways to serve a queue are in cuda_lines.h (messages of
+ * one line) and cuda_stage.h (larger messages, and block kernels).
  *
- * Memory: rings and control words are host memory across PCIe. They are read and written only by the
- * functions of this file, which bypass the caches (relaxed, system scope). A line of 64 bytes that one warp
- * instruction reads or writes whole crosses the bus as one transaction, so its sequence and its payload
- * arrive together; docs/backends/cuda.md.
+ * Memory: rings and control words are host memory across PCIe. Only the functions of this file read and write them;
+ * these bypass the caches (relaxed, system scope). A line of 64 bytes that one warp instruction reads or writes whole
+ * crosses the bus as one transaction, so its sequence and its payload arrive together; see docs/backends/cuda.md.
+ *
+ * Parts, as the other files call them, are functions that all kernels share and that are compiled once (cuda.h). A run
+ * is a batch of messages that a worker handles together.
  */
 #ifndef GYRE_DIALECT_CUDA_RESIDENT_H
 #define GYRE_DIALECT_CUDA_RESIDENT_H
@@ -51,13 +54,13 @@ GYRE_HELPER gyre_u32 gyre_half_load_(const gyre_u32 *from)
     return value;
 }
 
-/* The same among the threads of a block. */
+/* A fence among the threads of a block. */
 GYRE_HELPER void gyre_fence_block_(void)
 {
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
-/* A word of shared or device memory that other warps or blocks change. */
+/* Loads a word of shared or device memory that other warps or blocks change. */
 GYRE_HELPER gyre_u64 gyre_near_load_(const gyre_u64 *from)
 {
     gyre_u64 value;
@@ -77,16 +80,18 @@ GYRE_HELPER void gyre_word_store_(gyre_u64 *to, gyre_u64 value)
     asm volatile("st.relaxed.sys.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
-/* A fence: all stores before it, of this thread and of threads that it met at a barrier, are visible to the host before
- * the accesses behind it. */
+/*
+ * A fence: all stores before it, by this thread and by threads that it met at a barrier, are visible to the host
+ * before the accesses behind it.
+ */
 GYRE_HELPER void gyre_fence_system_(void)
 {
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
 /*
- * The same for stores alone, where this thread reads nothing that others wrote. A fence that acquires as well empties
- * the multiprocessor's cache, also of the words that functions and handlers keep there for themselves.
+ * A fence for stores alone, used where this thread reads nothing that others wrote. A fence that acquires as well
+ * empties the multiprocessor's cache, also of the words that functions and handlers keep there for themselves.
  */
 GYRE_HELPER void gyre_release_system_(void)
 {
@@ -98,7 +103,7 @@ GYRE_HELPER void gyre_release_system_(void)
 }
 
 /*
- * For threads that store completions without a fence, before they do. A store to memory that is not there is reported
+ * Called by threads before they store completions without a fence. A store to memory that is not there is reported
  * late, and later stores may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no completion leaves
  * behind such a store (docs/reliability.md).
  */
@@ -129,47 +134,48 @@ GYRE_HELPER void gyre_rest_(gyre_u32 nanoseconds)
 
 /** A queue that this block serves. */
 struct gyre_served {
-    gyre_cuda_claims own;     /* while this block has the queue for itself */
-    gyre_cuda_claims *claims; /* own, or the cursor's */
+    gyre_cuda_claims own;     /* used while this block has the queue for itself */
+    gyre_cuda_claims *claims; /* `own`, or the cursor's */
     const gyre_u8 *requests;
     gyre_u8 *replies;
-    gyre_u64 *drop_before;  /* the host's; usually 0, because nothing was ever dropped */
+    gyre_u64 *drop_before;  /* the host's word; usually 0, because nothing was ever dropped */
     gyre_stamp *stamps;     /* NULL: messages are not timed */
-    const gyre_u8 *headers; /* NULL: messages have none */
+    const gyre_u8 *headers; /* NULL: messages have no headers */
     gyre_u64 dropping;      /* *drop_before when this block looked, at clock `looked` */
     gyre_u64 looked;
     gyre_u64 mask;
-    const gyre_express_line *express;   /* lines of requests (cuda_express.h); NULL: there are none */
-    gyre_express_line *express_replies; /* the same of replies */
-    gyre_u64 lone_at;                   /* the clock when a request that came alone was taken last */
+    const gyre_express_line *express;   /* express lines of requests (cuda_express.h); NULL: there are none */
+    gyre_express_line *express_replies; /* express lines of replies; NULL: there are none */
+    gyre_u64 lone_at;                   /* the clock when a lone request was last taken */
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
-    gyre_u16 entry; /* the number of its entry in the table */
+    gyre_u16 entry; /* the number of the queue's entry in the table */
     gyre_u16 kind;  /* GYRE_BRIDGED_ bits: requests, replies are stored back to back (cuda_bridge.h) */
 };
 
 #define GYRE_BRIDGED_REQUESTS_ 1u
 #define GYRE_BRIDGED_REPLIES_  2u
 #define GYRE_KIND_SEALED_      4u  /* messages have checksums */
-#define GYRE_KIND_FOREIGN_     8u  /* GYRE_FOREIGN_RING: headers are copied, as the rest always is */
+#define GYRE_KIND_FOREIGN_     8u  /* GYRE_FOREIGN_RING: headers are copied, as all other words always are */
 #define GYRE_KIND_ZEROED_      16u /* replies begin zeroed */
 
-/** How workers keep the messages that they work on: the stage. Sizes in chunks. */
+/** The stage: how workers keep the messages that they work on. Sizes in chunks. */
 struct gyre_stage_place {
     gyre_u32 threads;                      /* threads of each worker */
     gyre_u32 request_chunks, reply_chunks; /* chunks of each message, its header included */
-    gyre_u32 cell;                         /* from message to message; the reply follows the request */
-    gyre_u32 window;                       /* messages that a worker takes at once */
-    gyre_u32 request_reciprocal;           /* for gyre_message_of_ */
+    /* distance from message to message; the reply follows the request */
+    gyre_u32 cell;
+    gyre_u32 window;             /* messages that a worker takes at once */
+    gyre_u32 request_reciprocal; /* for gyre_message_of_ */
     gyre_u32 reply_reciprocal;
     gyre_u32 dense;     /* a run is fetched as it lies in the ring */
     gyre_u32 in_shared; /* cells are in shared memory */
-    gyre_u32 least;     /* a block kernel's and an actor's window goes from this */
-    gyre_u32 most;      /* up to this; 0: it is fixed */
-    gyre_u64 started;   /* the clock when the block's run was there */
+    gyre_u32 least;     /* the window of a block kernel or an actor is at least this */
+    gyre_u32 most;      /* and at most this; 0: it is fixed */
+    gyre_u64 started;   /* the clock when the block's run was in the stage */
 };
 
-/** The properties of a kernel that parts need. Sizes in chunks. */
+/** The properties of a kernel that parts (functions shared by all kernels) need. Sizes in chunks. */
 struct gyre_shape {
     gyre_u32 is; /* GYRE_SHAPE_ bits */
     gyre_u32 request_chunks, reply_chunks, scratch_chunks;
@@ -182,44 +188,48 @@ struct gyre_shape {
 #define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
 #define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
-/** The run of a worker, which is a group of warps or the block: `count` requests from index `first` on. */
+/** A worker (a group of warps, or the block) and its run: `count` requests from index `first` on. */
 struct gyre_worker {
-    gyre_chunk *cells; /* its part of the stage */
+    gyre_chunk *cells; /* the worker's part of the stage */
     gyre_u64 first, drop_before;
     gyre_u32 count;
-    gyre_u32 which;   /* of served[] */
+    gyre_u32 which;   /* the queue's number in served[] */
     gyre_u32 wide;    /* there may be a backlog: look far ahead */
     gyre_u32 parity;  /* the phase of `barrier` */
     gyre_u64 barrier; /* counts bytes that arrive in the stage */
-    /* where replies are stored back to back: the position of the first one; whether some are longer than
-     * their slots; whether the one reply goes to the spare place */
+    /*
+     * Where replies are stored back to back: the position of the first reply; whether some replies are longer than
+     * their slots; whether the one reply goes to the spare place.
+     */
     gyre_u64 position;
     gyre_u16 long_replies, spare;
-    gyre_u32 lone; /* the run is one message, which takes the short way (cuda_lone.h): GYRE_LONE_; else 0 */
-    /* Where blocks share the queue and this worker's last looks found nothing: as gyre_seeker_.phase, handed from the
-     * long way to the short one; else 0 */
+    gyre_u32 lone; /* a GYRE_LONE_: the run is one message that takes the short way (cuda_lone.h); else 0 */
+    /*
+     * If blocks share the queue and this worker's last looks found nothing: gyre_seeker_.phase, handed from the long
+     * way to the short way; else 0.
+     */
     gyre_u32 kept_phase;
 };
 
-/** The words that the threads of a block share; one a block, in shared memory. */
+/** The words that the threads of a block share: one struct for each block, in shared memory. */
 struct gyre_block_view {
     gyre_u64 order, command, drop_before;
     gyre_cuda_cursor *cursors;
     const gyre_cuda_relay *relay;
-    const gyre_u64 *order_word; /* where another order shows: the host's, or the relay's */
-    gyre_u64 live;              /* block 0, while it reads the table: rows that hold queues */
-    gyre_u64 asked;             /* the clock when it last looked for an order, busy or resting */
+    const gyre_u64 *order_word; /* where another order shows: the host's word, or the relay's */
+    gyre_u64 live;              /* in block 0, while it reads the table: rows that hold queues */
+    gyre_u64 asked;             /* the clock when the block last looked for an order, busy or resting */
     gyre_u64 handled, failed;
-    gyre_u32 queue_count; /* of served[] */
-    gyre_u32 team_size;   /* blocks that share each queue; 1: this block alone */
+    gyre_u32 queue_count; /* entries of served[] */
+    gyre_u32 team_size;   /* blocks that share each queue; 1: no other block does */
     gyre_u32 team_leader; /* this block looks for requests of a shared queue */
-    gyre_u32 first_bad;   /* the first slot of a window that is not there */
-    gyre_u32 rows_ahead;  /* rows that are there behind a window */
+    gyre_u32 first_bad;   /* the first slot of a window that is not filled */
+    gyre_u32 rows_ahead;  /* rows behind a window that are filled */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
-    gyre_u32 telling;     /* one thread tells the host the counts */
+    gyre_u32 telling;     /* one thread writes the counts to the host */
     gyre_u64 told;        /* the value of `handled` that the host was told */
-    gyre_u32 posted;      /* a bit a worker: its replies wait for a fence */
-    gyre_u32 finished;    /* a bit a worker: its replies are with the host */
+    gyre_u32 posted;      /* a bit for each worker: its replies wait for a fence */
+    gyre_u32 finished;    /* a bit for each worker: its replies are with the host */
     gyre_u32 posting;     /* a worker makes the fence */
     gyre_shape shape;
     gyre_u32 staged;  /* queues are served through the stage */
@@ -229,10 +239,10 @@ struct gyre_block_view {
     gyre_served served[GYRE_QUEUES_MAX];
 };
 #define GYRE_GO_ORDER         0xffffffffu
-#define GYRE_LONE_FETCHED_    1u    /* its copy into the cell was started */
-#define GYRE_LONE_HERE_       2u    /* it came by express, and is in its cell */
-#define GYRE_LONE_AWAITED_    3u    /* as HERE, and its reply goes by express */
-#define GYRE_CUDA_LOOK_CLOCKS 40000 /* between two looks of a busy block at the host's words */
+#define GYRE_LONE_FETCHED_    1u    /* the copy into the request's cell was started */
+#define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
+#define GYRE_LONE_AWAITED_    3u    /* as HERE, and the reply goes by express lines */
+#define GYRE_CUDA_LOOK_CLOCKS 40000 /* clocks between two looks of a busy block at the host's words */
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
 {
@@ -257,9 +267,9 @@ GYRE_HELPER void gyre_count_served_(const gyre_cuda_arguments &arguments, gyre_b
 }
 
 /*
- * The word in which a worker, or a polling warp, tells its run, for the host when it wonders why nothing is answered.
- * It lies in the device's own memory and is stored once a run. These stores order nothing else, so they hold nothing
- * up.
+ * Returns the word in which a worker, or a polling warp, notes its run, for the host when it wonders why no reply
+ * comes. The word lies in the device's own memory and is stored once a run. These stores order no other stores, so
+ * they hold nothing up.
  */
 GYRE_HELPER gyre_u32 *gyre_turn_(const gyre_cuda_arguments &arguments, gyre_u32 worker)
 {
@@ -271,7 +281,10 @@ GYRE_HELPER void gyre_turn_tell_(gyre_u32 *turn, gyre_u32 what)
     asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(turn), "r"(what));
 }
 
-/* The clock: no run has the number of the one before it, also where those of two queues begin at one index. */
+/*
+ * Notes a run by the clock: its number differs from the run before, even if runs of two queues begin at the same
+ * index.
+ */
 GYRE_HELPER void gyre_turn_begins_(gyre_u32 *turn)
 {
     gyre_turn_tell_(turn, (gyre_u32)clock64() | 1);
@@ -290,7 +303,10 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
     return size;
 }
 
-/* Headers of other programs' messages are copied, a thread's own by GYRE_HEADER_TAKE_, a block's by GYRE_HEADER_SHARE_. */
+/*
+ * Headers of other programs' messages are copied: by GYRE_HEADER_TAKE_ for one thread, by GYRE_HEADER_SHARE_ for a
+ * block.
+ */
 #if GYRE_HEADED
 #define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((gyre)->foreign = (foreign_), (gyre)->header_taken = 0)
 GYRE_HELPER void gyre_header_take_(gyre_context *gyre, gyre_u64 index, gyre_u64 *copy)
@@ -325,7 +341,7 @@ GYRE_HELPER void gyre_header_share_(gyre_context *gyre, gyre_u64 index)
 #define GYRE_HEADER_SHARE_(gyre, index_)     ((void)0)
 #endif
 
-/** One lane's context; `shared` is NULL in lane kernels. */
+/** Makes one lane's context; `shared` is NULL in lane kernels. */
 GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_arguments &arguments,
                                     gyre_block_shared *shared)
 {
@@ -353,7 +369,10 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
     gyre_chunk_store_(&stamp->sequence, first);
     gyre_chunk_store_(&stamp->finished_ns, second);
 }
-/* Before messages of a queue are handled; then around each one, by the lane that speaks for it. */
+/*
+ * GYRE_STAMP_QUEUE_ comes before messages of a queue are handled; then the others come around each message, by the
+ * lane that speaks for it.
+ */
 #define GYRE_STAMP_QUEUE_(gyre, queue)   ((gyre)->stamps = (queue)->stamps, (gyre)->stamp_mask = (queue)->mask)
 #define GYRE_STAMP_BEGIN_(gyre, started) const gyre_u64 started = gyre_time_ns(gyre)
 #define GYRE_STAMP_END_(gyre, index, started)                                                                \
@@ -366,7 +385,7 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 
 #include "gyre/dialect/cuda_seal.h"
 
-/* Before messages of a queue are handled. */
+/* Comes before messages of a queue are handled. */
 #define GYRE_QUEUE_BEGIN_(gyre, queue)                                                                       \
     (GYRE_STAMP_QUEUE_(gyre, queue), gyre_seal_queue_(gyre, queue),                                          \
      GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask),                        \
@@ -374,15 +393,17 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 
 /* ---- parts ---- */
 
-/* At the start of a launch: takes up the counts of the launch before. `near_state`: shared memory, if the shape
- * says so. All threads. */
+/*
+ * Begins a launch: takes up the counts of the launch before. `near_state` is shared memory, if the shape says so.
+ * Called by all threads.
+ */
 GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_shape shape,
                              void *near_state);
 
 /*
- * Puts away the words of the served queues, and takes up orders until one says that the block is to serve queues.
- * Returns 0 when the kernel is to leave; GYRE_SEAT_LINES_ when the block is to serve its queues by gyre_serve_lines_;
- * else the thread's seat: its worker, and which of the worker's threads it is. All threads.
+ * Puts away the words of the served queues, and takes up orders until an order says that the block is to serve queues.
+ * Returns 0 when the kernel is to leave, GYRE_SEAT_LINES_ when the block is to serve its queues by gyre_serve_lines_,
+ * otherwise the thread's seat: its worker, and its number in the worker. Called by all threads.
  */
 GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_block_view *view);
 #define GYRE_SEAT_LINES_           0xffffffffu
@@ -391,15 +412,17 @@ GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_
 #define GYRE_SEAT_THREAD_(seat)    (((seat)&0xffffu) - 1)
 
 /*
- * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0: another order.
- * All threads of a worker of `threads` threads.
+ * Waits for requests and fetches them into the worker's cells; the worker's entry of view->workers describes them.
+ * Returns 0 at another order. Called by all threads of a worker of `threads` threads.
  */
 GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_chunk *cells,
                               gyre_u32 threads);
-/* Writes, except for the sequence, why a request does not get to the handler: it was dropped, or else has a wrong
- * length. By one thread. */
+/*
+ * Writes, except for the sequence, why a request does not get to the handler: it was dropped, or else has a wrong
+ * length. Called by one thread.
+ */
 GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped);
-/* Delivers the run's replies, of which this thread `failed` so many, and counts them. */
+/* Delivers the run's replies and counts them; this thread `failed` so many of them. */
 GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 threads,
                               gyre_u32 failed);
 
@@ -426,8 +449,10 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     }                                                                                                        \
     gyre_bind_##buffers_(&bound_to_, gyre_its_bound_);
 
-/* A kernel's traits for the templates: its sizes, and its handler behind one signature. The names here hide no type of
- * a message, whatever that is called. */
+/*
+ * A kernel's traits for the templates: its sizes, and its handler behind one signature. The names here hide no type of
+ * a message, whatever its name.
+ */
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     struct gyre_traits_of_##name_ {                                                                            \
         enum {                                                                                                 \

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checksums of messages in CUDA kernels: each request's before its handler is called, each reply's before its
- * completion goes out. Only in kernels that are compiled with GYRE_SEALED = 1. Included by cuda_resident.h.
+ * Checksums of messages in CUDA kernels. A request's checksum is checked before its handler is called; a reply's
+ * checksum is stored before its completion goes out. Only in kernels that are compiled with GYRE_SEALED = 1. Included
+ * by cuda_resident.h.
  *
- * Checksums lie in the host's memory, behind the queue's headers. A reply's checksum is there before its sequence: the
- * thread that stores it makes a fence of its own, because completions of one line go without a fence.
+ * Checksums lie in the host's memory, behind the queue's headers. A reply's checksum arrives before its sequence. So
+ * the thread that stores it makes a fence of its own, because completions of one line go without a fence.
  */
 #ifndef GYRE_DIALECT_CUDA_SEAL_H
 #define GYRE_DIALECT_CUDA_SEAL_H
 
 #if GYRE_SEALED
-/* Before messages of a queue are handled. A sealed queue has headers. */
+/* Comes before messages of a queue are handled. A sealed queue has headers. */
 GYRE_HELPER void gyre_seal_queue_(gyre_context *gyre, const gyre_served *queue)
 {
     const gyre_u64 capacity = queue->mask + 1, end = (gyre_u64)queue->headers + capacity * queue->header_size;
@@ -20,7 +21,7 @@ GYRE_HELPER void gyre_seal_queue_(gyre_context *gyre, const gyre_served *queue)
         gyre->seals = (gyre_u32 *)((end + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE);
 }
 
-/* Whether request `index` has its sender's seal; else it is failed. */
+/* Whether request `index` has its sender's seal (checksum); if not, the message is failed. */
 GYRE_HELPER int gyre_seal_holds_(gyre_context *gyre, gyre_u64 index, const void *payload, gyre_u32 length)
 {
     if (!gyre->seals || gyre_seal_of_request_(gyre, payload, length) ==
@@ -30,7 +31,7 @@ GYRE_HELPER int gyre_seal_holds_(gyre_context *gyre, gyre_u64 index, const void 
     return 0;
 }
 
-/* By the one thread that wrote the completion's header. */
+/* Stores the reply's checksum. Called by the one thread that wrote the completion's header. */
 GYRE_HELPER void gyre_seal_reply_(const gyre_context *gyre, gyre_u64 index, gyre_u32 outcome,
                                   const void *payload, gyre_u32 length)
 {

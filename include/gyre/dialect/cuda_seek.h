@@ -1,56 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How workers find requests and share them out. A worker is a group of warps, or a whole block; its first
- * warp looks for it. A part (cuda_resident.h): it runs once a run of messages, never once a message. Included
- * by cuda_resident.h.
+ * How workers find requests and share them out. A worker is a group of warps, or a whole block; its first warp looks
+ * for requests. A part (see cuda_resident.h): it runs once a run of messages, never once a message. Included by
+ * cuda_resident.h.
  *
- * Of the workers of a queue that have nothing to do, two look across the bus, out of phase; the others watch
- * the claims, which lie on the device. Lane 0 decides every step, from words that others change at any time,
- * and the other lanes hear of it through shuffles: so they never part ways.
+ * Of the idle workers of a queue, two look across the bus, out of phase (the pollers); the others watch the claims,
+ * which lie on the device. Lane 0 decides every step, from words that others change at any time, and the other lanes
+ * learn of it through shuffles: so the lanes never part.
  */
 #ifndef GYRE_DIALECT_CUDA_SEEK_H
 #define GYRE_DIALECT_CUDA_SEEK_H
 
 #define GYRE_SEEK_STAGGER 900 /* clocks: half a poll */
-#define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue takes in */
-/* Rows of 32 slots that a look reads where there was a backlog. Messages of a line or two are handled so quickly that a
- * look has to find more of them; with larger slots a longer look returns later. Blocks that share a queue handle more
- * messages in the same time, which one look at a time finds for them. */
+#define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue reads */
+/*
+ * Rows of 32 slots that a look reads where there was a backlog. Messages of a line or two are handled so quickly that
+ * a look has to find more of them; with larger slots a longer look returns later. Blocks that share a queue handle
+ * more messages in the same time, and one look at a time finds requests for all of them.
+ */
 #define GYRE_SEEK_ROWS       8
 #define GYRE_SEEK_ROWS_LARGE 4
-#define GYRE_SEEK_LARGE      128 /* slots of more bytes are large */
+#define GYRE_SEEK_LARGE      128 /* slots of more bytes than this are large */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 4 /* looks' worth of requests that workers sharing a queue want to know ahead */
+#define GYRE_SEEK_AHEAD 4 /* workers that share a queue want to know so many looks' worth of requests ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
-#define GYRE_SEEK_QUIET           2  /* looks that found nothing, and messages may be coming alone */
-/* Between two looks of a resting block for another order. */
+/* after so many looks that found nothing, messages may be coming alone */
+#define GYRE_SEEK_QUIET 2
+/* Clocks between two looks of a resting block for another order. */
 #define GYRE_SEEK_ASK_HOST_CLOCKS  10000
 #define GYRE_SEEK_ASK_RELAY_CLOCKS 2000
-#define GYRE_SEEK_REST_NS          100 /* the rest of a worker while others look for it */
+#define GYRE_SEEK_REST_NS          100 /* the rest of a worker while other workers look for it */
 #define GYRE_SEEK_TEAM_NS          8   /* added for each block that watches the same words */
 
-/** A search; lane 0's. */
+/** A search of a worker; its words belong to lane 0. */
 struct gyre_seeker_ {
-    gyre_u64 first; /* where to look, or the first request taken */
+    gyre_u64 first; /* where to look, or the first request that was taken */
     gyre_u32 count; /* requests taken; 0: none yet */
     gyre_u32 which; /* the number of the block's queue */
     gyre_u32 polls;
-    gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
+    gyre_u32 phase; /* 1 + the place among the pollers that the worker holds; 0: none */
     gyre_u32 wide;  /* there may be a backlog: look far ahead */
-    gyre_u32 empty; /* its last looks that found nothing */
+    gyre_u32 empty; /* the worker's last looks that found nothing */
     gyre_u32 spare; /* the one reply goes to the spare place (cuda_promise.h) */
-    gyre_u64 limit; /* with replies back to back: replies to requests below it have room */
+    gyre_u64 limit; /* with replies back to back: the replies to requests below it have room */
 };
 
-/* Lane 0's decision; more bits tell how to carry it out. */
-#define GYRE_SEEK_LEAVE_  0u /* another order, or it is quiet */
+/* Lane 0's decision. Further bits tell how to carry it out. */
+#define GYRE_SEEK_LEAVE_  0u /* there is another order, or it is quiet */
 #define GYRE_SEEK_DONE_   1u
 #define GYRE_SEEK_REST_   2u
 #define GYRE_SEEK_LOOK_   3u
 #define GYRE_SEEK_WIDE_   4u
-#define GYRE_SEEK_ASKS_   8u /* the order comes along */
-#define GYRE_SEEK_WHICH_0 4  /* from this bit on: the queue */
+#define GYRE_SEEK_ASKS_   8u /* the look also reads the order */
+#define GYRE_SEEK_WHICH_0 4  /* the queue's number, from this bit on */
 
 /* The lanes of the first warp: a block kernel may have fewer than 32. */
 GYRE_HELPER gyre_u32 gyre_first_warp_()
@@ -58,8 +61,7 @@ GYRE_HELPER gyre_u32 gyre_first_warp_()
     return blockDim.x < 32 ? (1u << blockDim.x) - 1 : 0xffffffffu;
 }
 
-/* Counts that changed go to the host, by one thread at a time, so that an older count never replaces a newer
- * one. */
+/* Writes counts that changed to the host, one thread at a time, so that an older count never replaces a newer one. */
 GYRE_HELPER void gyre_tell_counts_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     if (*(volatile gyre_u64 *)&view->told == *(volatile gyre_u64 *)&view->handled ||
@@ -67,12 +69,12 @@ GYRE_HELPER void gyre_tell_counts_(const gyre_cuda_arguments &arguments, gyre_bl
         return;
     const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
     gyre_count_served_(arguments, view);
-    atomicExch(&view->told, handled); /* messages counted meanwhile are told the next time */
+    atomicExch(&view->told, handled); /* messages counted meanwhile are written the next time */
     gyre_fence_block_();
     atomicExch(&view->telling, 0u);
 }
 
-/* Looks for another order, if no worker did for so many clocks. */
+/* Looks for another order, if no worker did so for so many clocks. */
 GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 {
     const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
@@ -83,8 +85,8 @@ GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 }
 
 /*
- * Now and then a busy worker reads the host's words: for another order, and for requests to drop. It does not with each
- * run, because reads of one line across the bus queue up behind each other, a microsecond each, from whatever worker.
+ * Makes a busy worker read the host's words now and then: for another order, and for requests to drop. Not with each
+ * run, because reads of one line across the bus wait for each other, a microsecond each, from whatever worker.
  */
 GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
 {
@@ -94,11 +96,13 @@ GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
         atomicCAS(&queue->looked, before, now) != before)
         return;
     atomicExch(&queue->dropping,
-               gyre_word_load_(queue->drop_before)); /* other workers read it as they come */
+               gyre_word_load_(queue->drop_before)); /* other workers read it when they come by */
 }
 
-/* A place among the pollers, when one is free. The second place starts out of phase, because polls of one
- * line queue up behind each other; for the same reason only the first looks far ahead. */
+/*
+ * Gives the worker a place among the pollers, if one is free. The second place starts out of phase, because polls of
+ * one line wait for each other; for the same reason only the first place looks far ahead.
+ */
 GYRE_HELPER gyre_u32 gyre_may_poll_(const gyre_block_view *view, gyre_seeker_ *seeker,
                                     gyre_cuda_claims *claims)
 {
@@ -124,8 +128,10 @@ GYRE_HELPER void gyre_stop_polling_(gyre_seeker_ *seeker, gyre_cuda_claims *clai
 
 #include "gyre/dialect/cuda_promise.h"
 
-/* Takes up to a window of the `there` requests from seeker->first on. A team's member leaves something for
- * the others, once each lane of a warp has one; a block kernel's lanes work on one. */
+/*
+ * Takes up to a window of the `there` requests from seeker->first on. A member of a team leaves some for the other
+ * blocks, once each lane of a warp has one. The lanes of a block kernel work on one request together.
+ */
 GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_cuda_claims *claims,
                                 gyre_u64 there)
 {
@@ -139,7 +145,7 @@ GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyr
     if (bridged && seeker->limit < seeker->first + taken) {
         const gyre_u32 promise = gyre_bridge_promise_(view, seeker->which, seeker->first, taken);
         if (promise == 0)
-            return GYRE_SEEK_REST_; /* until the host has received more */
+            return GYRE_SEEK_REST_; /* wait until the host has received more replies */
         seeker->spare = promise & GYRE_PROMISE_SPARE_;
         taken = promise & ~GYRE_PROMISE_SPARE_;
     }
@@ -148,7 +154,7 @@ GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyr
     return seeker->count ? GYRE_SEEK_DONE_ : GYRE_SEEK_REST_;
 }
 
-/* A queue for which cuda_lone.h has a shorter way, and lanes enough to take it. */
+/* Whether cuda_lone.h has a shorter way for the queue, and the worker has lanes enough to take it. */
 GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
 {
     return view->queue_count == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
@@ -156,8 +162,8 @@ GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
 }
 
 /*
- * Whether looks take in the express lines of the block's queue (cuda_express.h): while lone requests come. Those looks
- * read a kilobyte or two in place of a line, so where nobody calls they would only be in the way of others.
+ * Whether looks also read the express lines of the block's queue (cuda_express.h): only while lone requests come. Such
+ * looks read a kilobyte or two in place of a line, so if nobody calls, they would only slow down others.
  */
 #define GYRE_EXPRESS_CLOCKS 8000000 /* 4 ms */
 GYRE_HELPER gyre_u32 gyre_express_wanted_(const gyre_block_view *view)
@@ -167,20 +173,22 @@ GYRE_HELPER gyre_u32 gyre_express_wanted_(const gyre_block_view *view)
            (gyre_u64)clock64() - *(const volatile gyre_u64 *)&queue->lone_at < GYRE_EXPRESS_CLOCKS;
 }
 
-/* Whether blocks share the queue, and the worker that looked for requests should wait for a lone one. */
+/* Whether blocks share the queue, and the worker that looked for requests should wait for a lone request. */
 GYRE_HELPER gyre_u32 gyre_is_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
 {
     return view->team_size > 1 && seeker->empty >= GYRE_SEEK_QUIET && gyre_lone_may_(view);
 }
 
-/* The same for a worker that is about to look: others took lone requests a moment ago, so it need not first see that
- * nothing is there. */
+/*
+ * Whether a worker that is about to look should wait for a lone request: others took lone requests a moment ago, so it
+ * need not first see that nothing is there.
+ */
 GYRE_HELPER gyre_u32 gyre_stays_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
 {
     return view->team_size > 1 && !seeker->wide && gyre_lone_may_(view) && gyre_express_wanted_(view);
 }
 
-/* The next step. By lane 0. */
+/* Decides the next step. Called by lane 0. */
 GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker)
 {
     gyre_cuda_claims *claims = view->served[seeker->which].claims;
@@ -204,8 +212,8 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
 }
 
 /*
- * Rows that a look takes in where there was a backlog. One of two numbers that the compiler knows: with any
- * other, looks became slower than they are long.
+ * Returns the rows that a look reads where there was a backlog. One of two numbers that the compiler knows: with any
+ * other number, looks became slower than their length explains.
  */
 GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_block_view *view, const gyre_served *queue)
 {
@@ -213,8 +221,10 @@ GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_block_view *view, const gyre_ser
     return few && queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
 }
 
-/* One look across the bus from index `next` on: how many requests are there, one after the other. By a warp,
- * with all looks under way together. */
+/*
+ * Looks once across the bus from index `next` on; returns how many requests are there, one after the other. Called by
+ * a warp, with all reads under way together.
+ */
 GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue, gyre_u64 next, gyre_u32 step)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, wide = step & GYRE_SEEK_WIDE_;
@@ -241,9 +251,11 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
     return found;
 }
 
-/* With so many requests known and not taken, nobody looks ahead. A worker that has its queue for itself needs
- * to know its next run: a look takes longer than a small run's requests need to arrive, and would be made for
- * each of them. */
+/*
+ * Whether so many requests are known and not taken that no worker looks ahead. A worker that has its queue for itself
+ * needs to know its next run only: a look takes longer than a small run's requests need to arrive, and would be made
+ * for each run.
+ */
 GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_served *queue)
 {
     const gyre_u32 alone = view->team_size == 1 && view->stage.threads == blockDim.x;
@@ -251,8 +263,8 @@ GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_
 }
 
 /*
- * Where there is a backlog, a worker looks on for the others while its own requests are under way to it. By
- * its first warp.
+ * Looks on for the other workers where there is a backlog, while the worker's own requests are under way to it. Called
+ * by the worker's first warp.
  */
 GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *worker)
 {
@@ -277,7 +289,7 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
     }
 }
 
-/* Makes the found requests known, and takes some of them for this worker. By lane 0. */
+/* Makes the found requests known, and takes some of them for this worker. Called by lane 0. */
 GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_u32 found)
 {
     gyre_cuda_claims *claims = view->served[seeker->which].claims;
@@ -290,17 +302,17 @@ GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeke
     return gyre_take_(view, seeker, claims, found);
 }
 
-/* Between two steps that led to nothing. By lane 0. */
+/* Rests between two steps that led to nothing. Called by lane 0. */
 GYRE_HELPER void gyre_seek_rest_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                  const gyre_seeker_ *seeker)
 {
     gyre_tell_counts_(arguments, view);
     gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS + GYRE_SEEK_TEAM_NS * view->team_size);
-    if (!seeker->phase && view->team_size > 1) /* the polling workers may be another block's */
+    if (!seeker->phase && view->team_size > 1) /* the polling workers may belong to another block */
         gyre_ask_(view, blockIdx.x == 0 ? GYRE_SEEK_ASK_HOST_CLOCKS : GYRE_SEEK_ASK_RELAY_CLOCKS);
 }
 
-/* The same, and then it is the next queue's turn. By lane 0. */
+/* Rests, and turns to the next queue. Called by lane 0. */
 GYRE_HELPER void gyre_seek_on_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                gyre_seeker_ *seeker)
 {
@@ -312,9 +324,9 @@ GYRE_HELPER void gyre_seek_on_(const gyre_cuda_arguments &arguments, gyre_block_
 }
 
 /*
- * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds, or
- * another order, or it is quiet, which leaves it with a count of 0. By the worker's first warp; the worker's words
- * are there once its threads met.
+ * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds. Another order, or
+ * quiet, ends the search with a count of 0. Called by the worker's first warp; the worker's words are there once its
+ * threads have met.
  */
 GYRE_HELPER void gyre_seek_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_worker *worker)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages beyond one line, actors, block kernels, and queues that several blocks share. Included by
- * cuda_resident.h.
+ * Serves messages beyond one line, actors, block kernels, and queues that several blocks share. Included by
+ * cuda_resident.h. Smaller messages of lane kernels go by cuda_lines.h.
  *
- * A run of requests is copied into the stage (cuda_move.h), handled there, and the replies are copied back.
- * In lane kernels a block is several workers, each of which does all of that for itself, so that while one
- * waits for the bus others handle. With messages that do not fit a worker's share of the memory, with block
- * kernels and with actors the whole block is one worker.
+ * A run of requests is copied into the stage (cuda_move.h), handled there, and the replies are copied back. In lane
+ * kernels a block is several workers, each of which does all of that by itself: while one worker waits for the bus,
+ * others handle. The whole block is one worker for block kernels, for actors, and if messages do not fit a worker's
+ * share of the memory.
  */
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
-#define GYRE_ACTOR_CLOCKS    200000 /* 100 us: the next run has messages not handled by then */
-#define GYRE_ACTOR_NEAR_MOST 1024   /* bytes of a state that is in shared memory while messages are served */
+#define GYRE_ACTOR_CLOCKS 200000 /* 100 us: messages not handled by then go to the next run */
+/* most bytes of a state that is in shared memory while messages are served */
+#define GYRE_ACTOR_NEAR_MOST 1024
 
-/** Constants that follow from a kernel's types; sizes in chunks. */
+/** Constants that follow from a kernel's types. Sizes in chunks. */
 template <class K> struct gyre_stage_ {
     enum {
         request_chunks = GYRE_CUDA_CHUNKS(K::gyre_its_request_size_),
@@ -36,7 +37,7 @@ template <class K> struct gyre_stage_ {
 
 /* ---- handling ---- */
 
-/* A request that does not get to the handler. Returns 1 when it is settled that way. */
+/* Settles a request that does not get to the handler. Returns 1 when it is settled that way. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 index, gyre_u64 drop_before,
                                   int writes)
@@ -57,13 +58,13 @@ template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
     return GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used);
 }
 
-/* The payload behind a slot's header in the stage, with its alignment told to the handler's compiler. */
+/* Returns the payload behind a slot's header in the stage, and tells the handler's compiler its alignment. */
 GYRE_HELPER void *gyre_payload_(const gyre_slot *slot)
 {
     return __builtin_assume_aligned((void *)(slot + 1), sizeof(gyre_chunk));
 }
 
-/* One message by one thread. Returns 1 when the handler failed it. */
+/* Handles one message by one thread. Returns 1 when the handler failed it. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const gyre_worker *worker,
                                          void *state, const void *buffers, gyre_context *gyre)
@@ -89,8 +90,10 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
     return failed;
 }
 
-/* Handles one message by all threads. Returns, in thread 0, whether it failed. Values are read anew behind the handler,
- * which leaves few registers for them. */
+/*
+ * Handles one message by all threads. Returns, in thread 0, whether it failed. Values are read anew behind the
+ * handler, which leaves few registers for them.
+ */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const gyre_worker *worker,
                                         void *state, void *scratch, const void *buffers, gyre_context *gyre)
@@ -111,7 +114,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0) {
             GYRE_STAMP_END_(gyre, worker->first + slot, started);
-            if (!failed) /* else another lane may be writing it */
+            if (!failed) /* otherwise another lane may be writing it */
                 gyre_seal_reply_(gyre, worker->first + slot, out->info, out + 1, out->length);
         }
     }
@@ -121,7 +124,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
     return failed;
 }
 
-/* The block's run, one message after the other; how many failed is counted by thread 0. */
+/* Handles the block's run, one message after the other. Thread 0 counts how many failed. */
 template <class K>
 GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, const gyre_worker *worker,
                                       void *state, void *scratch, const void *buffers, gyre_context *gyre)
@@ -130,15 +133,15 @@ GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, 
     do {
         if (gyre_handle_block_<K>(cells, slot, worker, state, scratch, buffers, gyre))
             atomicAdd(&view->failed, 1ull);
-        gyre_together_(); /* nobody looks any more at what the lanes shared of this message */
+        gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
     } while (++slot < worker->count);
 }
 
 /*
- * Handles an actor's messages, one after the other, by one thread. After GYRE_ACTOR_CLOCKS it leaves the rest of the
- * run for the next run, so that replies and another order wait for at most one message that takes long. It may, because
- * nobody else takes from its queues. The worker's words are read once, because for the compiler each reply may have
- * changed them. Returns how many messages failed.
+ * Handles an actor's messages, one after the other, by one thread. After GYRE_ACTOR_CLOCKS it leaves the remaining
+ * messages to the next run, so that replies and another order wait for at most one slow message. It may do so because
+ * nobody else takes from its queues. The worker's words are read once, because the compiler assumes that each reply
+ * may have changed them. Returns how many messages failed.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells, void *state,
@@ -158,7 +161,10 @@ GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells
     return failed;
 }
 
-/* The run that lies in the stage, by the worker's thread of that number. Returns how many messages it failed. */
+/*
+ * Handles the run that lies in the stage, by the worker's thread of that number. Returns how many messages the thread
+ * failed.
+ */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory, gyre_chunk *cells,
                                       gyre_worker *worker, gyre_u32 thread, void *state, const void *buffers,
@@ -190,20 +196,20 @@ template <class K> GYRE_HELPER gyre_shape gyre_shape_of_()
             stage::near ? (gyre_u32)K::gyre_its_state_size_ : 0};
 }
 
-/* Shared memory for a state that is near while the actor serves its queues; else NULL. */
+/* Returns shared memory for a state that is near (copied there) while the actor serves its queues; otherwise NULL. */
 template <class K> GYRE_HELPER void *gyre_near_state_()
 {
     if constexpr (gyre_stage_<K>::near) {
         __shared__ gyre_chunk state[(K::gyre_its_state_size_ + 15) / 16];
         void *there = state;
-        asm volatile("" : "+l"(there)); /* one address, in place of making it anew for each message */
+        asm volatile("" : "+l"(there)); /* one address, which is not computed anew for each message */
         GYRE_IN_SHARED_(there);
         return there;
     }
     return 0;
 }
 
-/* The words that the lanes of a block kernel share; NULL for other kernels. */
+/* Returns the words that the lanes of a block kernel share; NULL for other kernels. */
 template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 {
     if constexpr (K::gyre_its_kernel_form_ == 2) {
@@ -213,7 +219,10 @@ template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
     return 0;
 }
 
-/* Serves the block's queues until another order. All threads, each with its seat. */
+/*
+ * Serves the block's queues until another order. Called by all threads, each with its seat (its worker and its number
+ * there).
+ */
 template <class K>
 GYRE_HELPER void gyre_serve_staged_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                     gyre_chunk *memory, gyre_u32 seat, void *state, const void *buffers,
@@ -224,7 +233,7 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_cuda_arguments &arguments, gyre_b
     const gyre_u32 thread = stage::by_workers ? GYRE_SEAT_THREAD_(seat) : threadIdx.x;
     const gyre_u32 number = stage::by_workers ? GYRE_SEAT_WORKER_(seat) : 0;
     gyre_worker *worker = &view->workers[number];
-    /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
+    /* if a constant says that cells are in shared memory, the compiler makes quicker accesses */
     gyre_chunk *cells = stage::in_shared
                             ? memory + stage::scratch_chunks + number * view->stage.window * stage::cell
                             : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's turn: a run of messages is found, fetched, and, once it was handled, delivered. A part
- * (cuda_resident.h). Included by cuda_resident.h.
+ * A worker's turn: it finds a run of messages, fetches it and, after the handler, delivers it. A part (see
+ * cuda_resident.h). Included by cuda_resident.h.
  *
- * All threads of a worker call these, and a function saves the registers that it needs of its caller's in memory, for
- * all of them. So work that only the first warp does, or only a longer run needs, is in functions of its own.
+ * All threads of a worker call these functions, and each function saves its caller's registers that it needs, in
+ * memory, for all threads. So work that only the first warp does, or that only a longer run needs, is in functions of
+ * its own.
  */
 #ifndef GYRE_DIALECT_CUDA_TURN_H
 #define GYRE_DIALECT_CUDA_TURN_H
 
 #include "gyre/dialect/cuda_lone.h"
 
-/* By the worker's first warp. */
+/* Finds requests the long way (cuda_seek.h). Called by the worker's first warp. */
 GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                  gyre_worker *worker, gyre_chunk *cells)
 {
@@ -31,8 +32,10 @@ GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_bloc
         gyre_look_ahead_(view, worker);
 }
 
-/* Whether the short way may lead to a request: asked here, because it saves many registers when it is called. By the
- * worker's first warp. */
+/*
+ * Whether the short way (cuda_lone.h) may lead to a request. This is asked here, because calling the short way saves
+ * many registers. Called by the worker's first warp.
+ */
 GYRE_HELPER gyre_u32 gyre_lone_is_next_(const gyre_block_view *view, const gyre_worker *worker)
 {
     gyre_u32 next = 0;
@@ -44,7 +47,7 @@ GYRE_HELPER gyre_u32 gyre_lone_is_next_(const gyre_block_view *view, const gyre_
     return __shfl_sync(gyre_first_warp_(), next, 0);
 }
 
-/* By the worker's first warp. */
+/* Finds the worker's next run. Called by the worker's first warp. */
 GYRE_APART_ void gyre_find_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_worker *worker,
                             gyre_chunk *cells)
 {
@@ -62,8 +65,10 @@ GYRE_APART_ void gyre_find_(const gyre_cuda_arguments &arguments, gyre_block_vie
     }
 }
 
-/* Replies to other programs are built in zeroed cells: a cell holds bytes of its last message, maybe another client's,
- * and the whole cell goes out. All threads of the worker. */
+/*
+ * Zeroes the cells in which replies to other programs are built: a cell holds bytes of its last message, maybe another
+ * client's, and the whole cell goes out. Called by all threads of the worker.
+ */
 GYRE_HELPER void gyre_zero_replies_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
                                     gyre_u32 threads)
 {
@@ -81,14 +86,14 @@ GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 {
     GYRE_IN_SHARED_(view);
     gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
-    gyre_worker_meets_(threads); /* all have left the last run */
+    gyre_worker_meets_(threads); /* all threads have left the last run */
     if (gyre_thread_of_(threads) < 32)
         gyre_find_(arguments, view, worker, cells);
     gyre_worker_meets_(threads);
     if (worker->count == 0)
         return 0;
     if (worker->lone >= GYRE_LONE_HERE_)
-        ; /* and these threads met since */
+        ; /* and these threads have met since */
     else if (GYRE_MOVE_BULK_ && worker->lone && view->stage.in_shared)
         gyre_await_copy_(worker);
     else if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
@@ -112,7 +117,7 @@ GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped)
     }
 }
 
-/* All of a lone reply but its header. */
+/* Stores a lone reply, except its header. */
 GYRE_HELPER void gyre_deliver_lone_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
     gyre_chunk *slot = (gyre_chunk *)gyre_reply_at_(&view->served[worker->which], worker->first);
@@ -130,7 +135,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
     if (failed)
         atomicAdd(&view->failed, (gyre_u64)failed);
-    gyre_worker_meets_(threads); /* all have handled theirs */
+    gyre_worker_meets_(threads); /* all threads have handled their messages */
     if (view->stage.most && threadIdx.x == 0)
         gyre_adapt_window_(view, worker->count);
     if (gyre_express_may_reply_(view, worker)) {

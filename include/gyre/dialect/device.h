@@ -13,30 +13,31 @@
 
 #include "gyre/dialect/device_module.h"
 
-/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others hold no trace of them. */
+/* Headers are for kernels that are compiled with GYRE_HEADED = 1; other kernels hold no trace of them. */
 #ifndef GYRE_HEADED
 #define GYRE_HEADED 0
 #endif
 
 /** The words that the lanes of a block share. */
 typedef struct gyre_block_shared {
-    gyre_u64 cells[1024]; /* one a lane, for block functions */
+    gyre_u64 cells[1024]; /* one for each lane, for block functions */
     gyre_u32 place[2];    /* the places of lane 0's last barriers */
     gyre_u32 first_failed;
-    gyre_u32 returned;                  /* lanes whose handler has returned */
-    gyre_u32 first_return, last_return; /* after how many barriers: least and most */
-    gyre_u32 parted;                    /* the last barrier that lanes met at different places */
+    gyre_u32 returned; /* lanes whose handler has returned */
+    /* after how many barriers the first lane and the last lane returned */
+    gyre_u32 first_return, last_return;
+    gyre_u32 parted; /* the last barrier that lanes met at different places */
 #if defined(GYRE_DIALECT_CUDA) && GYRE_HEADED
-    gyre_u64 header[8]; /* a copy of the current message's, if another program can write it */
+    gyre_u64 header[8]; /* a copy of the current message's header, if another program can write it */
 #endif
 } gyre_block_shared;
 
-/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; others hold no trace of it. */
+/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; other kernels hold no trace of it. */
 #ifndef GYRE_TIMED
 #define GYRE_TIMED 0
 #endif
 
-/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others hold no trace of them. */
+/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; other kernels hold no trace of them. */
 #ifndef GYRE_SEALED
 #define GYRE_SEALED 0
 #endif
@@ -57,17 +58,17 @@ typedef struct gyre_context {
     GYRE_SHARED gyre_block_shared *shared;
     const GYRE_GLOBAL gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
 #if GYRE_TIMED
-    GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: none */
+    GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: messages are not timed */
     gyre_u64 stamp_mask;
 #endif
 #if GYRE_SEALED && defined(GYRE_DIALECT_CUDA)
-    gyre_u32 *seals; /* the served queue's: for requests, then for replies; NULL: none */
+    gyre_u32 *seals; /* checksums of the served queue: of requests, then of replies; NULL: none */
     gyre_u64 seal_mask;
 #endif
 #if GYRE_HEADED
-    const GYRE_GLOBAL gyre_u8 *header; /* the current message's; NULL: it has none */
+    const GYRE_GLOBAL gyre_u8 *header; /* the current message's header; NULL: it has none */
     gyre_u32 header_size;
-    const GYRE_GLOBAL gyre_u8 *headers; /* of the queue that is served; NULL: none */
+    const GYRE_GLOBAL gyre_u8 *headers; /* headers of the queue that is served; NULL: none */
     gyre_u64 header_mask;
 #ifdef GYRE_DIALECT_CUDA
     const gyre_u64
@@ -79,7 +80,9 @@ typedef struct gyre_context {
 
 /* ---- results, log, place in the launch ---- */
 
-/* A handler's own failure counts more than the barrier that it missed or made others miss. */
+/*
+ * Fails the message. A handler's own failure counts more than a barrier that the handler missed or made others miss.
+ */
 GYRE_HELPER gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
 {
     if (!gyre->failed || (gyre->fail_code == GYRE_FAILURE_BARRIER && code != GYRE_FAILURE_BARRIER)) {
@@ -90,7 +93,7 @@ GYRE_HELPER gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, GYRE_LITER
     return GYRE_FAILED;
 }
 
-/* The handler's own failure. A code that a handler may not use becomes a failure that says so. */
+/* Fails the message by the handler's wish. A code that a handler may not use becomes a failure that says so. */
 GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
 {
     if (code < 0)
@@ -98,7 +101,7 @@ GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERA
     return gyre_fail_(gyre, code, text);
 }
 
-/* A returned value that is none of a handler's results is a failure, not a silent "no reply". */
+/* Checks what the handler returned: a value that is no handler's result is a failure, not a silent "no reply". */
 GYRE_HELPER gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
@@ -106,7 +109,10 @@ GYRE_HELPER gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
     return result;
 }
 
-/* `text` starts with a path of `path_length` bytes: its folders are left out, a failure's text is short. */
+/*
+ * Fails the message unless `holds`. `text` begins with a path of `path_length` bytes; its folders are left out,
+ * because a failure's text is short.
+ */
 GYRE_HELPER int gyre_assert_(gyre_context *gyre, int holds, GYRE_LITERAL_ const char *text,
                              gyre_u32 path_length)
 {
@@ -168,7 +174,7 @@ GYRE_HELPER gyre_u64 gyre_rotl_u64(gyre_u64 x, gyre_u32 n)
     return x << (n & 63) | x >> ((0 - n) & 63);
 }
 
-/* The minimum and the maximum of a number and a NaN are the number. */
+/* The minimum (or maximum) of a number and a NaN is the number. */
 #define GYRE_SUM_(a, b)       ((a) + (b))
 #define GYRE_SUM_I32_(a, b)   ((gyre_i32)((gyre_u32)(a) + (gyre_u32)(b)))
 #define GYRE_SUM_I64_(a, b)   ((gyre_i64)((gyre_u64)(a) + (gyre_u64)(b)))
@@ -200,7 +206,7 @@ typedef struct gyre_bound {
     GYRE_HELPER void gyre_bind_##name_(name_ *gyre_its_buffers_, const gyre_bound *gyre_its_bound_){         \
         LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)} GYRE_BUFFERS_SEEN_(name_, LIST_)
 
-/* The buffers of a migration (forms.h): GYRE_BUFFERS of the state before and the state after. */
+/* The buffers of a migration (forms.h): GYRE_BUFFERS of the old and of the new state. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
         GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
@@ -218,16 +224,19 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
     (void)bound;
 }
 
-/* Found by the backend under this name. */
+/* The backend finds the query by this name. */
 #define GYRE_QUERY_MARK_(request_) GYRE_EXPORTED_TEXT_(gyre_query_##request_, "query")
 
-/* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
+/* The dialect defines GYRE_HEADER_LOAD_: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER
-/* 0, because callers of handlers zero the memory in which replies to other programs are built. */
+/* Always 0, because callers of handlers zero the memory in which replies to other programs are built. */
 #define GYRE_FOREIGN_(gyre) 0
 #include "gyre/dialect/header.h"
 
-/* Before messages of a queue are handled; then for each one. `size` bytes of header from `headers_` on. */
+/*
+ * The first comes before messages of a queue are handled; the second for each message. `headers_` is where its headers
+ * begin, `size` the bytes of a header.
+ */
 #if GYRE_HEADED
 #define GYRE_HEADER_QUEUE_(gyre, headers_, size_, mask_)                                                     \
     ((gyre)->headers = (headers_), (gyre)->header_size = (size_), (gyre)->header_mask = (mask_))
@@ -286,7 +295,7 @@ GYRE_PART_ void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code, G
 }
 #endif
 
-/* A lane finished a message of its own. Returns 1 when it failed. */
+/* Ends a message that one lane handled. Returns 1 when it failed. */
 GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,
                                     gyre_u32 reply_size)
 {
@@ -299,7 +308,7 @@ GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_s
 
 GYRE_HELPER void gyre_together_(void);
 
-/* Before the handler runs, in every lane. The lanes are together then. */
+/* Comes before the handler runs, in every lane. The lanes are together then. */
 GYRE_HELPER void gyre_block_begin_(gyre_context *gyre)
 {
     gyre->failed = 0;
@@ -326,8 +335,8 @@ GYRE_HELPER gyre_u32 gyre_failure_rank_(const gyre_context *gyre)
 }
 
 /*
- * Writes the completion of a block's message: by the lane that speaks for the failure, else by lane 0.
- * `first_failed` is final. Returns, to all lanes, whether the message failed.
+ * Writes the completion of a block's message, by the lane that speaks for the failure or, without a failure, by lane
+ * 0. `first_failed` is final. Returns, to all lanes, whether the message failed.
  */
 GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,
                                           gyre_u32 reply_size)
@@ -358,8 +367,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_UNUSED_ __attribute__((__unused__))
 
 /*
- * Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. OpenCL C has
- * no variadic macros, and only tells the size: there, one as small as gyre_none is none, too.
+ * The size of the scratch, or 0 for gyre_none, as a constant. Scratch is any struct, which need not be a message.
+ * OpenCL C has no variadic macros and only knows the size: there a scratch as small as gyre_none counts as none.
  */
 #if defined(GYRE_DIALECT_OPENCL)
 #define GYRE_SCRATCH_SIZE_(scratch_) (sizeof(scratch_) > sizeof(gyre_none) ? sizeof(scratch_) : 0)
