@@ -6,7 +6,7 @@
  *   cuda_launch.c     chooses the shape, makes a resident and its memory, and calls cuda_resident_start
  *   cuda_presence.c   cuda_resident_start puts the kernel onto the GPU, at first and after each absence
  *   cuda_serial.c     makes the driver call for that, cuLaunchCooperativeKernel, the only one in this folder
- *   cuda_order.c      tells a kernel to leave; it then ends its driver call and keeps its positions in memory
+ *   cuda_order.c      tells a kernel to leave; the kernel then ends, and its positions stay in its memory
  *   cuda_quiet.c      has all kernels leave for a while and brings them back
  *   cuda_monitor.c    watches over kernels, ends long stays and brings kernels back
  *   cuda_residents.c  makes and frees what all kernels of a GPU share; it launches nothing

@@ -33,8 +33,8 @@ GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_bloc
 }
 
 /*
- * Whether the short way (cuda_lone.h) may lead to a request. This is asked here, because calling the short way saves
- * many registers. Called by the worker's first warp.
+ * Whether the short way (cuda_lone.h) may lead to a request. This is asked here, because a call of the short
+ * way has to save many registers. Called by the worker's first warp.
  */
 GYRE_HELPER gyre_u32 gyre_lone_is_next_(const gyre_block_view *view, const gyre_worker *worker)
 {

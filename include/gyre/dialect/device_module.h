@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interface between a backend and a kernel file compiled for a GPU or an OpenCL device, as far as it is the same
- * for both: the log, the records. One text for host C, CUDA C++ and OpenCL C; kernel authors never need it.
- * cuda_module.h and opencl_module.h have the rest.
+ * for both: the log, and the records that describe kernels. Host C, CUDA C++ and OpenCL C share this text; kernel
+ * authors never need it. cuda_module.h and opencl_module.h have the other declarations.
  *
  * Stability: private to the pair; both sides compare GYRE_DEVICE_MODULE_VERSION.
  */
@@ -25,19 +25,24 @@ typedef struct gyre_device_binding {
 typedef struct gyre_device_log_line {
     gyre_i64 value;
     gyre_u32 block;
-    gyre_u32 written; /* the number of the line, counted from 1, stored last */
+    gyre_u32 written; /* the line's number, counted from 1; stored last */
     char text[48];    /* NUL-terminated, cut */
 } gyre_device_log_line;
 
-/** The host zeroes it, except for `capacity`. The lines follow, as a ring: the newest replace the oldest. */
+/**
+ * The head of the log. The host zeroes it, except `capacity`. The lines follow, as a ring: the newest lines replace
+ * the oldest.
+ */
 typedef struct gyre_device_log {
     gyre_u32 capacity;
-    gyre_u32 next; /* lines ever asked for */
+    gyre_u32 next; /* how many lines handlers have logged so far */
     gyre_u32 reserved[14];
 } gyre_device_log;
 
-/** A kernel as the device compiler saw it: the constant gyre_kernel_NAME, on OpenCL an item of that name
- * (opencl_module.h). Texts of messages and buffers are in gyre_text_<type>, gyre_buffers_text_<name>. */
+/**
+ * A kernel as the device compiler saw it: the constant gyre_kernel_NAME; on OpenCL an item with that name
+ * (opencl_module.h). The texts of messages and buffers are in gyre_text_<type> and gyre_buffers_text_<name>.
+ */
 typedef struct gyre_device_kernel {
     gyre_u32 version;
     gyre_u32 form;                                               /* gyre_form */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The forms of kernels, lane, block and actor, as their authors declare them. Included by all dialects, which define
+ * The forms of kernels (lane, block and actor) as their authors declare them. Included by all dialects, which define
  *
  *   GYRE_GLOBAL, GYRE_SHARED, GYRE_HELPER, GYRE_RESTRICT_, GYRE_UNUSED_
  *   GYRE_DECLARE_LANE_(form, name, request, reply, scratch, state, buffers)
- *   GYRE_DECLARE_BLOCK_(the same)   declare gyre_handler_<name>, and define what calls it
+ *   GYRE_DECLARE_BLOCK_(the same parameters)   both declare gyre_handler_<name>, and define the code that calls it
  */
 #ifndef GYRE_DIALECT_FORMS_H
 #define GYRE_DIALECT_FORMS_H
 
 /*
- * Parameters that a form does not have get another name, so that handlers may use theirs for their own. The
- * reply is restrict where one lane has it to itself. The lanes of a block share it: there, restrict would let
- * the compiler read before a barrier what another lane writes before it (NVIDIA's OpenCL compiler does).
+ * Declares a handler. A parameter that its form does not have gets another name, so that handlers may use the usual
+ * name for their own variables. The reply is restrict if one lane has it to itself. The lanes of a block share it:
+ * there, restrict would let the compiler read, before a barrier, what another lane writes before the barrier (NVIDIA's
+ * OpenCL compiler does).
  */
 #define GYRE_HANDLER_NAMED_(restrict_, name_, request_, reply_, scratch_, state_, buffers_, the_scratch_,    \
                             the_state_, the_buffers_)                                                        \
@@ -24,7 +25,7 @@
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
-/* the numbers are gyre_form of backend.h, which kernels do not include */
+/* the numbers are those of gyre_form in backend.h, which kernels do not include */
 #define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
     GYRE_DECLARE_LANE_(form_, name_, request_, reply_, gyre_none, state_, buffers_)                          \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
@@ -55,8 +56,9 @@
                         gyre_scratch_, state, gyre_buffers_)
 
 /*
- * A migration is an actor of its own, which the core launches on the kernel's device when a journal holds a state of the
- * old type: it gets both states as buffers, and one message without content. Kernels of this prefix are not the file's.
+ * Declares a migration of a state. A migration is an actor that the core launches on the kernel's device when a
+ * journal holds a state of the old type. It gets both states as buffers, and one message without content. Kernels with
+ * this prefix do not count as kernels of the file.
  */
 #define GYRE_MIGRATE(old_, new_)                                                                             \
     GYRE_MIGRATION_BUFFERS_(gyre_migration_##old_, old_, new_)                                               \

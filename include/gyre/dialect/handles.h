@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre_open: from the name of a buffer in a message to its address, checked. One text for all dialects;
- * included where gyre_context and gyre_fail are known. The dialect defines before it
+ * gyre_open: turns the name of a buffer in a message into its address, and checks it. One text for all dialects;
+ * included where gyre_context and gyre_fail are known. Before the include the dialect defines
  *
  *   GYRE_HANDLES_INLINE_   how functions are declared
  *   GYRE_LITERAL_          the address space of string literals
- *   GYRE_TABLE_            that of the table of handles
+ *   GYRE_TABLE_            the address space of the table of handles
  *
- * and after it
+ * and after the include
  *
- *   gyre_handle_entry_(table, slot)   an entry of the table, read anew
- *   gyre_handle_at_(address)          what lies there
+ *   gyre_handle_entry_(table, slot)   reads an entry of the table anew
+ *   gyre_handle_at_(address)          turns an address into a pointer
  *
- * Always checked, not only in tests: it costs one entry of the table for each handle, and none for each
+ * The check is always there, not only in tests: it costs one entry of the table for each handle, and nothing for each
  * element.
  */
 #ifndef GYRE_DIALECT_HANDLES_H
@@ -22,10 +22,10 @@ GYRE_HANDLES_INLINE_ gyre_control_handle gyre_handle_entry_(const GYRE_TABLE_ gy
                                                             gyre_u32 slot);
 GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(gyre_u64 address);
 
-/* Elements are aligned to the largest power of two that divides their size, and to no more than this. */
+/* Elements are aligned to the largest power of two that divides their size, up to this number. */
 #define GYRE_HANDLE_ALIGNMENT_ 16
 
-/* The fault of a handle, as a sentence; NULL: it has none. */
+/* Returns the fault of a handle, as a sentence; NULL: it has none. */
 GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *
 gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 element_size)
 {
@@ -42,8 +42,10 @@ gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 elemen
     return 0;
 }
 
-/* The fault of a handle, found in the table. *address: where the named bytes lie, if there is no fault. `table`: NULL
- * where there is none. */
+/*
+ * Looks a handle up in the table (NULL: there is no table) and returns its fault; without a fault, *address is where
+ * the named bytes lie.
+ */
 GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *gyre_handle_find_(const GYRE_TABLE_ gyre_control_handle *table,
                                                                  gyre_handle asked, gyre_u64 element_size,
                                                                  gyre_u64 *address)

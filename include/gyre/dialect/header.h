@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a message's header in handlers: one text for all dialects, included where gyre_context is known. A field is 0
- * where the queue has no header, or a header that ends before the field. The dialect defines before it
+ * Reads a message's header in handlers. One text for all dialects, included where gyre_context is known. A field is 0
+ * if the queue has no header, or a header that ends before the field. Before the include the dialect defines
  *
  *   GYRE_HEADER_INLINE_                    how functions are declared
- *   GYRE_HEADER_LOAD_(gyre, type, offset)  a field of the header of the message at hand; not called without
- *                                          one, and only compiled in kernels with GYRE_HEADED = 1
+ *   GYRE_HEADER_LOAD_(gyre, type, offset)  reads a field of the present message's header; only called when there is
+ *                                          a header, and only compiled in kernels with GYRE_HEADED = 1
  *
- * Kernels are compiled with GYRE_HEADED = 1 where a queue of the configuration has headers; in others nothing
- * of this is left.
+ * Kernels are compiled with GYRE_HEADED = 1 if a queue of the configuration has headers; other kernels hold no trace
+ * of this file.
  */
 #ifndef GYRE_DIALECT_HEADER_H
 #define GYRE_DIALECT_HEADER_H
@@ -30,13 +30,13 @@
     }
 #endif
 
-/** Bytes of header that the messages of this queue have: 0, 16, 32, 48 or 64. */
+/** The bytes of header that messages of this queue have: 0, 16, 32, 48 or 64. */
 GYRE_HEADER_INLINE_ gyre_u32 gyre_header_size(const gyre_context *gyre)
 {
     return GYRE_HEADER_SIZE_(gyre);
 }
 
-/* the offsets of gyre_header, which header.h asserts */
+/* the offsets in gyre_header, which header.h asserts */
 GYRE_HEADER_FIELD_(type, gyre_u32, 0)
 GYRE_HEADER_FIELD_(priority, gyre_u16, 4)
 GYRE_HEADER_FIELD_(id, gyre_u64, 8)

@@ -3,11 +3,11 @@
  * The dialect as OpenCL C 1.2. Included by kernel.h.
  *
  * f64 needs cl_khr_fp64, atomics on 64-bit integers need cl_khr_int64_base_atomics and, for min, max, and, or
- * and xor, cl_khr_int64_extended_atomics. Without the extension a kernel that uses these does not compile,
- * with a sentence that says so.
+ * and xor, cl_khr_int64_extended_atomics. Without the extension a kernel that uses such a type or function
+ * does not compile, and an error sentence says why.
  *
  * OpenCL has two limits: a barrier that not all lanes of a block meet is undefined, not reported; and there is no
- * clock, but gyre_time_ns knows that of some devices (opencl_functions.h).
+ * clock, but gyre_time_ns reads the clock of some devices (opencl_functions.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_H
 #define GYRE_DIALECT_OPENCL_H
@@ -49,8 +49,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #include "gyre/dialect/opencl_atomics.h"
 
 /*
- * The record is an item that a kernel copies out, as the host cannot read constants. No macro here takes a
- * variable number of arguments: OpenCL C has none, and NVIDIA's compiler refuses them.
+ * A kernel's record is an item that the kernel gyre_describe copies out, because the host cannot read constants. No
+ * macro here takes a variable number of arguments: OpenCL C has no such macros, and NVIDIA's compiler refuses them.
  */
 #define GYRE_RECORD_(name_) __constant gyre_device_kernel gyre_kernel_##name_
 #define GYRE_DESCRIBE_(name_)                                                                                \

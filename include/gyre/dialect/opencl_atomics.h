@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Atomics of the dialect as OpenCL C 1.2: one overload for each type and address space, as clang-based
- * compilers (all in use today) offer. Included by opencl.h.
+ * Atomics of the dialect as OpenCL C 1.2: one overload for each type and address space. Overloads are an extension of
+ * compilers based on clang, as are all compilers in use today. Included by opencl.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_ATOMICS_H
 #define GYRE_DIALECT_OPENCL_ATOMICS_H
 
 #define GYRE_OVERLOAD_ static inline __attribute__((__overloadable__, __unused__))
 
-/* name, type and address space of the pointer, OpenCL's function, the type it wants */
+/* parameters: name; type and address space of the pointer; OpenCL's function; the type that the function wants */
 #define GYRE_ATOMIC_(name_, type_, space_, function_, as_)                                                   \
     GYRE_OVERLOAD_ gyre_##type_ gyre_atomic_##name_(space_ gyre_##type_ *pointer, gyre_##type_ value)        \
     {                                                                                                        \
@@ -48,7 +48,7 @@ GYRE_ATOMICS_EXTENDED_(i32, __global, atomic_, u32)
 GYRE_ATOMICS_EXTENDED_(u32, __local, atomic_, u32)
 GYRE_ATOMICS_EXTENDED_(i32, __local, atomic_, u32)
 
-/* On a device without the extension: the overload exists, so that its use is answered by a sentence. */
+/* The overload for a device without the extension: it exists so that its use gets an error sentence. */
 #define GYRE_MISSING_(name_, type_, space_, extension_)                                                      \
     gyre_##type_                                                                                             \
         __attribute__((__overloadable__, __unavailable__("this device has no atomics on 64-bit integers: "   \

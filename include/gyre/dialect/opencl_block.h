@@ -2,8 +2,9 @@
 /*
  * Barriers and block functions as OpenCL C. Included by opencl_functions.h.
  *
- * With GYRE_OPENCL_SOLO each block has one lane, which has no other lane to meet, so a file holds no barrier. Platforms
- * for processors turn the code between barriers into loops over the lanes, and PoCL's compiler errs in that.
+ * With GYRE_OPENCL_SOLO each block has one lane, which has no other lane to meet, so a file holds no barrier.
+ * Platforms for processors turn the code between barriers into loops over the lanes, and PoCL's compiler makes errors
+ * in that.
  */
 #ifndef GYRE_DIALECT_OPENCL_BLOCK_H
 #define GYRE_DIALECT_OPENCL_BLOCK_H
@@ -42,7 +43,7 @@ GYRE_HELPER void gyre_together_(void)
 
 #else
 
-/* Unconditional, as OpenCL wants it. */
+/* The barrier of kernel.h. It stands under no condition, as OpenCL demands. */
 GYRE_HELPER void gyre_barrier(gyre_context *gyre)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -65,8 +66,8 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, __global gyre_slot *out
 }
 
 /*
- * Neighbours first, then pairs of pairs: the order of all dialects. Every 32nd lane folds 32 cells, then lane
- * 0 folds theirs: no barrier stands in a loop, which compilers for CPUs would take long to unroll.
+ * Folds values: neighbours first, then pairs of pairs, the order of all dialects. Every 32nd lane folds 32 cells, then
+ * lane 0 folds the results. No barrier stands in a loop, because compilers for CPUs would take long to unroll it.
  */
 #define GYRE_FOLD_(name_, type_, combine_)                                                                   \
     GYRE_HELPER void name_##_cells_(__local gyre_##type_ *cells, gyre_u32 count, gyre_u32 stride)            \

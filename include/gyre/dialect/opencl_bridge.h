@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serving queues whose messages are stored back to back, in OpenCL C; ring_layout.h has the layout. Included by
- * opencl_epoch.h. On devices that do not work in the queue's own memory the host packs and unpacks.
+ * Serves bridged queues (their messages are stored back to back) in OpenCL C; ring_layout.h describes the layout.
+ * Included by opencl_epoch.h. On devices that do not work in the queue's own memory the host packs and unpacks the
+ * messages.
  *
- * Direct, a reply is built where it will be read: at the end of the block's track, of which one message at a time is
- * handled. An epoch is only as long as the track has room for the largest replies, so nothing here asks; a
- * kernel that stays asks before each message (opencl_stay.h).
+ * On a direct device (which works in the queue's memory) a reply is built where the client will read it: at the end of
+ * the block's track (its part of the reply bytes). A block handles one message of its track at a time. An epoch is
+ * only as long as the track has room for the largest replies, so the code here does not ask for room. A kernel that
+ * stays asks before each message (opencl_stay.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_BRIDGE_H
 #define GYRE_DIALECT_OPENCL_BRIDGE_H
@@ -13,7 +15,7 @@
 #define GYRE_HAS_TAIL_(type_) ((int)gyre_size_##type_ != (int)gyre_least_##type_)
 
 #ifdef GYRE_OPENCL_DIRECT
-/* The message of a slot; whatever place the slot names, the bytes lie in the ring, or in the slot. */
+/* Returns the message of a slot. Whatever place the slot names, the returned bytes lie in the ring, or in the slot. */
 GYRE_HELPER const __global gyre_u8 *gyre_bridged_request_(const gyre_epoch *epoch,
                                                           const __global gyre_u8 *region,
                                                           const __global gyre_slot *in, gyre_u32 length)
@@ -32,13 +34,13 @@ GYRE_HELPER __global gyre_bridge_track *gyre_bridged_track_(const gyre_epoch *ep
     return (__global gyre_bridge_track *)(words + 1) + block;
 }
 
-/* The position of the block's next reply. */
+/* Returns the position of the block's next reply. */
 GYRE_HELPER gyre_u64 gyre_bridged_head_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 block)
 {
     return epoch->bridge.reply_bytes && !epoch->spare ? gyre_bridged_track_(epoch, region, block)->head : 0;
 }
 
-/* Where the block builds its next reply. */
+/* Returns where the block builds its next reply. */
 GYRE_HELPER __global gyre_u8 *gyre_bridged_reply_(const gyre_epoch *epoch, __global gyre_u8 *region,
                                                   gyre_u32 block, gyre_u64 head, __global gyre_slot *out)
 {
@@ -52,8 +54,8 @@ GYRE_HELPER __global gyre_u8 *gyre_bridged_reply_(const gyre_epoch *epoch, __glo
 }
 
 /*
- * Ends a reply that is built: a short reply goes into the slot, and for a longer one the slot says where it is. Doing
- * it twice does no harm, because PoCL may let all lanes of a block do the work of one.
+ * Ends a reply that is built: a short reply goes into the slot; for a longer reply the slot says where it is. Doing
+ * this twice does no harm, because PoCL may let all lanes of a block do the work of one lane.
  */
 GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 block,
                                    gyre_u64 head, __global gyre_slot *out, const __global gyre_u8 *reply)
@@ -77,7 +79,10 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
     ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
                                      ? gyre_bridged_request_((epoch_), (region), (in_), (length))            \
                                      : (const __global gyre_u8 *)((in_) + 1)))
-/* Declares where the reply to message i, of slot `out`, is built; in `region`, by the lane's or the block's `gyre`. */
+/*
+ * Declares where the reply to message i, with slot `out`, is built: in `region`, by the `gyre` of the lane or the
+ * block.
+ */
 #define GYRE_EPOCH_ANSWER_(reply_, epoch_, region, gyre, i, out_)                                            \
     const gyre_u64 gyre_its_head_ =                                                                          \
         GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch_), (region), (gyre)->block) : 0;                  \
@@ -90,7 +95,10 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
                                                 (const __global gyre_u8 *)gyre_its_answer_)                  \
                             : (void)0)
 #else
-/* The host packed the request's bytes into `region`, and says where; it takes the reply from its place. */
+/*
+ * Returns the bytes of a packed request: the host packed them into `region`, and the slot says where. The host takes
+ * the reply from its place.
+ */
 GYRE_HELPER const __global gyre_u8 *gyre_packed_request_(const gyre_epoch *epoch,
                                                          const __global gyre_u8 *region,
                                                          const __global gyre_slot *in, gyre_u32 length)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of an epoch: handles consecutive requests of a queue (opencl_module.h).
+ * The entry of an epoch in OpenCL C: handles consecutive requests of a queue in one run of the kernel. opencl_module.h
+ * describes its arguments.
  */
 #ifndef GYRE_DIALECT_OPENCL_EPOCH_H
 #define GYRE_DIALECT_OPENCL_EPOCH_H
@@ -26,16 +27,18 @@
 #define GYRE_EPOCH_SHARED_(shared_)                                                                          \
     __local gyre_block_shared shared_##memory_;                                                              \
     __local gyre_block_shared *shared_ = &shared_##memory_
-/* The load keeps a scratch that the handler does not use, because PoCL 6 ends the process over a scratch that is
- * optimized away. */
+/*
+ * Declares a scratch and loads from it. The load keeps a scratch that the handler does not use, because PoCL 6 ends
+ * the process over a scratch that is optimized away.
+ */
 #define GYRE_EPOCH_SCRATCH_(type_, scratch_)                                                                 \
     __local type_ scratch_##memory_;                                                                         \
     __local type_ *scratch_ = &scratch_##memory_;                                                            \
     (void)*(const volatile __local char *)scratch_
 
 /*
- * The text of a failed message for which no lane says why: before a barrier that not all lanes meet, which is undefined
- * here, a platform may lose a lane's stores.
+ * The text of a failed message for which no lane gives a reason: a barrier that not all lanes meet is undefined in
+ * OpenCL, and a platform may lose a lane's stores before it.
  */
 #define GYRE_EPOCH_PARTED_TEXT_ "no lane tells why: did some miss a barrier?"
 
@@ -50,7 +53,7 @@ GYRE_HELPER void gyre_epochs_context_(gyre_context *gyre, const gyre_epoch *epoc
     gyre->lane = 0;
     gyre->lane_count = 1;
 #else
-    /* the compiler is to see that it is not 0: PoCL 3.1 dies of loops behind a barrier that could have no end */
+    /* tells the compiler that it is not 0: PoCL 3.1 dies of loops behind a barrier that could have no end */
     gyre->lane_count = epoch->lane_count ? epoch->lane_count : 1;
 #endif
     gyre->in_block = shared != 0;
@@ -71,7 +74,7 @@ GYRE_HELPER void gyre_epochs_context_(gyre_context *gyre, const gyre_epoch *epoc
     GYRE_HEADER_AT_(gyre, 0);
 }
 
-/* The header of message i, before its handler is called. */
+/* Takes the header of message i, before its handler is called. */
 #define GYRE_EPOCH_HEADER_(gyre, epoch_, requests_, i)                                                       \
     (GYRE_HEADER_QUEUE_(gyre, (epoch_)->headers_offset ? (requests_) + (epoch_)->headers_offset : 0,         \
                         (epoch_)->header_size, (epoch_)->mask),                                              \
@@ -92,8 +95,8 @@ GYRE_HELPER __global gyre_slot *gyre_epochs_out_(const gyre_epoch *epoch, __glob
 }
 
 /*
- * Whether the host called the epoch off: messages that were not begun then stay in the queue. When direct, this also
- * waits for a request whose batch is being published; pairs with the client's release of the sequence.
+ * Whether the host called the epoch off: messages that were not begun then stay in the queue. On a direct device this
+ * also waits for a request whose batch is being published; it pairs with the client's release of the sequence.
  */
 GYRE_HELPER int gyre_epochs_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control,
                                         const __global gyre_slot *in, gyre_u32 i)
@@ -113,14 +116,14 @@ enum gyre_slot_state_ {
 };
 
 /*
- * Decides how message i, which may have a `wrong` length, goes on. `writes` is 1 for the one lane that may write the
- * reply slot.
+ * Decides how message i goes on; `wrong`: its length is wrong. `writes` is 1 for the one lane that may write the reply
+ * slot.
  */
 GYRE_HELPER int gyre_epochs_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
                                   int wrong, __global gyre_slot *out, int writes)
 {
     if (in->length == GYRE_LENGTH_ANSWERED && in->info == GYRE_REQUEST_ANSWERED)
-        return GYRE_SLOT_SETTLED_; /* by a worker that died since: its reply stays as it is */
+        return GYRE_SLOT_SETTLED_; /* answered by a worker that died since: its reply stays as it is */
     if (epoch->first + i < epoch->drop_before) {
         if (writes) {
             out->length = 0;
@@ -139,16 +142,16 @@ GYRE_HELPER int gyre_epochs_open_(const gyre_epoch *epoch, gyre_u32 i, const __g
 #include "gyre/dialect/opencl_bridge.h"
 #include "gyre/dialect/opencl_seal.h"
 
-/* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
+/* Declares the request of a slot of `region`, once it is there, with its length and whether the length is wrong. */
 #define GYRE_EPOCH_ASKED_(request_, epoch_, region, in_)                                                     \
-    const gyre_u32 gyre_its_length_ = (in_)->length; /* once: its sender may still write it */               \
+    const gyre_u32 gyre_its_length_ = (in_)->length; /* read once: its sender may still write it */          \
     const __global request_ *gyre_its_asked_ =                                                               \
         GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, gyre_its_length_);                                \
     const int gyre_its_wrong_ = GYRE_LENGTH_WRONG_(gyre_its_length_, gyre_least_##request_,                  \
                                                    gyre_size_##request_, GYRE_FIRST_WORD_(gyre_its_asked_))
 
 #ifndef GYRE_OPENCL_DIRECT
-/* Pairs with the host's acquire of the mark. A kernel's end is a fence as well. */
+/* A fence that pairs with the host's acquire of the mark. The end of a kernel is a fence as well. */
 GYRE_HELPER void gyre_epochs_fence_(const gyre_epoch *epoch)
 {
 #if defined(GYRE_OPENCL_REACHES) && defined(__NV_CL_C_VERSION)
@@ -161,7 +164,7 @@ GYRE_HELPER void gyre_epochs_fence_(const gyre_epoch *epoch)
 }
 #endif
 
-/* Direct: pairs with the client's acquire of the reply's sequence. */
+/* Completes message i. Direct: pairs with the client's acquire of the reply's sequence. */
 GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
@@ -172,7 +175,10 @@ GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __glob
 #endif
 }
 
-/* When a message's handler began and ended, before the message is settled. Not direct, the host tells. */
+/*
+ * Note when a message's handler began and ended, before the message is settled. On other devices than direct ones the
+ * host tells the times.
+ */
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
 #define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
 #define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, started)                                                  \
@@ -199,8 +205,10 @@ GYRE_HELPER void gyre_epochs_count_(__global gyre_device_log *log, gyre_u32 fail
         gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
 }
 
-/* Whether an epoch that was called off had completed message i. Other complete messages are handled once more
- * (checkpoints). */
+/*
+ * Whether an epoch had completed message i before it was called off. Other complete messages are handled once more
+ * (checkpoints).
+ */
 GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
@@ -211,8 +219,8 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 }
 
 /*
- * An entry whose lanes do not meet: each handles messages of its own. `in_block` is 1 for a block kernel of one lane,
- * which has a scratch.
+ * The entry for lanes that do not meet: each lane handles messages of its own. `in_block` is 1 for a block kernel of
+ * one lane, which has a scratch.
  */
 #define GYRE_NO_SCRATCH_(type_, scratch_) __local type_ *scratch_ = 0
 
@@ -287,8 +295,9 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #else
 
 /*
- * When some lanes missed a barrier, the lanes may part for the rest of the message, and none of them completes it. The
- * old completion in its slot must not pass for this message's. By lane 0.
+ * Fails a message that no lane has completed. When some lanes missed a barrier, the lanes may part for the rest of the
+ * message, and no lane completes it. The old completion in its slot must not pass for this message's, so the entry
+ * clears the outcome first (GYRE_EPOCH_NO_OUTCOME_). Called by lane 0.
  */
 #define GYRE_EPOCH_NO_OUTCOME_ 0u
 GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
@@ -298,9 +307,9 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
 }
 
 /*
- * One block a message. The code has the shape that PoCL 3.1 runs right: PoCL lets all lanes take the way of the first
- * wherever a barrier stands under an `if`, or an `if` does not stand between two barriers. So "if ready" is a loop of
- * one turn, and code for lane 0 alone stands between barriers.
+ * The entry for blocks: a block handles one message at a time. The code has the shape that PoCL 3.1 runs right: PoCL
+ * lets all lanes take the way of the first lane if a barrier stands under an `if`, or if an `if` does not stand
+ * between two barriers. So "if ready" is a loop of one turn, and code for lane 0 alone stands between barriers.
  */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions for handlers, as OpenCL C: time and bits. Included by opencl.h.
+ * Functions of kernel.h for handlers, as OpenCL C: time, bits, and buffers that messages name. Included by opencl.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_FUNCTIONS_H
 #define GYRE_DIALECT_OPENCL_FUNCTIONS_H
 
 /*
- * OpenCL C has no clock. NVIDIA's devices have a timer in nanoseconds instead, and processors a counter, which
- * `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`. Elsewhere the time stands still
- * within a batch.
+ * The clock for gyre_time_ns. OpenCL C has no clock. NVIDIA's devices have a timer in nanoseconds. Processors have a
+ * counter, which `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`. On other devices
+ * the time stands still within a batch.
  */
 #if defined(__x86_64__) && !defined(__NV_CL_C_VERSION)
 /*
- * No compiler takes both ways: to clang 14 the builtin's `long long` has 128 bits, and PoCL of clang 16 dies
- * of the assembler's line.
+ * Reads a processor's counter. No compiler takes both forms: for clang 14 the builtin's `long long` has 128 bits, and
+ * PoCL with clang 16 dies of the assembler line.
  */
 GYRE_HELPER gyre_u64 gyre_ticks_(void)
 {
@@ -85,7 +85,7 @@ GYRE_HELPER gyre_u32 gyre_clz_u64(gyre_u64 x)
     return (gyre_u32)clz(x);
 }
 
-/* OpenCL C has no ctz before 2.0: the bits below the lowest set one, counted */
+/* OpenCL C has no ctz before 2.0: this counts the bits below the lowest set bit */
 GYRE_HELPER gyre_u32 gyre_ctz_u32(gyre_u32 x)
 {
     return popcount(~x & (x - 1));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an OpenCL C file tells the host its declarations: the host cannot read constants of a program, so one kernel at
+ * How an OpenCL C file tells the host its declarations. The host cannot read constants of a program, so one kernel at
  * the end of the unit, `gyre_describe`, copies all of them out. Each declaration defines an overload of gyre_item_ for
- * a number of its own; the kernel calls all numbers, and a number without a declaration ends in the overload for `void
- * *`, which does nothing.
+ * a number of its own. The kernel calls all numbers; a number without a declaration ends in the overload for `void *`,
+ * which does nothing.
  *
  * Included by message.h, before any declaration.
  */
@@ -12,7 +12,7 @@
 
 #include "gyre/dialect/opencl_module.h"
 
-/** Where gyre_describe writes. */
+/** Where gyre_describe writes the items. */
 typedef struct gyre_items_ {
     __global gyre_u8 *out;
     gyre_u64 used, room;
@@ -55,7 +55,7 @@ static inline __attribute__((__overloadable__, __unused__)) void gyre_item_(gyre
     }
 #define GYRE_ITEM_1_(number_, name_, size_, alignment_, data_, data_size_)                                   \
     GYRE_ITEM_2_(number_, name_, size_, alignment_, data_, data_size_)
-/* __COUNTER__ counts the expansions in the unit: all compilers that descend from clang have it */
+/* __COUNTER__ counts the expansions in the unit: all compilers based on clang have it */
 #define GYRE_ITEM_(name_, size_, alignment_, data_, data_size_)                                              \
     GYRE_ITEM_1_(__COUNTER__, name_, size_, alignment_, data_, data_size_)
 
@@ -75,7 +75,7 @@ static inline __attribute__((__overloadable__, __unused__)) void gyre_item_(gyre
     GYRE_ITEMS_8_((n_) + 24)                                                                                 \
     GYRE_ITEMS_8_((n_) + 32) GYRE_ITEMS_8_((n_) + 40) GYRE_ITEMS_8_((n_) + 48) GYRE_ITEMS_8_((n_) + 56)
 
-/** Ends the generated unit. */
+/** Ends the generated unit: defines gyre_describe. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
     __kernel void gyre_describe(__global gyre_item_list *gyre_list_here_, gyre_u64 gyre_room_here_)          \
     {                                                                                                        \

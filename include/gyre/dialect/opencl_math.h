@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Math under C's names as OpenCL C, where one name serves all types: `sqrtf` is f32, `sqrt` is f64 also for
- * an f32 argument, as in C. Included by opencl.h.
+ * Math functions under C's names, as OpenCL C, where one name serves all types: `sqrtf` is for f32, and `sqrt` for
+ * f64, even with an f32 argument, as in C. Included by opencl.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_MATH_H
 #define GYRE_DIALECT_OPENCL_MATH_H
@@ -82,7 +82,10 @@ GYRE_MATH_2_(gyre_math_hypot_, f64, hypot)
 GYRE_MATH_3_(gyre_math_fma_, f64, fma)
 #endif
 
-/* PoCL renames OpenCL's functions by macros, which the functions above call; see opencl_names.h. */
+/*
+ * PoCL renames OpenCL's functions by macros (opencl_names.h). The functions above call these macros, so they are
+ * undefined only here.
+ */
 #undef sqrt
 #undef fabs
 #undef floor
@@ -112,8 +115,10 @@ GYRE_MATH_3_(gyre_math_fma_, f64, fma)
 #undef hypot
 #undef fma
 
-/* Only now, as the functions above call OpenCL's own;
- * with parameters, so that members may have these names. */
+/*
+ * Defined only now, because the functions above call OpenCL's own functions; with parameters, so that members may have
+ * these names.
+ */
 #define sqrtf(x)      gyre_math_sqrtf_(x)
 #define fabsf(x)      gyre_math_fabsf_(x)
 #define floorf(x)     gyre_math_floorf_(x)

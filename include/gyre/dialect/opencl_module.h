@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interface between the OpenCL backend and a kernel file compiled as OpenCL C: the arguments of an epoch and the
- * items that describe kernels and messages. One text for host C and OpenCL C; kernel authors never need it.
+ * The interface between the OpenCL backend and a kernel file compiled as OpenCL C: the arguments of an epoch (one run
+ * of a kernel over a batch of requests), and the items that describe kernels and messages. Host C and OpenCL C share
+ * this text; kernel authors never need it.
  *
  * The entry of kernel NAME is `gyre_epoch_NAME`, with the parameters
  *
  *     const gyre_epoch epoch, u8 *requests, u8 *replies, void *state, gyre_device_log *log,
  *     gyre_control_region *control, void *buffer0 ... buffer7
  *
- * `control` is the kernel's control region or, not direct, a copy of its table of handles.
+ * `control` is the kernel's control region; on a device that is not direct it is a copy of its table of handles.
  *
- * Two ways to complete a message, chosen when the file is compiled. With GYRE_OPENCL_DIRECT the slots are the
- * queue's own, shared with clients: the sequence is stored last, with release, and messages that are complete
- * already are left alone. Without it the slots are copies, in the order of the epoch: the host stores the
- * sequences, and where they will stand the device writes the epoch's mark. With GYRE_OPENCL_REACHES the host
- * may look at the copies while the kernel runs.
+ * There are two ways to complete a message, chosen when the file is compiled. With GYRE_OPENCL_DIRECT the slots are
+ * the queue's own, shared with clients: the sequence is stored last, with release, and messages that are complete
+ * already are left alone. Without it the slots are copies, in the order of the epoch. Then the device writes the
+ * epoch's mark in place of the sequences, and the host stores the sequences. With GYRE_OPENCL_REACHES the host may
+ * look at the copies while the kernel runs.
  *
  * With GYRE_OPENCL_SOLO blocks have one lane, and block kernels take messages as lane kernels do.
  *
@@ -29,7 +30,7 @@
 
 #define GYRE_OPENCL_MODULE_VERSION 8
 
-/** This bit is in no sequence of a message: the copy of a reply slot is filled. */
+/** The mark of a filled copy of a reply slot has this bit, which no message's sequence has. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
 
 typedef struct gyre_epoch {
@@ -40,10 +41,12 @@ typedef struct gyre_epoch {
         stamps_offset; /* direct: bytes from `replies` to the first gyre_stamp; 0: messages are not timed */
     gyre_u64 headers_offset;     /* bytes from `requests` to the header of slot 0; 0: messages have none */
     gyre_u64 seals_offset;       /* bytes from `requests` to the checksum of slot 0; 0: there are none */
-    gyre_u64 reply_seals_offset; /* bytes from `replies` to that of reply slot 0 */
-    gyre_u64 drop_before;        /* requests below are completed as DROPPED */
-    gyre_u64 redo_end;           /* direct: below it, some were completed by an epoch that was called off */
-    gyre_u64 mark;               /* not direct: in place of a reply's sequence; GYRE_EPOCH_DONE and more */
+    gyre_u64 reply_seals_offset; /* bytes from `replies` to the checksum of reply slot 0 */
+    gyre_u64 drop_before;        /* requests below it are completed as DROPPED */
+    /* direct: some requests below it were completed by an epoch that was called off */
+    gyre_u64 redo_end;
+    /* not direct: stands in place of a reply's sequence; GYRE_EPOCH_DONE and other bits */
+    gyre_u64 mark;
     gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
     gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
@@ -52,31 +55,36 @@ typedef struct gyre_epoch {
     gyre_u32 request_stride, reply_stride;
     gyre_u32 spacing, span,
         step;             /* lane l handles l * spacing, then every step-th up to l * spacing + span */
-    gyre_u32 block_count; /* the launch's; an epoch may run fewer, from first_block on */
+    gyre_u32 block_count; /* blocks of the launch; an epoch may run in fewer, from first_block on */
     gyre_u32 first_block;
-    gyre_u32 lane_count; /* of the launch's blocks; an epoch whose lanes do not meet may run fewer */
+    gyre_u32 lane_count; /* lanes of the launch's blocks; an epoch whose lanes do not meet may run fewer */
     gyre_u32 header_size;
-    /* Direct: the queue's bridge, in which block b has track b. Else a request's place says where it lies in
-     * `requests`, and the reply to message i is built at reply_offset + i * reply_stride of `replies`. */
+    /*
+     * Direct: the queue's bridge (its messages are stored back to back), in which block b has track b. Not direct: a
+     * request's place is an offset in `requests`, and the reply to message i is built at reply_offset + i *
+     * reply_stride of `replies`.
+     */
     gyre_bridge bridge;
     gyre_u32 spare;  /* direct: the reply to the one message goes to the spare place */
-    gyre_u32 fenced; /* not direct: a reply is in memory before its mark is */
+    gyre_u32 fenced; /* not direct: a reply must be in memory before its mark is */
 } gyre_epoch;
 
-/** Sums of an epoch, in the spare words of gyre_device_log. */
+/** Sums of an epoch, in spare words of gyre_device_log. */
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
-#define GYRE_STAY_LEFT_WORD    1 /* blocks of a kernel that stays (opencl_stay.h) that have left */
+#define GYRE_STAY_LEFT_WORD    1 /* blocks that have left, of a kernel that stays (opencl_stay.h) */
 
-/** Where a block of a kernel that stays is in a queue;
- * GYRE_QUEUES_MAX of them a block, zeroed by the host. */
+/**
+ * The position in a queue of one block of a kernel that stays. Each block has GYRE_QUEUES_MAX of them; the host zeroes
+ * them.
+ */
 typedef struct gyre_stay_cursor {
-    gyre_u64 address, serial; /* its entry's in the control region's table */
-    gyre_u64 next, end;       /* with one block everything from `next` on, else the claimed window */
+    gyre_u64 address, serial; /* from the queue's entry in the control region's table */
+    gyre_u64 next, end;       /* with one block all requests from `next` on; else the claimed window */
 } gyre_stay_cursor;
 
 /**
- * Behind all cursors: each block's memory for one message of another program, with payloads of so many bytes: the
- * request's slot, its header, its checksum and the reply's, then the reply's slot.
+ * Size of the memory of each block, behind all cursors, for one message of another program with payloads of so many
+ * bytes: the request's slot, its header, its checksum and the reply's checksum, then the reply's slot.
  */
 #define GYRE_STAY_ROUND_(size)     (((gyre_u64)(size) + 15) / 16 * 16)
 #define GYRE_STAY_HEADER_AT(asked) (GYRE_SLOT_HEADER_SIZE + GYRE_STAY_ROUND_(asked))
@@ -87,7 +95,7 @@ typedef struct gyre_stay_cursor {
      GYRE_STAY_ROUND_((given) > GYRE_SLOT_SMALL_PAYLOAD ? (given) : GYRE_SLOT_SMALL_PAYLOAD))
 #define GYRE_STAY_STAGE(asked, given) (GYRE_STAY_REPLY_AT(asked) + GYRE_STAY_REPLY_SIZE(given))
 
-/** Head of an item; `size` bytes follow, filled up to a multiple of 8. */
+/** The head of an item; `size` bytes follow, filled up to a multiple of 8. */
 typedef struct gyre_item {
     gyre_u32 name_size; /* 0: there are no more items */
     gyre_u32 size;
@@ -98,8 +106,8 @@ typedef struct gyre_item {
 /** The head of the list, before the first item. */
 typedef struct gyre_item_list {
     gyre_u32 version;
-    gyre_u32 count; /* items that the file declares; beyond GYRE_ITEMS_MAX they are not written */
-    gyre_u64 size;  /* bytes that the items need, this included; nothing beyond the room is written */
+    gyre_u32 count; /* items that the file declares; items beyond GYRE_ITEMS_MAX are not written */
+    gyre_u64 size;  /* bytes that the items and this head need; nothing beyond the room is written */
 } gyre_item_list;
 
 #define GYRE_ITEMS_MAX 512

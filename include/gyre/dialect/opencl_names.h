@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PoCL renames OpenCL's functions by macros such as `#define length _cl_length`. Where such a name is a word,
- * it must be free for fields of messages, whose declarations are read as text. Included by types.h, before
- * any field.
+ * Frees names that PoCL takes. PoCL renames OpenCL's functions by macros such as `#define length _cl_length`. A name
+ * that is a common word must be free for fields of messages, because their declarations are read as text. Included by
+ * types.h, before any field.
  */
 #ifndef GYRE_DIALECT_OPENCL_NAMES_H
 #define GYRE_DIALECT_OPENCL_NAMES_H

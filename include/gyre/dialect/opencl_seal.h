@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checksums of messages in OpenCL kernels: each request's before its handler is called, each reply's before it is
- * settled. Only in kernels that are compiled with GYRE_SEALED = 1. Included by opencl_epoch.h.
+ * Checksums of messages in OpenCL kernels. A request's checksum is checked before its handler is called; a reply's
+ * checksum is stored before the reply is settled. Only in kernels that are compiled with GYRE_SEALED = 1. Included by
+ * opencl_epoch.h.
  */
 #ifndef GYRE_DIALECT_OPENCL_SEAL_H
 #define GYRE_DIALECT_OPENCL_SEAL_H
 
 #if GYRE_SEALED
-/* Whether message i has its sender's seal; else it is failed. */
+/* Whether message i has its sender's seal (checksum); if not, the message is failed. */
 GYRE_HELPER int gyre_epochs_seal_holds_(gyre_context *gyre, const gyre_epoch *epoch,
                                         const __global gyre_u8 *region, gyre_u32 i,
                                         const __global void *asked, gyre_u32 length)

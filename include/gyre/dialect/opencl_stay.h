@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of a kernel that stays: on a device that shares memory with the host, with atomics, each block
- * polls the queues of the control region until the control word ends it, like a worker thread. In place of
- * GYRE_ENTRY_ALONE_ of opencl_epoch.h and with its parameters, of which `epoch` tells the clock, the buffers and
- * the shape, and `requests` holds the blocks' cursors (gyre_stay_cursor).
+ * The entry of a kernel that stays, in OpenCL C. On a device that shares memory with the host, with atomics, each
+ * block polls the queues of the control region until the control word ends it, like a worker thread. This entry takes
+ * the place of GYRE_ENTRY_ALONE_ of opencl_epoch.h, with the same parameters: of `epoch` it uses the clock, the
+ * buffers and the shape; `requests` holds the blocks' cursors (gyre_stay_cursor).
  *
- * One lane a block. Blocks of more do not stay: their lanes would wait for messages at barriers.
+ * Each block has one lane. Kernels with more lanes in a block do not stay: their lanes would wait for messages at
+ * barriers.
  */
 #ifndef GYRE_DIALECT_OPENCL_STAY_H
 #define GYRE_DIALECT_OPENCL_STAY_H
 
 #define GYRE_STAY_BATCH_ 256u /* messages of one queue before the next queue has its turn */
-#define GYRE_STAY_CLAIM_ 64u  /* messages that a block takes at once where several share a queue */
+#define GYRE_STAY_CLAIM_ 64u  /* messages that a block claims at once when several share a queue */
 
 /** A block's state while it goes through its queues. */
 typedef struct gyre_stay_ {
     __global gyre_control_region *control;
     __global gyre_control_block *line;
-    __global gyre_stay_cursor *cursors; /* this block's */
+    __global gyre_stay_cursor *cursors; /* the cursors of this block */
     gyre_u64 command;
     gyre_u32 queue_count, blocks;
     /* the queue that is being served */
     __global gyre_u8 *region;
     __global gyre_stay_cursor *cursor;
-    gyre_epoch at; /* the message at hand, as an epoch of one */
-    /* for a queue of another program (GYRE_FOREIGN_RING): where its messages are copied to, and the current message
-     * there */
+    gyre_epoch at; /* the present message, as an epoch of one message */
+    /*
+     * For a queue of another program (GYRE_FOREIGN_RING): where its messages are copied to, and the present message
+     * there.
+     */
     __global gyre_u8 *stage;
     gyre_epoch taken;
     gyre_u32 foreign; /* GYRE_FOREIGN_* of the queue */
@@ -34,7 +37,10 @@ typedef struct gyre_stay_ {
 #define GYRE_STAY_LOAD_(pointer)         __atomic_load_n((pointer), __ATOMIC_RELAXED)
 #define GYRE_STAY_STORE_(pointer, value) __atomic_store_n((pointer), (value), __ATOMIC_RELAXED)
 
-/* The backend's word for a queue begins with where its region lies. */
+/*
+ * Returns the queue's region. The backend's object for a queue, whose address the table has, begins with the region's
+ * address.
+ */
 GYRE_HELPER __global gyre_u8 *gyre_stay_region_(gyre_u64 address)
 {
     return address ? (__global gyre_u8 *)(size_t) * (__global gyre_u64 *)(size_t)address : 0;
@@ -57,7 +63,7 @@ GYRE_HELPER void gyre_stay_read_table_(gyre_stay_ *stay)
     }
 }
 
-/* Obeys a new command. 0: the kernel has to leave. */
+/* Obeys a new command. Returns 0 when the kernel has to leave. */
 GYRE_HELPER int gyre_stay_turn_(gyre_stay_ *stay)
 {
     for (;;) {
@@ -83,13 +89,13 @@ GYRE_HELPER const __global gyre_slot *gyre_stay_in_(const gyre_stay_ *stay, gyre
                                         (index & stay->at.mask) * stay->at.request_stride);
 }
 
-/* Pairs with the client's release of the sequence. */
+/* Whether the request is there. Pairs with the client's release of the sequence. */
 GYRE_HELPER int gyre_stay_ready_(const gyre_stay_ *stay, gyre_u64 index)
 {
     return __atomic_load_n(&gyre_stay_in_(stay, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
-/* Several blocks share the queue: takes its share of the requests that are ready. */
+/* Takes this block's share of the ready requests, from a queue that several blocks share. */
 GYRE_HELPER void gyre_stay_claim_(gyre_stay_ *stay)
 {
     __global gyre_u64 *ticket = &((__global gyre_queue_region *)stay->region)->claim.next;
@@ -98,7 +104,7 @@ GYRE_HELPER void gyre_stay_claim_(gyre_stay_ *stay)
     while (ready < wanted && gyre_stay_ready_(stay, first + ready))
         ready++;
     const gyre_u64 share = (ready + stay->blocks - 1) / stay->blocks;
-    /* other blocks' claims order through the ticket */
+    /* the ticket orders the claims of all blocks */
     if (ready == 0 ||
         !__atomic_compare_exchange_n(ticket, &first, first + share, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
@@ -135,8 +141,8 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
 }
 
 /*
- * Whether the block's track has room for a reply of `need` bytes to message `index`. When it has none, the
- * client may be waiting for this very reply: then the spare place is free. Pairs with the client's releases.
+ * Whether the block's track has room for a reply of `need` bytes to message `index`. If not, the client may be waiting
+ * for this very reply; then the spare place is free. Pairs with the client's releases.
  */
 GYRE_HELPER int gyre_stay_has_room_(gyre_stay_ *stay, gyre_u64 index, gyre_u64 need)
 {
@@ -153,8 +159,8 @@ GYRE_HELPER int gyre_stay_has_room_(gyre_stay_ *stay, gyre_u64 index, gyre_u64 n
 }
 
 /*
- * The next message of the queue at hand, in stay->at; 0: there is none, or no room for a reply of `need`
- * bytes, or the control word changed.
+ * Puts the next message of the present queue into stay->at. Returns 0 when there is no message, no room for a reply of
+ * `need` bytes, or another control word.
  */
 GYRE_HELPER int gyre_stay_next_(gyre_stay_ *stay, gyre_u64 end, gyre_u64 need)
 {
@@ -184,8 +190,8 @@ GYRE_HELPER void gyre_stay_zero_(__global gyre_u8 *bytes, gyre_u32 size)
 }
 
 /*
- * Copies another program's request once; from then on only the copy is looked at: an epoch of one in the block's stage,
- * whose reply begins zeroed. A payload that is too long is not copied, because its request is refused.
+ * Copies another program's request once; from then on only the copy counts. The copy is an epoch of one message in the
+ * block's stage, whose reply begins zeroed. A payload that is too long is not copied, because its request is refused.
  */
 GYRE_HELPER void gyre_stay_take_(gyre_stay_ *stay, gyre_u32 asked, gyre_u32 given)
 {
@@ -218,7 +224,7 @@ GYRE_HELPER void gyre_stay_take_(gyre_stay_ *stay, gyre_u32 asked, gyre_u32 give
     stay->taken.reply_seals_offset = GYRE_STAY_SEALS_AT(asked) + sizeof(gyre_u32);
 }
 
-/* Copies the reply out of the stage, except for its sequence. A reply that was there before stays as it is. */
+/* Copies the reply out of the stage, except its sequence. A reply that was there before stays as it is. */
 GYRE_HELPER void gyre_stay_give_(const gyre_stay_ *stay, gyre_u32 asked)
 {
     const gyre_u64 place = stay->at.first & stay->at.mask;
@@ -235,7 +241,7 @@ GYRE_HELPER void gyre_stay_give_(const gyre_stay_ *stay, gyre_u32 asked)
             *(const __global gyre_u32 *)(stay->stage + stay->taken.reply_seals_offset);
 }
 
-/* Zeroes a reply in place that is passed on to other programs, unless the request was answered before. */
+/* Zeroes a reply that is built in place and passed on to other programs, unless the request was answered before. */
 GYRE_HELPER void gyre_stay_zero_reply_(const gyre_stay_ *stay)
 {
     const __global gyre_slot *in = gyre_stay_in_(stay, stay->at.first);
@@ -246,7 +252,7 @@ GYRE_HELPER void gyre_stay_zero_reply_(const gyre_stay_ *stay)
         gyre_stay_zero_((__global gyre_u8 *)(out + 1), stay->at.reply_stride - (gyre_u32)sizeof(gyre_slot));
 }
 
-/* Counts in this block's line, which it alone writes. */
+/* Counts messages in this block's line, which only this block writes. */
 GYRE_HELPER void gyre_stay_count_(gyre_stay_ *stay, gyre_u64 handled, gyre_u64 failed)
 {
     GYRE_STAY_STORE_(&stay->line->handled, stay->line->handled + handled);
@@ -269,7 +275,7 @@ GYRE_HELPER void gyre_stay_begin_(gyre_stay_ *stay, const gyre_epoch *epoch, con
                   gyre->block * stage_size;
 }
 
-/* Everything is in memory. Pairs with the backend's acquire. */
+/* Says that the block has left, when everything is in memory. Pairs with the backend's acquire. */
 GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
 {
     __atomic_fetch_add(&log->reserved[GYRE_STAY_LEFT_WORD], 1u, __ATOMIC_RELEASE);

@@ -3,9 +3,9 @@
  * Messages with tails, for handlers, in every dialect. Included by kernel.h behind the dialect.
  *
  *     const GYRE_GLOBAL T *gyre_items(T, message, part)   the first item
- *     GYRE_GLOBAL T *gyre_writable(T, reply, part)        the same, of a reply
- *     T gyre_get(gyre, T, message, part, i)               item i; fails the message when there is none, and
- *                                                         what it gives then is unspecified
+ *     GYRE_GLOBAL T *gyre_writable(T, reply, part)        the first item of a reply's part, to be written
+ *     T gyre_get(gyre, T, message, part, i)               item i; when there is none, it fails the message
+ *                                                         and returns an unspecified value
  *     void gyre_set(gyre, T, reply, part, i, value)       item i; fails the message when there is none
  *     gyre_part gyre_new(gyre, T, reply, count)           room for `count` items behind what the reply holds;
  *                                                         fails the message and is empty when they do not fit
@@ -13,10 +13,11 @@
  *                                                         without parts of its own
  *     gyre_part gyre_new_text(gyre, reply, "text")        the bytes of a literal
  *     gyre_part gyre_new_in(gyre, T, reply, handle, first, count)
- *                                                         items of the buffer that a gyre_handle names, from
- *                                                         its item `first` on, which only their name leaves
- *                                                         with the reply; fails the message, with nothing in
- *                                                         the reply, when the buffer does not hold them
+ *                                                         a part that names `count` items of a buffer, from
+ *                                                         item `first` on; `handle` (a gyre_handle) names the
+ *                                                         buffer. Only the items' name travels in the reply.
+ *                                                         Fails the message, with nothing in the reply, when
+ *                                                         the buffer does not hold the items
  *     gyre_has(part)                                      whether an optional field is there
  *     void gyre_cut(gyre, T, reply, part, count)          shortens a part of the reply to `count` items, and
  *                                                         drops all that was made behind it; if the part is
@@ -24,13 +25,13 @@
  *                                                         nowhere, so nothing is behind it. Fails the
  *                                                         message, and changes nothing, when the part has
  *                                                         fewer items or is not in the reply
- *     void gyre_begin(message)                            empties another message with a tail, in an item of
- *                                                         the reply or of a buffer; these work on it as on a
- *                                                         reply
+ *     void gyre_begin(message)                            empties a second message with a tail, which lies in an
+ *                                                         item of the reply or of a buffer; these functions
+ *                                                         then work on it as on a reply
  *
  * Every part of a request is checked before its handler is called: offset, count, alignment, and that parts
- * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,
- * and its handler never runs. So gyre_items needs no check of its own, and gyre_get only that of the index.
+ * do not overlap. A wrong request becomes a failed message (GYRE_FAILURE_PART) whose text names the field, and
+ * its handler never runs. So gyre_items needs no check of its own, and gyre_get only checks the index.
  *
  * A part may be far (parts.h): its items lie in a device buffer, whose name, bounds and address are checked as by
  * gyre_open; a fault there is GYRE_FAILURE_BUFFER. Handlers see no difference.
@@ -38,7 +39,7 @@
  * A reply's part is far when gyre_new_in made it: the receiver reads it with gyre_fetch (gyre.h).
  *
  * A reply with a tail is empty when its handler is called. In block kernels lane 0 alone calls gyre_new,
- * gyre_copy, gyre_new_text, gyre_new_in and gyre_cut; the others see what it made after a barrier.
+ * gyre_copy, gyre_new_text, gyre_new_in and gyre_cut; the other lanes see the new parts after a barrier.
  */
 #ifndef GYRE_DIALECT_PARTS_H
 #define GYRE_DIALECT_PARTS_H
@@ -47,11 +48,13 @@
 #define GYRE_LITERAL_
 #endif
 #ifndef GYRE_LATE_
-#define GYRE_LATE_ GYRE_HELPER /* a function that costs a compiler little where nobody calls it */
+#define GYRE_LATE_ GYRE_HELPER /* a function that costs the compiler little if nothing calls it */
 #endif
 
-/* The dialect defines GYRE_FOREIGN_(gyre): whether the reply goes to another program. The items of such a reply begin
- * zeroed, so that no bytes of this program, or of other clients' messages, travel. */
+/*
+ * Zeroes new items of a reply to another program, so that no bytes of this program, or of other clients' messages,
+ * travel. The dialect defines GYRE_FOREIGN_(gyre): whether the reply goes to another program.
+ */
 GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
     if (!GYRE_FOREIGN_(gyre))
@@ -62,11 +65,14 @@ GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes,
 
 /* ---- checking ---- */
 
-/** The bounds in which a message's parts may lie, and how many bytes of its tail no part was seen in yet. */
+/**
+ * The bounds in which a message's parts may lie, and how many bytes of its tail belong to no part that was seen so
+ * far.
+ */
 typedef struct gyre_bounds_ {
     gyre_u32 least, used, left;
-    gyre_i32 code;                                  /* the failure's, when something is wrong */
-    const GYRE_TABLE_ gyre_control_handle *handles; /* for far parts */
+    gyre_i32 code;                                  /* the code of the failure, when a part is wrong */
+    const GYRE_TABLE_ gyre_control_handle *handles; /* for far parts (their items lie in a device buffer) */
 } gyre_bounds_;
 
 #ifndef GYRE_DIALECT_C
@@ -80,7 +86,10 @@ GYRE_LATE_ gyre_u32 gyre_item_alignment_(gyre_u32 size)
 #define GYRE_OUTSIDE_ "o"
 #define GYRE_OVERLAP_ "v"
 
-/* Checks a far part. Nothing is written: the message's maker knew the address, or the message fails. */
+/*
+ * Checks a far part (its items lie in a device buffer). Writes nothing: either the message's maker knew the address,
+ * or the message fails.
+ */
 GYRE_LATE_ GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
                                                      gyre_u32 size, gyre_bounds_ *bounds)
 {
@@ -103,8 +112,8 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *
 }
 
 /*
- * The fault of a part; 0: it has none. Callers add the field's name on the way back. Because parts must not overlap,
- * the time that checking takes is bounded too.
+ * Returns the fault of a part; 0: it has none. Callers add the field's name on the way back. Because parts must not
+ * overlap, the time for the check is bounded, too.
  */
 GYRE_LATE_ GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
                                                       gyre_u32 size, gyre_u32 most, int may_be_far,
@@ -130,7 +139,7 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wr
     return wrong;
 }
 
-/* gyre_check_T(message, at, bounds): the fault of the T at byte `at`, or 0. */
+/* gyre_check_T(message, at, bounds) returns the fault of the T at byte `at`, or 0. */
 #define gyre_check_i8(message, at, bounds)          0
 #define gyre_check_i16(message, at, bounds)         0
 #define gyre_check_i32(message, at, bounds)         0
@@ -167,8 +176,10 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wr
 GYRE_PART_FUNCTIONS_(utf8, u8, 0xffffffffu)
 GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
 
-/* A field may be an array, of which the declarator tells: one struct has the field, another one element.
- * Names end in _, as those of users' types, which stand here too, do not. */
+/*
+ * Checks a field, which may be an array, as the declarator tells: one struct has the field, another struct one
+ * element. Names end in _, because the names of users' types, which stand here too, do not.
+ */
 #define GYRE_FIELD_CHECK_(type_, declarator_)                                                                \
     {                                                                                                        \
         struct gyre_one_ {                                                                                   \
@@ -209,8 +220,8 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
 /* ---- around the handler ---- */
 
 /*
- * gyre_admit_T(gyre, request): whether the handler may see it. gyre_clear_T(reply): before the handler. Both
- * are nothing for messages without tails.
+ * gyre_admit_T(gyre, request) says whether the handler may see the request. gyre_clear_T(reply) is called before the
+ * handler. Both do nothing for messages without tails.
  */
 #undef GYRE_MESSAGE_FUNCTIONS_
 #define GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)                                                                \
@@ -252,7 +263,7 @@ GYRE_PLAIN_(gyre_handle)
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
         (void)gyre_its_context_;                                                                             \
-        (void)gyre_its_request_; /* its type is looked at where it goes to its handler */                    \
+        (void)gyre_its_request_; /* its type is looked at before the message goes to its handler */          \
         return 1;                                                                                            \
     }                                                                                                        \
     GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *gyre_its_reply_)                                   \
@@ -317,7 +328,10 @@ GYRE_LATE_ int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
     return index < part.count;
 }
 
-/* Where to read item `index`. Without one, the message's own start: it is at least as large as an item. */
+/*
+ * Returns where to read item `index`. Without such an item it is the start of the message, which is at least as large
+ * as an item.
+ */
 GYRE_LATE_ const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_GLOBAL gyre_u8 *message,
                                                  gyre_part part, gyre_u32 index, gyre_u32 size)
 {
@@ -343,8 +357,10 @@ GYRE_LATE_ const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_
 #define gyre_new(gyre_, type_, reply_, count_)                                                               \
     gyre_new_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (count_), sizeof(type_))
 
-/* The gap before the first item becomes zero, so that no bytes of other messages travel; the items do, too, where
- * the reply goes to another program. */
+/*
+ * Makes new items. The gap before the first item becomes zero, so that no bytes of other messages travel; the items
+ * become zero, too, if the reply goes to another program.
+ */
 GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size, gyre_u32 count,
                                gyre_u32 item_size)
 {
@@ -371,7 +387,10 @@ GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, g
     gyre_new_in_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (handle_), (first_), (count_), \
                  sizeof(type_))
 
-/* The buffer is checked here. The receiver's side compares the name in the reply with its own table again. */
+/*
+ * Names items of a buffer in the reply. The buffer is checked here. The receiver's side compares the name in the reply
+ * with its own table again.
+ */
 GYRE_LATE_ gyre_part gyre_new_in_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                   const GYRE_GLOBAL gyre_handle *handle, gyre_u64 first, gyre_u32 count,
                                   gyre_u32 item_size)
@@ -406,7 +425,10 @@ GYRE_LATE_ gyre_part gyre_new_in_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply
     ((part_) = gyre_cut_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), GYRE_TAIL_AT_(reply_), (part_), (count_), \
                          sizeof(type_)))
 
-/* The part is held against the reply as those of a request are: nothing else tells where it came from. */
+/*
+ * Shortens a part of the reply. The part is checked against the reply as the parts of a request are, because nothing
+ * else tells where it came from.
+ */
 GYRE_LATE_ gyre_part gyre_cut_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 least, gyre_part part,
                                gyre_u32 count, gyre_u32 item_size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32C on devices, as gyre/checksum.h computes it on the host. Included by device.h in kernels that are
- * compiled with GYRE_SEALED = 1; others hold no trace of it.
+ * Computes CRC-32C on devices, with the same results as gyre/checksum.h on the host. Included by device.h in kernels
+ * that are compiled with GYRE_SEALED = 1; other kernels hold no trace of it.
  */
 #ifndef GYRE_DIALECT_SEAL_H
 #define GYRE_DIALECT_SEAL_H
@@ -12,8 +12,10 @@ GYRE_CONSTANT gyre_u32 gyre_crc32c_nibbles_[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
 
-/* The state behind 1 to 4 bytes, the lowest of `word` first. The state before the first byte is ~0; the
- * checksum is the complement of the state behind the last. */
+/*
+ * Continues a checksum by 1 to 4 bytes, the lowest byte of `word` first. The state before the first byte is ~0; the
+ * checksum is the complement of the state after the last byte.
+ */
 GYRE_HELPER gyre_u32 gyre_crc32c_word_(gyre_u32 state, gyre_u32 word, gyre_u32 bytes)
 {
     state ^= word;
@@ -22,7 +24,7 @@ GYRE_HELPER gyre_u32 gyre_crc32c_word_(gyre_u32 state, gyre_u32 word, gyre_u32 b
     return state;
 }
 
-/* `from` is aligned to 4 bytes. */
+/* Continues a checksum by `size` bytes; `from` is aligned to 4 bytes. */
 GYRE_HELPER gyre_u32 gyre_crc32c_(gyre_u32 state, const GYRE_GLOBAL void *from, gyre_u32 size)
 {
     const GYRE_GLOBAL gyre_u32 *words = (const GYRE_GLOBAL gyre_u32 *)from;
@@ -34,7 +36,7 @@ GYRE_HELPER gyre_u32 gyre_crc32c_(gyre_u32 state, const GYRE_GLOBAL void *from, 
     return state;
 }
 
-/* The checksum of a request with the current header. */
+/* Returns the checksum of a request with the current header. */
 GYRE_HELPER gyre_u32 gyre_seal_of_request_(const gyre_context *gyre, const GYRE_GLOBAL void *payload,
                                            gyre_u32 length)
 {

@@ -12,21 +12,21 @@
  *     int gyre_string_equal(a, b)                       1 when both have the same bytes
  *     i32 gyre_string_compare(a, b)                     below 0, 0, above 0: by bytes, a shorter one first
  *     u32 gyre_string_find(string, what)                  where `what` begins first; GYRE_NOWHERE when it is not there
- *     u32 gyre_string_find_byte(string, byte)             the same of one byte
+ *     u32 gyre_string_find_byte(string, byte)             where `byte` is first; GYRE_NOWHERE when it is not there
  *     int gyre_string_is(string, "literal")               1 when it has the literal's bytes
- *     int gyre_string_begins(string, "literal")           1 when it begins with them
- *     u32 gyre_string_store(string, array)                copies into an array of i8 or u8 what fits; zeros behind it; how many
- *                                                     bytes of the string are there
+ *     int gyre_string_begins(string, "literal")           1 when it begins with the literal's bytes
+ *     u32 gyre_string_store(string, array)                copies the bytes that fit into an array of i8 or u8, then zeros;
+ *                                                     returns how many bytes of the string it copied
  *
  *     gyre_part gyre_new_string(gyre, reply, string)      a new text of the reply; as gyre_new
- *     gyre_append(gyre, reply, part, string)            longer by a string: `part` is what was made last in the reply, or empty
+ *     gyre_append(gyre, reply, part, string)            appends a string: `part` was made last in the reply, or is empty
  *     gyre_append_text(gyre, reply, part, "literal")
  *     gyre_append_u64(gyre, reply, part, number)      in decimal digits
  *     gyre_append_i64(gyre, reply, part, number)
  *     gyre_append_f64(gyre, reply, part, number, decimals)
  *
- * `part` of gyre_append and its kin is a field of the reply, which they write. Something else was made behind it:
- * GYRE_FAILURE_TAIL, as where there is no room. In block kernels lane 0 alone calls the functions that write into the
+ * `part` of the functions gyre_append... is a field of the reply, which they write. The message fails with
+ * GYRE_FAILURE_TAIL if another part was made behind it, or if there is no room. In block kernels lane 0 alone calls the functions that write into the
  * reply.
  */
 #ifndef GYRE_DIALECT_STRINGS_H
@@ -140,8 +140,10 @@ GYRE_LATE_ gyre_part gyre_new_string_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *r
 #define gyre_new_string(gyre_, reply_, string_)                                                              \
     gyre_new_string_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (string_))
 
-/* Makes room for `count` more bytes behind a part; *at says where they go. The part's own bytes stay the same. Only the
- * last part of the reply can grow: another part, a far part, or no room fails the message. */
+/*
+ * Makes room for `count` more bytes behind a part; *at says where they go. The part's own bytes stay the same. Only
+ * the last part of the reply can grow: another part, a far part (in a device buffer), or no room fails the message.
+ */
 GYRE_LATE_ gyre_part gyre_longer_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                   gyre_part part, gyre_u32 count, gyre_u32 *at)
 {
@@ -190,7 +192,7 @@ GYRE_LATE_ gyre_part gyre_append_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *
     ((void)((part_) = gyre_append_text_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)),         \
                                         (part_), (text_), (gyre_u32)(sizeof(text_) - 1))))
 
-/* Appends `number` with at least `least` digits, behind a minus sign if it is `negative`. */
+/* Appends `number` with at least `least` digits, after a minus sign if it is `negative`. */
 GYRE_LATE_ gyre_part gyre_append_digits_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
                                          gyre_part part, gyre_u64 number, gyre_u32 least, int negative)
 {
@@ -233,7 +235,7 @@ GYRE_LATE_ gyre_part gyre_append_f64_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *r
     if (number != number)
         return gyre_append_text_(gyre, reply, size, part, "nan", 3);
     while (size_of_it >= 9223372036854775808.0 && size_of_it - size_of_it == 0) {
-        size_of_it /= 10; /* 17 digits are known: zeros stand for the others */
+        size_of_it /= 10; /* 17 digits are known; zeros stand for the other digits */
         zeros++;
     }
     if (size_of_it >= 9223372036854775808.0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels whose messages travel in the wire form of others (a queue with `wire = memorypack`), in every
- * dialect. Included by kernel.h when the kernel is compiled for such a queue: GYRE_WIRED is 1, or 2 where
- * each message stands behind a frame's header of 256 bytes.
+ * Kernels whose messages travel in another product's wire form (a queue with `wire = memorypack`), in every dialect.
+ * Included by kernel.h when the kernel is compiled for such a queue: GYRE_WIRED is 1, or 2 if each message follows a
+ * frame's header of 256 bytes.
  *
- * The macros that declare kernels then declare two functions: the handler as it is written, and one for the
- * ring's messages, which are packets of bytes. That one decodes the request, calls the handler, and encodes
- * its reply, with the functions of the header that `gyre wire` wrote and the kernel's file includes.
+ * The macros that declare kernels then declare two functions: the handler as its author wrote it, and a handler for
+ * the ring's messages, which are packets of bytes. The second handler decodes the request, calls the first, and
+ * encodes its reply, by the functions of the header that `gyre wire` wrote and the kernel's file includes.
  *
- * Small messages of lanes are decoded into the lane's own memory, all others into the reply's slot, behind
- * the bytes that will travel: handlers take GYRE_GLOBAL pointers, and a block's lanes all see the same
+ * Small messages of lanes are decoded into the lane's own memory. All other messages are decoded into the reply's
+ * slot, behind the bytes that will travel: handlers take GYRE_GLOBAL pointers, and a block's lanes all see the same
  * request.
  */
 #ifndef GYRE_DIALECT_WIRED_H
@@ -22,7 +22,7 @@
 #else
 #define GYRE_WIRED_HEAD_ 0
 #endif
-#define GYRE_WIRED_SMALL_ 1024 /* bytes of a request and its reply that a lane has room for */
+#define GYRE_WIRED_SMALL_ 1024 /* bytes of a request and its reply for which a lane has room */
 #if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
 #define GYRE_WIRED_IS_LOCAL_(form_, request_, reply_) 0
 #else
@@ -30,15 +30,17 @@
     ((form_) != 2 && sizeof(request_) + sizeof(reply_) <= GYRE_WIRED_SMALL_)
 #endif
 
-/* To be called before the handler, because bytes of the reply that it does not write may be encoded. In a CUDA lane's
- * own memory nobody else zeroes them. */
+/*
+ * Called before the handler, because bytes of the reply that the handler does not write may be encoded. Nothing else
+ * zeroes a CUDA lane's own memory.
+ */
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_WIRED_ZERO_(gyre, message_, size_) memset((message_), 0, (size_))
 #else
 #define GYRE_WIRED_ZERO_(gyre, message_, size_) gyre_zero_((gyre), (GYRE_GLOBAL gyre_u8 *)(message_), (size_))
 #endif
 
-/* A message of nothing has no bytes. */
+/* gyre_none, the message of nothing, has no bytes. */
 #define GYRE_WIRE_MOST_gyre_none 0
 GYRE_HELPER gyre_u32 gyre_encode_gyre_none(gyre_wire_out *out, const GYRE_GLOBAL gyre_none *message)
 {
@@ -60,7 +62,7 @@ GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *m
 #define GYRE_WIRED_ROOM_(message_)                                                                           \
     (GYRE_WIRED_HEAD_ + GYRE_WIRE_MOST_##message_ + (GYRE_WIRE_MOST_##message_ ? 0 : 4))
 #define GYRE_WIRED_PLACE_(message_) GYRE_WIRED_EIGHTS_(GYRE_PACKET_FRONT + GYRE_WIRED_ROOM_(message_))
-/* The room of a reply, with the decoded messages behind it unless the lane holds them in its own memory. */
+/* The room of a reply, and behind it the decoded messages, unless the lane holds these in its own memory. */
 #define GYRE_WIRED_ALL_(form_, request_, reply_)                                                             \
     (GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                                           \
          ? GYRE_WIRED_ROOM_(reply_)                                                                          \
@@ -87,7 +89,7 @@ GYRE_HELPER gyre_u32 gyre_wired_word_(const GYRE_GLOBAL gyre_u8 *from)
     return (gyre_u32)from[0] | (gyre_u32)from[1] << 8 | (gyre_u32)from[2] << 16 | (gyre_u32)from[3] << 24;
 }
 
-/* The bytes of a packet as input, behind its frame. An offset that is told counts from the frame's start. */
+/* Opens the bytes of a packet for reading, behind its frame. Offsets in problems count from the frame's start. */
 GYRE_HELPER int gyre_wired_open_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 length)
 {
     in->bytes = bytes + GYRE_WIRED_HEAD_;
@@ -106,7 +108,7 @@ GYRE_HELPER int gyre_wired_open_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *by
     return !in->problem;
 }
 
-/* The reply's frame: from the request's receiver to its sender, at the request's time. */
+/* Writes the reply's frame: from the request's receiver to its sender, at the request's time. */
 GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gyre_u8 *from, gyre_u32 length)
 {
     for (gyre_u32 i = 0; i < 4; i++) {
@@ -124,7 +126,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 
 /* ---- around the handler ---- */
 
-/* Where the decoded messages lie: gyre_asked_ and gyre_given_. */
+/* Declares the places of the decoded messages: gyre_asked_ and gyre_given_. */
 #if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
 #define GYRE_WIRED_PLACES_(form_, name_, reply_)                                                             \
     GYRE_GLOBAL gyre_u8 *gyre_room_ = (GYRE_GLOBAL gyre_u8 *)reply + GYRE_WIRED_PLACE_(reply_);
@@ -152,7 +154,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
                                                                                    gyre_asked_by_##name_))); \
     gyre_wire_in gyre_in_;                                                                                   \
     gyre_wire_out gyre_out_;
-/* By the lane that has the messages to itself. */
+/* Ends the work on a message; for the lane that has the messages to itself. */
 #define GYRE_WIRED_END_(reply_)                                                                              \
     {                                                                                                        \
         gyre_out_.bytes = reply->gyre_bytes + GYRE_WIRED_HEAD_;                                              \
@@ -185,8 +187,9 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
     }
 
 /*
- * Lane 0 decodes and encodes; all lanes handle the decoded message. The condition ends at a barrier, and lanes part
- * behind it: where they part in a condition after its last barrier, PoCL has one lane decide for all.
+ * The body for blocks: lane 0 decodes and encodes; all lanes handle the decoded message. The condition ends at a
+ * barrier, and lanes part behind it: if they part in a condition after its last barrier, PoCL lets one lane decide for
+ * all.
  */
 #define GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, the_state_, the_buffers_)                            \
     {                                                                                                        \
@@ -218,7 +221,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 
 /* ---- declaring kernels ---- */
 
-/* Aliases: within the handler's frame a parameter may have the name of a type. */
+/* Aliases of the types: within the handler's function a parameter may have the name of a type. */
 #define GYRE_WIRED_PACKETS_(form_, name_, request_, reply_)                                                  \
     typedef request_ gyre_asked_by_##name_;                                                                  \
     typedef reply_ gyre_given_by_##name_;                                                                    \
