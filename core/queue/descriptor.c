@@ -70,8 +70,8 @@ static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
            gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
 }
 
-/* Waits until a look at the cursor is worthwhile. If a caller's slot is at the cursor, the wait is at the bell for room, which
- * the thread that steps over the slot rings; the device has already rung for the completions behind it. */
+/* Waits until a look at the cursor is worthwhile: first for a completion there; then, if it is the reply to a call, until a
+ * thread steps over it. That thread rings the bell for room; the device has already rung for the completions behind it. */
 static gyre_status await_something(gyre_queue *queue)
 {
     const uint64_t cursor = gyre_received(queue);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues: made and freed, and their statistics. end.c has their end; send.c, receive.c and call.c have the paths of
- * messages. core/stages/make.c decides which stages a queue has.
+ * Makes and frees queues (life.h), and counts their statistics. end.c ends a queue; send.c, receive.c and call.c have the
+ * paths of messages. core/stages/make.c decides which stages (options) a queue has.
  */
 #include "core/queue/life.h"
 
@@ -25,7 +25,7 @@
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
 
-enum { CHUNK_SIZE = 16384 }; /* bytes of a batch that a worker waits for; a part of a first-level cache */
+enum { CHUNK_SIZE = 16384 }; /* bytes published at once from a batch; a part of a first-level cache */
 
 static gyre_status options_check(const struct gyre_queue_options *options)
 {
@@ -43,7 +43,7 @@ static gyre_status options_check(const struct gyre_queue_options *options)
     return GYRE_OK;
 }
 
-/* How large messages are for callers. */
+/* Sets how messages of callers differ from messages in the ring. */
 static void forms_adopt(struct gyre_queue_forms *forms, const struct gyre_queue_options *options)
 {
     forms->caller_request_size = options->caller_request_size;
@@ -52,7 +52,7 @@ static void forms_adopt(struct gyre_queue_forms *forms, const struct gyre_queue_
     forms->reply_room = options->wire ? options->reply_room : options->reply_size;
 }
 
-/* The ways through a queue that the sizes of messages leave to them. */
+/* Sets which quick ways messages can take, by their sizes. */
 static void sizes_adopt(struct gyre_queue_ways *ways, const struct gyre_queue_options *options)
 {
     ways->quick_reply_size =
@@ -110,7 +110,7 @@ static void options_adopt(gyre_queue *queue, const struct gyre_queue_options *op
     queue->foreign.left = options->left;
 }
 
-/* The ring, and the memory that this side alone has. */
+/* Makes the ring, and the memory that only this side uses. */
 static gyre_status memory_make(gyre_queue *queue, const struct gyre_queue_options *options, int descriptor)
 {
     char label[GYRE_LABEL_SIZE];
@@ -156,13 +156,13 @@ void gyre_queue_own_growth(gyre_queue *queue, const struct gyre_queue_options *o
     queue->forms.reply_growth = options->reply_growth;
 }
 
-/* Ends every wait in the queue, now and later, and the threads that it has itself. */
+/* Ends every wait in the queue, now and later, and ends the queue's own threads. */
 static void waits_end(gyre_queue *queue)
 {
     if (queue->ring.region.address) {
         gyre_queue_close_sends(queue);
-        gyre_queue_complete_unhandled(queue); /* or a thread that waits for a reply would never leave */
-        /* nor would a thread that waits for a message that finds no room in the ring any more */
+        gyre_queue_complete_unhandled(queue); /* else a thread that waits for a reply would never leave */
+        /* a thread may also wait for a message in front of the ring, which finds no room there any more */
         __atomic_store_n(&queue->state.abandoned, 1, __ATOMIC_SEQ_CST);
     }
     gyre_queue_leave_sets(queue);
@@ -216,7 +216,7 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.region_size = queue->ring.region.size;
     now.sent = gyre_queue_next_number(queue) - queue->ring.first_sequence;
     now.rejected = __atomic_load_n(&queue->producer.rejected, __ATOMIC_RELAXED);
-    /* before the cursor, which moved before they grew (release): the difference is never below 0 */
+    /* read before the cursor, which moved before these counts grew (release): no difference is below 0 */
     now.abandoned = __atomic_load_n(&queue->consumer.abandoned, __ATOMIC_ACQUIRE);
     uint64_t dropped_unread = __atomic_load_n(&queue->consumer.dropped, __ATOMIC_ACQUIRE);
     now.received = gyre_received(queue) - queue->ring.first_sequence;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving: completions in the order of the sends, copied. Views of them are in peek.c.
+ * Receives completions by copy, in the order of the sends. peek.c gives views of completions; match.c receives out of turn.
  *
  * Locks: consumer.lock while slots are read; never across a wait. The cursor `received` moves only under it.
  */
@@ -12,12 +12,12 @@
 #include "core/queue/side.h"
 #include "core/queue/take.h"
 
-/* The state of the slot at the cursor. The sequence is read before the mark, because a completion makes its request's
- * mark visible. */
+/* The state of the slot at the cursor. The slot's sequence is read before its mark, because a thread that sees the completion
+ * also sees the mark. */
 enum cursor_state {
-    CURSOR_EMPTY, /* nothing is complete there yet */
+    CURSOR_EMPTY, /* no completion is there yet */
     CURSOR_READY, /* a completion for a receiver */
-    CURSOR_CALL   /* a caller's completion; once the caller took it, it is stepped over */
+    CURSOR_CALL   /* the reply to a call; it is stepped over once the caller took it */
 };
 
 static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
@@ -27,15 +27,15 @@ static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
     return gyre_mark_get(queue, index) == GYRE_MARK_SEND ? CURSOR_READY : CURSOR_CALL;
 }
 
-/* Where completions go, and how many at most. */
+/* A receiver's places for replies and completions. */
 struct taking {
     void *replies;
     size_t size, count;
-    gyre_completion *completions; /* NULL: a failure ends the batch, and is told by the status */
+    gyre_completion *completions; /* NULL: a failure ends the batch, and the status tells it */
     gyre_message_info *info;      /* for the first completion; may be NULL */
 };
 
-/* Copies the completion of `index`, if it is there for a receiver, and a reply that is copied and nothing else. */
+/* Copies the reply to request `index`, if it is there for a receiver and needs only copying; else returns false. */
 static inline bool reply_take_quick(const gyre_queue *queue, const struct gyre_ring_bytes *bytes,
                                     uint64_t index, void *reply, size_t size, uint32_t *length)
 {
@@ -43,7 +43,7 @@ static inline bool reply_take_quick(const gyre_queue *queue, const struct gyre_r
            gyre_reply_copy(queue, bytes, gyre_reply_slot(&queue->ring, index), reply, size, length);
 }
 
-/* Takes replies from the cursor on, as long as each is copied and nothing else; returns how many. */
+/* Takes replies from the cursor on, as long as each needs only copying; returns how many. */
 static inline size_t replies_take_quick(const gyre_queue *queue, const struct taking *taking, size_t count,
                                         unsigned char *replies)
 {
@@ -59,7 +59,7 @@ static inline size_t replies_take_quick(const gyre_queue *queue, const struct ta
             taken++;
         return taken;
     }
-    if (__builtin_expect(queue->line != NULL, 0)) /* there completions say tickets */
+    if (__builtin_expect(queue->line != NULL, 0)) /* completions need the tickets */
         return 0;
     while (taken < count &&
            reply_take_quick(queue, bytes, first + taken, replies + taken * size, size, &length)) {
@@ -69,7 +69,7 @@ static inline size_t replies_take_quick(const gyre_queue *queue, const struct ta
     return taken;
 }
 
-/* Moves the cursor over the completions that a receiver took; `info`: for the first message. */
+/* Moves the cursor over the completions that a receiver took. Fills in `info` about the first message. */
 static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropped, gyre_message_info *info)
 {
     const uint64_t first = queue->consumer.received;
@@ -80,9 +80,9 @@ static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropp
     gyre_replies_pass(queue, end, dropped);
 }
 
-/* Takes the completions that are there, up to `count`; the lock is held. Without a place for completions a failure ends
- * the batch, and stands alone if it is first. The thread that steps over a message which its device dropped for a
- * sender counts it as dropped: that sender, or a receiver that was quicker. */
+/* Takes up to `count` completions that are there, under the lock. If the receiver gave no place for completions, a failure
+ * ends the batch before it, or is a batch of its own. A message that the device dropped for a sender is counted as dropped
+ * by the thread that steps over it: that sender, or a receiver that was quicker. */
 static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, unsigned char *replies,
                                 size_t *received)
 {
@@ -98,7 +98,7 @@ static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, 
         status = gyre_queue_read_reply(queue, index, replies + taken * size, size,
                                        completions ? &completions[taken] : NULL);
         if (status == GYRE_INVALID || status == GYRE_INTERNAL) {
-            status = taken ? GYRE_OK : status; /* it is not consumed and stands first in the next batch */
+            status = taken ? GYRE_OK : status; /* the completion stays and is first in the next batch */
             break;
         }
         dropped += gyre_reply_was_dropped(queue, index);
@@ -112,8 +112,8 @@ static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, 
     return status;
 }
 
-/* Receives a batch from a queue whose receivers take any completion that is there; waits only for the first one.
- * Without a place for completions it takes one alone, because the status has to tell a failure that was taken. */
+/* Receives a batch from a queue whose receivers take any completion that is there; waits only for the first completion. If
+ * the receiver gave no place for completions, the batch is one completion, because the status has to tell a failure. */
 __attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, const struct taking *taking,
                                                          size_t *received, uint64_t deadline_ns)
 {
@@ -143,7 +143,7 @@ static inline gyre_status completions_receive(gyre_queue *queue, const struct ta
         return receive_any(queue, taking, received, deadline_ns);
     gyre_status status = GYRE_OK;
     bool inside = false;
-    unsigned char nowhere = 0; /* replies of no bytes go there */
+    unsigned char nowhere = 0; /* the place for replies of no bytes */
     do {
         if (__builtin_expect(queue->line != NULL, 0))
             queue->line->move(queue);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending in place: requests that are built in their slots, or in the ring of bytes, and then published.
+ * Sends in place (gyre_reserve, gyre_commit): the sender builds requests in their slots, or in the ring of bytes, and then
+ * publishes them.
  *
- * Locks: producer.lock while slots are granted and published; between the two a flag keeps
- * other reservations off, and nothing is held.
+ * Locks: producer.lock while slots are granted and while requests are published. In between no lock is held; a flag keeps
+ * other senders off.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #include "core/queue/room.h"
 #include "core/queue/side.h"
 
-/* Before a reservation no header is given yet. */
+/* Clears the headers of reserved requests, because the sender has given no header yet. */
 static void headers_clear(const struct gyre_ring *ring, uint64_t first, uint64_t end)
 {
     for (uint64_t index = first; ring->headers && index != end; index++)
@@ -62,7 +63,8 @@ static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
     return (unsigned char *)(gyre_request_slot(&queue->ring, queue->producer.sent + number) + 1);
 }
 
-/* A request that is built in the ring cannot go through steps that come before the ring. */
+/* INVALID when requests of this queue need steps before the ring (ids, levels, conversion), because a request that is built in
+ * the ring cannot take them. */
 static gyre_status check_in_place(const gyre_queue *queue)
 {
     char label[GYRE_LABEL_SIZE];
@@ -85,7 +87,7 @@ static gyre_status check_in_place(const gyre_queue *queue)
     return GYRE_OK;
 }
 
-/* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
+/* Reserves up to *count requests of `size` bytes. Waits while there is no room for one request. */
 static gyre_status requests_reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
                                     uint64_t deadline_ns)
 {
@@ -133,14 +135,14 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     return requests_reserve(queue, queue->ring.request_size, requests, count, deadline_ns);
 }
 
-/* From one reserved request to the next. */
+/* The bytes from one reserved request to the next. */
 static size_t reserved_stride(const gyre_queue *queue)
 {
     return gyre_requests_bridged(&queue->ring) ? (size_t)queue->ring.bytes->producer.reserved_each
                                                : queue->ring.slots.request_stride;
 }
 
-/* How many of the first `count` reserved requests, which lie together, say a length that they can have. */
+/* How many of the first `count` reserved requests, up to the first wrong one, have a valid length in their first word. */
 static size_t count_lengths(const gyre_queue *queue, size_t count)
 {
     const unsigned char *request = reserved_at(queue, 0);
@@ -156,7 +158,7 @@ static size_t count_lengths(const gyre_queue *queue, size_t count)
     return right;
 }
 
-/* Checks the reserved requests that are to be published. Fields that the caller's type does not have become zero. */
+/* Checks the reserved requests that are to be published. Sets fields to zero that only the kernel's type has. */
 static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 {
     uint32_t known = queue->forms.caller_request_size;
@@ -173,7 +175,7 @@ static gyre_status check_reserved(const gyre_queue *queue, size_t count)
     return GYRE_OK;
 }
 
-/* The first `count` of the reserved requests become visible, and the reservation ends. */
+/* Publishes the first `count` reserved requests and ends the reservation. */
 static void publish_reserved(gyre_queue *queue, uint64_t count)
 {
     const uint64_t index = queue->producer.sent, end = index + count;

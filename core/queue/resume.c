@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unanswered requests of a queue whose device died: see resume.h. No locks; a sender that is in the middle of a send
- * has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
+ * Finds, hides and fails the unanswered requests of a queue whose device died (resume.h). Most functions take no lock. A
+ * sender in the middle of a send has published requests that `sent` does not count yet, so the search looks at slots.
  */
 #include "core/queue/resume.h"
 
@@ -45,7 +45,7 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
     return count;
 }
 
-/* A request that the host completed, or that the device passed over, has changed no state. */
+/* No handler ran for a request that the host completed or that the device passed over. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *reply = gyre_reply_slot(&queue->ring, index);
@@ -108,7 +108,7 @@ void gyre_queue_renew(gyre_queue *queue)
     gyre_producer_give(queue);
 }
 
-/* A request that is hidden behind a gate has no sequence, and is whole. */
+/* A request that is hidden behind the gate has no sequence in its slot, but is not damaged. */
 bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index)
 {
     return __atomic_load_n(&gyre_request_slot(&queue->ring, index)->sequence, __ATOMIC_RELAXED) !=
@@ -116,7 +116,7 @@ bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index)
            index != queue->view.gate;
 }
 
-/* A device that waits for this index finds it, and has nothing to do. */
+/* Makes a slot look like an answered request, so that a device that waits for this index passes over it. */
 static void pass_over(gyre_queue *queue, uint64_t index)
 {
     gyre_slot *request = gyre_request_slot(&queue->ring, index);
@@ -155,8 +155,8 @@ void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
     if (queue->foreign.lent)
         gyre_lent_look(queue->foreign.lent); /* a later look would stop at the hidden request */
-    /* its sender may not have written its express copy yet; a queue of one thread has it behind itself, and its side is
-     * that thread's */
+    /* the sender may not have written the request's express copy yet, so wait for it; with one thread its send is over, and
+     * the producer's side belongs to that thread */
     if (queue->ways.many_threads)
         gyre_producer_take(queue);
     __atomic_store_n(&gyre_request_slot(&queue->ring, index)->sequence, 0, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a full queue treats a sender, by its policy: it keeps the sender waiting, refuses, drops the sender's message, or
- * drops the oldest one.
+ * Treats a sender of a full queue by the queue's policy (room.h): lets the sender wait, refuses the message, drops it, or drops
+ * the oldest message.
  *
  * Locks: the producer's and the consumer's, one at a time and never while waiting.
  */
@@ -17,8 +17,8 @@
 #include "core/queue/take.h"
 #include "core/queue/wait.h"
 
-/* Why the stages hold up the request of this index, as the words that follow the queue in a sentence; NULL: they do
- * not. */
+/* Why the stages (options of the queue) do not let request `index` go yet, as words behind the queue's label in a sentence;
+ * NULL: they let it go. */
 static const char *held_by(const gyre_queue *queue, uint64_t index)
 {
     const char *why = NULL;
@@ -40,7 +40,7 @@ static int wait_place(const gyre_queue *queue, uint64_t argument)
     return gyre_queue_closed(queue) ? -1 : queue->line->waiting(queue) < queue->ring.capacity;
 }
 
-/* A ring of bytes may be full long before the slots are. */
+/* Sets the error for a full ring of bytes, which may be full long before the slots are. */
 static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
@@ -57,7 +57,8 @@ static bool has_slot(const gyre_queue *queue)
     return gyre_queue_next_index(queue) - gyre_received(queue) < queue->ring.capacity;
 }
 
-/* Messages that were taken before their turn, or by callers, keep their places until those before them are received. */
+/* Sets the error for a queue without a free slot. Messages that were taken before their turn, or by callers, keep their slots
+ * until all messages before them are received; the sentence counts such messages. */
 static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
@@ -74,7 +75,7 @@ static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
         (unsigned long long)taken);
 }
 
-/* A place that is held by a call that was given up is free once its reply is there: the sender steps over it. */
+/* The slot of a call whose caller gave up counts as free once its reply is there, because the sender steps over it. */
 bool gyre_queue_has_room(const gyre_queue *queue)
 {
     const uint64_t cursor = gyre_received(queue);
@@ -113,7 +114,7 @@ static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status stat
     return full_of_slots(queue, status);
 }
 
-/* A queue whose server is away gets no room before the next one. */
+/* Sets the error for a full queue whose server is away: it gets no room before its next server comes. */
 static gyre_status tell_full_and_away(gyre_queue *queue, uint64_t bytes)
 {
     char label[GYRE_LABEL_SIZE], away[GYRE_AWAY_SIZE];
@@ -124,7 +125,7 @@ static gyre_status tell_full_and_away(gyre_queue *queue, uint64_t bytes)
                    : status;
 }
 
-/* The status and sentence for a sender that waited. For the end of a queue a sender gets another sentence than a
+/* Turns the result of a sender's wait into its status and sentence. When the queue ended, a sender gets another sentence than a
  * receiver. */
 static gyre_status sender_waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
 {
@@ -135,8 +136,8 @@ static gyre_status sender_waited(gyre_queue *queue, uint64_t bytes, gyre_status 
 }
 
 /*
- * Where the policy is to block, senders wait in line. True: it is the sender's turn to wait for room. False: it was not,
- * and the wait is over, as *status says.
+ * Waits in the line of senders, if the policy is to block. True: the sender is the first, and waits for room next. False: the
+ * sender slept in line, and that wait is over with *status.
  */
 static bool await_turn(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns,
                        gyre_status *status)
@@ -150,8 +151,8 @@ static bool await_turn(gyre_queue *queue, struct gyre_sender *sender, uint64_t d
 }
 
 /*
- * Steps over finished calls; true when there is room now that the sender may take. A cursor at which no call ended is left to the
- * receivers: a sender that took their lock each time would keep them from owning it.
+ * Steps over finished calls at the cursor. True: there is room now that the sender may take. When no call ended at the cursor,
+ * the sender leaves the receivers' lock alone, because taking it each time would keep them from owning it (lock.h).
  */
 static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_t bytes)
 {
@@ -173,8 +174,8 @@ struct wanted_room {
     uint64_t cursor, bytes;
 };
 
-/* A condition: a send may find room, or the slot that holds it up belongs to an abandoned call and can be stepped over
- * once its reply came. */
+/* A condition: a send may find room; or the slot at the cursor belongs to an abandoned call, which can be stepped over once
+ * its reply is there. */
 static int wait_room(const gyre_queue *queue, uint64_t argument)
 {
     const struct wanted_room *wanted = (const struct wanted_room *)(uintptr_t)argument;
@@ -217,7 +218,8 @@ static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
     return queue->producer.sent - cursor >= queue->ring.capacity || !has_bytes(queue, bytes);
 }
 
-/* Under the producer's lock. The word in the ring is never read back, because a worker may have written there. */
+/* Tells the device to drop requests below `index`. Under the producer's lock. The word in the ring is never read back, because a
+ * worker may have written there. */
 static void set_drop_before(gyre_queue *queue, uint64_t index)
 {
     queue->producer.drop_before = index;
@@ -225,8 +227,8 @@ static void set_drop_before(gyre_queue *queue, uint64_t index)
                      __ATOMIC_RELEASE); /* the worker's relaxed load */
 }
 
-/* Asks the device to drop the request, under the producer's lock. False: the request is older than the last one asked
- * for, so it has long gone. */
+/* Asks the device to drop request `index`, under the producer's lock. False: the device was already asked for a later request,
+ * so this request is gone. */
 static bool ask_to_drop(gyre_queue *queue, uint64_t index)
 {
     if (index < queue->producer.drop_asked)
@@ -240,8 +242,8 @@ static bool ask_to_drop(gyre_queue *queue, uint64_t index)
     return true;
 }
 
-/* A sender that asked for the drop waits no more. `in_vain`: the message was not completed, and the order is withdrawn
- * unless other senders still wait for it. */
+/* Notes that a sender that asked for the drop of `index` waits no more. `in_vain`: the message was not completed, so the order
+ * to drop it is withdrawn, unless other senders still wait for the drop. */
 static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
 {
     gyre_producer_take(queue);
@@ -257,7 +259,7 @@ static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, ui
     gyre_status status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
     if (asked)
         asked_to_drop(queue, cursor, status != GYRE_OK);
-    /* a device that had read the order may have obeyed it by now: then this send has its place */
+    /* the device may still have dropped the message before the withdrawal: then this send gets its slot */
     return status == GYRE_TIMEOUT && gyre_wait_reply(queue, cursor) > 0 ? GYRE_OK : status;
 }
 
@@ -273,9 +275,9 @@ static void oldest_discard(gyre_queue *queue, uint64_t cursor)
 
 /*
  * Discards the message at the cursor: its unread completion, or, through the device, the request itself if it was not
- * handled yet. A request that is being handled has to finish first. A caller's message is never taken away from it. The
- * device is asked only while a sender waits for the place. It still obeys an order that it read before the order was
- * withdrawn; then the next send gets that place.
+ * handled yet. A request that is being handled finishes first. The message of a call is never discarded. The device is
+ * asked only while a sender waits for the slot. A device that read the order before its withdrawal still obeys it; then the
+ * next send gets that slot.
  */
 static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
                                uint64_t deadline_ns)
@@ -285,13 +287,13 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     gyre_producer_take(queue);
     const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
     const bool callers =
-        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* full: its message was sent */
+        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* full, so `cursor` was sent */
     const bool held = callers || gyre_is_peeking(queue);
     const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
     const bool asked = waits && ask_to_drop(queue, cursor);
     gyre_producer_give(queue);
     if (!full_still)
-        return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
+        return GYRE_OK; /* receivers were quicker; `cursor` may be unsent, so it must not be awaited */
     if (held)
         return sender_block(queue, sender, bytes, deadline_ns);
     if (!ready && !waits)
@@ -300,7 +302,7 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
         status = await_drop(queue, cursor, asked, deadline_ns);
     if (status != GYRE_OK)
         return sender_waited(queue, bytes, status, deadline_ns);
-    if (gyre_queue_closed(queue)) /* the place would be nobody's */
+    if (gyre_queue_closed(queue)) /* no send would use the slot */
         return gyre_queue_tell_closed(queue);
     oldest_discard(queue, cursor);
     return GYRE_OK;

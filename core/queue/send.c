@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending: copy, publish, ring. gyre_queue_make_room decides what happens when the queue is full.
+ * Sends requests by copy (gyre_send and its kin): copies them into the ring, publishes them, rings the doorbell.
+ * gyre_queue_make_room (room.h) decides what happens when the queue is full.
  *
  * Locks: producer.lock for the copy alone; never across a wait.
  */
@@ -14,7 +15,7 @@
 #include "core/queue/room.h"
 #include "core/queue/side.h"
 
-/* As send_some, which found no room or others that wait for it. */
+/* As send_some, when there was no room, or other senders wait for room. */
 __attribute__((noinline)) static gyre_status send_in_line(gyre_queue *queue, struct gyre_outgoing requests,
                                                           struct gyre_sent *sent, uint64_t deadline_ns,
                                                           bool tails)
@@ -66,8 +67,8 @@ GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing reques
     return GYRE_OK;
 }
 
-/* Sends requests that are not fixed messages of the right size: bytes for a packet, requests with tails, requests of a
- * type that grew; or refuses them. */
+/* Sends requests that do not simply have the one fixed size: bytes for a packet, requests with tails, requests of a type that
+ * has fields appended. Refuses requests of a wrong size. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, struct gyre_outgoing requests,
                                                          struct gyre_sent *sent, uint64_t deadline_ns)
 {
@@ -102,7 +103,7 @@ GYRE_INLINE gyre_status send_batch(gyre_queue *queue, struct gyre_outgoing reque
     return status;
 }
 
-/* Headers as the queue can hold them, of each of `count` messages; NULL: there are none to check. */
+/* INVALID unless the queue's headers can hold the header of each of `count` messages. NULL: there is no header to check. */
 static gyre_status check_headers(const gyre_queue *queue, const gyre_header *headers, size_t count)
 {
     gyre_status status = GYRE_OK;

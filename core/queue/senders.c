@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The line of senders that wait for room (senders.h).
+ * Keeps the line of senders that wait for room (senders.h).
  *
- * Lock: the producer's. A sender lies on its thread's stack, and only holders of the lock look at it, and the thread
- * itself. A thread that calls a sender stores the sender's word under the lock, and wakes its address without it.
+ * Lock: the producer's. A struct gyre_sender lies on its thread's stack; only its thread and holders of the lock look at it. A
+ * thread that calls a sender sets the sender's word under the lock, and wakes the word's address without the lock.
  */
 #include "core/queue/senders.h"
 
@@ -25,14 +25,14 @@ bool gyre_senders_has_turn(const gyre_queue *queue, const struct gyre_sender *se
     return !(sender && sender->in_line) && !queue->producer.senders.overtaken;
 }
 
-/* Relaxed: a guess, which the lock's holder decides. */
+/* Relaxed, because the answer is a hint; the sender looks again under the lock. */
 bool gyre_senders_leave_room(const gyre_queue *queue)
 {
     return !(__atomic_load_n(&queue->producer.barred, __ATOMIC_RELAXED) & GYRE_BARRED_LINE) ||
            !__atomic_load_n(&queue->producer.senders.overtaken, __ATOMIC_RELAXED);
 }
 
-/* Under the lock. */
+/* Notes whether a sender outside the line went before the first sender. Under the lock. */
 static void overtaken_set(gyre_queue *queue, bool overtaken)
 {
     __atomic_store_n(&queue->producer.senders.overtaken, overtaken, __ATOMIC_RELAXED); /* as read above */
@@ -51,13 +51,13 @@ uint64_t gyre_senders_admit(gyre_queue *queue, struct gyre_sender *sender, uint6
         return 0;
     const struct gyre_sender *const first = queue->producer.senders.first;
     if (!first || (first == sender && !first->next))
-        return wanted; /* nobody else waits */
+        return wanted; /* no other sender waits */
     const uint64_t room = queue->ring.capacity - (queue->producer.sent - gyre_received(queue));
     const uint64_t half = room > 1 ? room / 2 : 1;
     return half < wanted ? half : wanted;
 }
 
-/* Removes the first sender, or another that gives up. */
+/* Removes a sender from the line: the first sender, or a later sender that gives up. */
 static void remove_sender(gyre_queue *queue, struct gyre_sender *sender)
 {
     struct gyre_sender **link = &queue->producer.senders.first, *before = NULL;
@@ -95,8 +95,8 @@ void gyre_senders_passed(gyre_queue *queue, struct gyre_sender *sender)
     sender->passed = true;
 }
 
-/* The called sender may have gone meanwhile, so only its address is used. The bell for room is rung too, because a
- * relay, which is never in line, may take a place again. */
+/* Wakes the sender that was called. It may have returned meanwhile, so only the address of its word is used. The bell for room
+ * is rung, too, because a relay, which is never in line, may take a slot again. */
 static void wake_follower(gyre_queue *queue, const uint32_t *follower)
 {
     if (follower)
@@ -186,7 +186,7 @@ gyre_status gyre_senders_await_call(gyre_queue *queue, struct gyre_sender *sende
 void gyre_senders_call_all(gyre_queue *queue)
 {
     struct gyre_sender *sender = queue->producer.senders.first;
-    while (sender) { /* under the lock: it is in line until it has it */
+    while (sender) { /* under the lock: a sender stays in line until it gets the lock */
         struct gyre_sender *const next = sender->next;
         gyre_futex_wake(sender_call(sender), 1);
         sender = next;
