@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of queues, for event loops: one descriptor and one thread for any number of queues. The thread waits as
- * gyre_wait_any does, makes an eventfd readable, and rests until somebody found nothing in the set and made it
- * unreadable again.
+ * Implements sets of queues (gyre_queue_set_* in gyre.h) for event loops: one file descriptor and one watcher thread for any
+ * number of queues. The thread waits as gyre_wait_any does and makes an eventfd readable. Then it rests until a caller of
+ * gyre.h finds nothing in the set and makes the eventfd unreadable again.
  *
- * Locks: members_lock while a queue enters or leaves a set, then the set's for its list. The set's alone to look at its
- * queues, which leave before they are freed. Neither across a wait: a queue that is waited for is stayed in.
+ * Locks: members_lock while a queue enters or leaves a set, and after it the set's lock to change the set's list. The set's
+ * lock alone suffices to look at its queues, because a queue leaves its sets before it is freed. No lock is held across a
+ * wait; gyre_wishes_stay keeps the awaited queues from being freed.
  */
 #include "core/queue/set.h"
 
@@ -32,12 +33,12 @@ struct gyre_set_member {
 struct gyre_queue_set {
     pid_t owner;
     pthread_mutex_t lock;
-    struct gyre_set_member *first; /* under the lock, as all that follows */
+    struct gyre_set_member *first; /* this member and all below: under the lock */
     size_t count;
-    uint32_t changed; /* futex word, also without the lock: waits are to begin anew */
+    uint32_t changed; /* futex word, also read without the lock: a change makes waits begin anew */
     bool signalled;   /* the descriptor is readable */
     bool leave;
-    int descriptor; /* -1: nobody asked */
+    int descriptor; /* -1: no caller asked for it */
     pthread_t watcher;
 };
 
@@ -76,13 +77,13 @@ static void set_change(gyre_queue_set *set)
 
 /* ---- waiting ---- */
 
-/* A copy of the set, for which a thread waits without the lock. */
+/* A copy of the set's wishes, so that a thread can wait for them without the lock. */
 struct copy {
     struct gyre_wishes wishes;
     size_t room;
 };
 
-/* Under the lock. False: there is no memory. */
+/* Copies the wishes of all members. Under the lock. False: there is no memory. */
 static bool copy_members(gyre_queue_set *set, struct copy *copy)
 {
     if (copy->room < set->count) {
@@ -100,7 +101,7 @@ static bool copy_members(gyre_queue_set *set, struct copy *copy)
     return true;
 }
 
-/* Under the lock, which is given up meanwhile: until something may hold, or the set has changed. */
+/* Waits until a wish of a member may hold, or the set has changed. Called under the lock, and gives it up during the wait. */
 static gyre_status wait_for_members(gyre_queue_set *set, struct copy *copy, uint64_t deadline_ns)
 {
     if (!copy_members(set, copy))
@@ -113,7 +114,7 @@ static gyre_status wait_for_members(gyre_queue_set *set, struct copy *copy, uint
     return status;
 }
 
-/* Under the lock. */
+/* Whether a wish of a member holds now. Under the lock. */
 static bool something_holds(const gyre_queue_set *set)
 {
     for (const struct gyre_set_member *member = set->first; member; member = member->next)
@@ -130,7 +131,7 @@ static void set_signal(gyre_queue_set *set)
     (void)written; /* an eventfd at 0 takes a write */
 }
 
-/* Somebody looked at all queues and found nothing. */
+/* Makes the descriptor unreadable, because a caller looked at all queues and found nothing. */
 static void set_settle(gyre_queue_set *set)
 {
     uint64_t count;
@@ -158,7 +159,7 @@ static void *watch_set(void *argument)
             set_signal(set);
         } else if (wait_for_members(set, &copy, GYRE_FOREVER) == GYRE_EXHAUSTED) {
             pthread_mutex_unlock(&set->lock);
-            nanosleep(&pause, NULL); /* until there is memory */
+            nanosleep(&pause, NULL); /* then tries again for memory */
             pthread_mutex_lock(&set->lock);
         }
     }
@@ -177,7 +178,7 @@ static struct gyre_set_member **find_member(gyre_queue_set *set, const gyre_queu
     return link;
 }
 
-/* Under members_lock: out of its set's list. */
+/* Takes a member out of its set's list. Under members_lock. */
 static void unlink_member(struct gyre_set_member *member)
 {
     gyre_queue_set *set = member->set;
@@ -188,7 +189,7 @@ static void unlink_member(struct gyre_set_member *member)
     pthread_mutex_unlock(&set->lock);
 }
 
-/* Under members_lock: out of its queue's list, and gone. */
+/* Takes a member out of its queue's list and frees it. Under members_lock. */
 static void forget_member(struct gyre_set_member *member)
 {
     struct gyre_set_member **link = &member->wish.queue->sets;
@@ -209,7 +210,7 @@ void gyre_queue_leave_sets(gyre_queue *queue)
     pthread_mutex_unlock(&members_lock);
 }
 
-/* Under members_lock. */
+/* Adds a wish to a set. Under members_lock. */
 static gyre_status set_enter(gyre_queue_set *set, const gyre_wish *wish)
 {
     struct gyre_set_member *member = calloc(1, sizeof *member);
@@ -308,7 +309,8 @@ void gyre_queue_set_destroy(gyre_queue_set *set)
     free(set);
 }
 
-/* Under the lock. Members that were told go to the end of the list, so that others come first the next time. */
+/* Writes the wishes that hold now into `wishes`, at most `capacity`. Under the lock. Members whose wishes were written go to the
+ * end of the list, so that other members come first the next time. */
 static size_t tell_members(gyre_queue_set *set, gyre_wish *wishes, size_t capacity)
 {
     struct gyre_set_member **link = &set->first, *told = NULL, **told_end = &told;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a consumer's section. The holder of the lock steps here over calls that ended before their turn.
+ * Gives the consumer's side of a queue back (side.h). Before that, the holder of the lock steps over calls that ended before
+ * their turn.
  *
  * Lock: the consumer's.
  */
@@ -12,8 +13,8 @@
 #include "core/queue/take.h"
 
 /*
- * The call at the cursor ended. The mark is asked first, and mostly alone: the reply slot's line is the
- * device's to write next, and a look at it would cost the next call a journey of that line.
+ * Whether the slot at the cursor belongs to a call that ended. Reads the mark first, and mostly the mark alone: the device
+ * writes the reply slot's cache line next, and a look at it would cost the next call a journey of that line.
  */
 static bool call_finished(const gyre_queue *queue, uint64_t index)
 {
@@ -40,7 +41,8 @@ static void step_over_finished_calls(gyre_queue *queue)
                            __ATOMIC_RELEASE); /* pairs with the statistics */
 }
 
-/* A thread that saw a completion sees the word, too: the sender stored it before it released the request. */
+/* A thread that sees a completion also sees producer.sending, because the sender stored it before it published the
+ * request. */
 size_t gyre_consumer_most_anew(gyre_queue *queue, size_t count)
 {
     const uint64_t sending = __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED),
@@ -61,7 +63,7 @@ void gyre_consumer_give(gyre_queue *queue)
             break;
         }
         gyre_lock_give(&queue->consumer.lock);
-        /* A caller that finished meanwhile found the lock taken and left its slot to us: see lock.h. */
+        /* A caller that finished meanwhile found the lock taken and left its slot to this thread: see lock.h. */
         if (!call_finished(queue, gyre_received(queue)) || !gyre_lock_try(&queue->consumer.lock))
             break;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lists of a queue's stages: see stage.h. They are made anew whenever a stage comes or goes. */
+/* Keeps the lists of a queue's stages (stage.h). The lists are made anew whenever a stage is added or removed. */
 #include "core/queue/stage.h"
 
 #include "core/queue/queue.h"
 
-/* Makes the list of one station: each stage's function, in the order of the stages. It touches no other list, because threads
- * of the queue's own (stages/attendant.c) may look at those. */
+/* Makes the list of one station: each stage's function, in the order of the stages' numbers. Lists of other stations stay
+ * untouched, because threads of the queue's own (stages/attendant.c) may read them. */
 #define STATION_LIST(stages, station)                                                                        \
     do {                                                                                                     \
         size_t end = 0;                                                                                      \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See state.h. No locks; the answer about a moving queue holds for that moment. */
+/* Reads and sets the state of a queue (state.h). No locks: while other threads use the queue, an answer holds only for that
+ * moment. */
 #include "core/queue/state.h"
 
 #include <limits.h>
@@ -39,7 +40,7 @@ void gyre_queue_misuse(gyre_queue *queue)
 
 void gyre_queue_disown(gyre_queue *queue)
 {
-    queue->ways.many_threads = false; /* a thread that is not here may hold the locks */
+    queue->ways.many_threads = false; /* a thread that the child does not have may hold the locks */
     queue->state.disowned = 1;
     queue->state.closed = 1;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A storm: senders that do not wait, but ask again and again, and are more than there is room for. A thread that frees
- * a place by taking its reply runs at that moment, and the threads that were turned away mostly do not, so it would get
- * every place anew and they none. Therefore, while several threads are turned away, a thread that was let in after
- * others had been refused is put off once, and lets the others run, before it is let in again. A thread that is turned
- * away lets others run as well, because a thread that asks all the time keeps the processor from threads that would
- * make room.
+ * Shares a full queue in a storm: several senders that do not wait, but are turned away and ask again and again (storm.h).
  *
- * A thread that is the only one to be turned away starts no storm, and a thread that was not let in before is never put
- * off.
+ * A thread that frees a slot by taking its reply runs at that moment, and the threads that were turned away mostly do not. So
+ * it would get every slot, and they none. Therefore a thread that has sent during a storm is put off once, after others
+ * were turned away: the others come first, and it asks again later. A thread that is turned away also yields the
+ * processor, because a thread that asks all the time keeps it from threads that would make room.
+ *
+ * If only one thread is turned away, there is no storm. A thread that has not sent during the storm is never put off.
  *
  * Lock: the producer's.
  */
@@ -21,7 +20,8 @@
 
 enum { CALM = 64 }; /* messages without a refusal that end a storm */
 
-/* Two threads whose names fall on one place overwrite each other's record there, so they are put off less often. */
+/* The place of a thread's record. Two threads whose names fall on the same place overwrite each other's record, so they are
+ * put off less often. */
 static unsigned place_of(uintptr_t thread)
 {
     return (unsigned)((thread >> 6 ^ thread >> 12 ^ thread >> 18) % GYRE_STORM_SENDERS);

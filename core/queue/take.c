@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking completions: see take.h. Locks: the caller's. */
+/* Takes completions: settles outcomes, copies replies, fills in completions (take.h). The calling function holds the lock. */
 #include "core/queue/take.h"
 
 #include <stdio.h>
@@ -14,14 +14,15 @@
 #include "core/queue/state.h"
 #include "core/ring/outcome.h"
 
-/* the outcome of a slot is the outcome that an application is told */
+/* an outcome has the same number in a slot and in gyre.h */
 _Static_assert((int)GYRE_REPLIED == (int)GYRE_OUTCOME_REPLY, "replied");
 _Static_assert((int)GYRE_NOT_REPLIED == (int)GYRE_OUTCOME_NO_REPLY, "not replied");
 _Static_assert((int)GYRE_HANDLER_FAILED == (int)GYRE_OUTCOME_FAILED, "failed");
 _Static_assert((int)GYRE_WAS_DROPPED == (int)GYRE_OUTCOME_DROPPED, "dropped");
 _Static_assert((int)GYRE_WAS_UNHANDLED == (int)GYRE_OUTCOME_UNHANDLED, "unhandled");
 
-/* A stage may find that the message did not fail at all: then the stages behind it have nothing to say. */
+/* Lets the stages write the cause of a failure. If a stage finds that the message did not fail at all, later stages are not
+ * asked. */
 static void failure_settle(gyre_queue *queue, uint64_t index, bool taken)
 {
     for (size_t i = 0; queue->stages.failed[i]; i++)
@@ -52,8 +53,8 @@ void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
     gyre_failures_show(queue, index, index + 1);
 }
 
-/* The device cannot format, so the host writes the number of the type into the sentence. The number stands in the
- * request, whose slot is not given back yet. */
+/* Writes the number of a message's type into the sentence of a failure, because the device cannot format text. The number
+ * stands in the request, whose slot is not given back yet. */
 static void completion_name_type(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
 {
     uint32_t number;
@@ -63,7 +64,8 @@ static void completion_name_type(const gyre_queue *queue, uint64_t index, gyre_c
              number);
 }
 
-/* The fields of a completion. `info` and `length` were read off the slot, checked, and are not read there again. */
+/* Fills in the members of a completion. `info` and `length` were read from the slot and checked, so they are not read there
+ * again. */
 static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t info, uint32_t length,
                             gyre_completion *completion)
 {
@@ -138,7 +140,7 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         bytes = reply;
     }
     if (length > size && size && size == queue->forms.caller_reply_size)
-        length = (uint32_t)size; /* fields that the caller's type does not have are left out */
+        length = (uint32_t)size; /* leaves out fields that the caller's type does not have */
     if (length > size)
         return gyre_error_set(GYRE_INVALID,
                               "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See ticket.h. No locks: a message leaves the line only for the ring, so a look at the ring after the look at the line
- * finds it. */
+/* Finds the slot of a ticket (ticket.h). No locks: a message leaves the line only for the ring, so a look at the ring after
+ * the look at the line finds the message. */
 #include "core/queue/ticket.h"
 
 #include "core/queue/line.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting at a queue, and how a waiting thread sleeps (strategy.h).
+ * Waits at a queue (wait.h), by the loops of strategy.h, and puts the waiting thread to sleep.
  *
- * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
- * path of the other side needs no fence: see waiting.h.
+ * No lock is held during a wait. A thread that parks announces itself and then runs a heavy barrier, so that the other side
+ * needs no fence on its fast path: see waiting.h.
  */
 #include "core/queue/wait.h"
 
@@ -18,7 +18,7 @@
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 
-/* False: the device wrote a completion without a request. */
+/* Whether request `index` was sent. False: the device wrote a completion without a request. */
 static bool was_sent(const gyre_queue *queue, uint64_t index)
 {
     return !queue->ways.device_lies || index < __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
@@ -64,7 +64,7 @@ struct waiter {
     uint32_t *bell, *announce;
 };
 
-/* OK: it is there. AGAIN: go on waiting. */
+/* Looks at the condition. OK: it holds. AGAIN: go on waiting. */
 static gyre_status waiter_look(const void *context)
 {
     const struct waiter *waiter = context;
@@ -77,8 +77,8 @@ static gyre_status waiter_look(const void *context)
 }
 
 /*
- * A device that dies in this process, without a worker's death to tell of it, rings its own bell at most, so a thread
- * that sleeps at the other bell looks now and then.
+ * Until when a thread sleeps at most. If a device dies in this process, no worker's death is noticed, and at most the device's
+ * own bell rings. So a thread that sleeps at the other bell looks now and then.
  */
 static uint64_t waiter_until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
 {
@@ -111,7 +111,7 @@ static gyre_status waiter_park(const void *context, uint64_t deadline_ns)
                 waiter->bell, seen,
                 gyre_park_until(parked_ns, looked_ns, waiter_until(waiter, looked_ns, deadline_ns)));
         else
-            gyre_nap(deadline_ns); /* it rings no bell */
+            gyre_nap(deadline_ns); /* the device rings no bell */
     }
     __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for the first of several queues that has a completion: spin, yield, sleep, by the first one's
- * strategy. Takes no lock of a queue. Sleeping takes one system call that waits for all bells at once; where
- * the kernel has none, or a device rings no bell, it is a row of short naps.
+ * Waits until one of several queues has a completion (wait_any.h): spins, yields, sleeps, by the strategy of the first queue.
+ * Takes no lock of a queue. One system call sleeps at all bells at once. Where Linux has no such call, or a device rings no
+ * bell, the sleep is a row of short naps.
  */
 #include "core/queue/wait_any.h"
 
@@ -26,7 +26,7 @@ enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
     return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
 }
 
-/* OK, AGAIN, CLOSED or LOST. *naps: no bell would ring for one of the awaited events, so the wait has to nap. */
+/* Looks at all queues: OK, AGAIN, CLOSED or LOST. *naps: no bell rings for an event in one of them, so the wait has to nap. */
 static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
 {
     uint32_t closed = 0, lost = 0;
@@ -46,7 +46,7 @@ static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
     return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
 }
 
-/* Sleeps until a bell differs from its `seen` value, until the deadline, or for less without a reason. */
+/* Sleeps until a bell differs from its `seen` value, or until the deadline. May return earlier without a reason. */
 static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for several queues, whosever they are: each has two bells, its device's, which tells of completions, and that of
- * its own side, which tells of room and of callers that took theirs. One system call sleeps at all of them; where
- * there are more bells than it takes, or a device rings none, the sleep is short, and the wait looks again.
+ * Waits for wishes of several queues (wishes.h), which may belong to different kernels. Each queue has two bells. The device's
+ * bell rings for completions; the bell of this side rings for room, and for callers that took their replies. One system
+ * call sleeps at all bells. If there are more bells than it takes, or a device rings none, the sleep is short, and the wait
+ * looks again.
  *
- * No lock of a queue.
+ * Takes no lock of a queue.
  */
 #include "core/queue/wishes.h"
 
@@ -22,7 +23,7 @@
 
 enum { QUEUES_MAX = 63, BELLS_MAX = 2 * QUEUES_MAX + 1 }; /* Linux waits for at most 128 words at once */
 #define SHORT_SLEEP_NS UINT64_C(1000000)
-/* A device that dies in this process rings nobody. */
+/* How long a sleep may be at most: a device that dies in this process rings no bell. */
 #define LOST_LOOK_NS UINT64_C(100000000)
 
 struct bell {
@@ -97,7 +98,7 @@ static gyre_status wishes_look(const void *context)
     return ready || is_interrupted(all) ? GYRE_OK : GYRE_AGAIN;
 }
 
-/* Both bells of each queue, as far as they go; returns how many. *longest: how long a sleep at them may be. */
+/* Collects both bells of each queue, as many as fit; returns how many. *longest: how long a sleep at them may be. */
 static uint32_t read_bells(const struct gyre_wishes *all, struct bell *bells, uint64_t *longest)
 {
     uint32_t count = 0;
@@ -124,7 +125,7 @@ static uint32_t read_bells(const struct gyre_wishes *all, struct bell *bells, ui
     return count;
 }
 
-/* Sleeps until a bell differs from its `seen` value, until `until_ns`, or for less without a reason. */
+/* Sleeps until a bell differs from its `seen` value, or until `until_ns`. May return earlier without a reason. */
 static void sleep_at(const struct bell *bells, uint32_t count, uint64_t until_ns)
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)
@@ -219,7 +220,7 @@ void gyre_wishes_stay(const struct gyre_wishes *all)
 
 void gyre_wishes_leave(const struct gyre_wishes *all)
 {
-    for (size_t i = 0; i < all->count; i++) /* the last that is done with it */
+    for (size_t i = 0; i < all->count; i++) /* each queue may be freed after this */
         if (all->wishes[i].queue)
             gyre_queue_leave(all->wishes[i].queue, true);
 }
