@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw files to device buffers and back. Sizes against element types are the launch's business, which knows
- * the kernel. Files are read whole: a buffer has to fit the device's memory anyway. A pipe cannot be read again: before
- * one is, the names are checked, and the device's memory bounds it.
+ * Copies raw files into device buffers and back. Does not compare a file's size with an element type: the launch does, which
+ * knows the kernel. Reads files whole, because a buffer has to fit the device's memory anyway. A pipe cannot be read twice, so
+ * names are checked before a pipe is read, and the device's memory bounds what is read.
  */
 #include "cli/call_buffers.h"
 #include "cli/open.h"
@@ -23,7 +23,7 @@
 #include "core/api/tools.h"
 
 static const char ZEROS[] = "zeros:";
-enum { PIPE_MAX = 1 << 30 }; /* one without an end shall not take all memory */
+enum { PIPE_MAX = 1 << 30 }; /* bytes; a pipe without an end must not take all memory */
 
 /* The '=' of "NAME=FILE", or NULL when there is no name or no file. */
 static const char *spec_separator(const char *spec)
@@ -45,7 +45,7 @@ static int refuse_empty(const char *path)
     return cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
 }
 
-/* The device that its kernel will be launched on. */
+/* The device on which the run's kernel will be launched. */
 static gyre_status find_device(gyre_runtime *runtime, const cli_context *cli, uint32_t device,
                                struct gyre_dispatch **kernels)
 {
@@ -64,7 +64,7 @@ static int buffer_allocate(gyre_runtime *runtime, const cli_context *cli, uint32
     return cli_fail_unless_device(runtime, status);
 }
 
-/* Once there is memory on the device: a file may be larger than any. */
+/* Loads a regular file. Allocates on the device first, because the file may be larger than the memory of any device. */
 static int load_regular(gyre_runtime *runtime, const cli_context *cli, uint32_t device,
                         const input_file *file, const input_wait *wait, gyre_buffer **out)
 {
@@ -82,7 +82,7 @@ static int load_regular(gyre_runtime *runtime, const cli_context *cli, uint32_t 
     return code;
 }
 
-/* How large a pipe may be. */
+/* Sets *most to the most bytes that a pipe may have. */
 static int bound_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t *most)
 {
     struct gyre_dispatch *kernels;
@@ -98,7 +98,7 @@ static int refuse_long(const char *path, uint64_t most)
                      most < PIPE_MAX ? "the device has no more memory" : "name a regular file");
 }
 
-/* How large it is, only its end tells. */
+/* Loads a pipe. Its size is known only at its end, so the buffer is allocated after the pipe is read. */
 static int load_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const input_file *file,
                      const input_wait *wait, gyre_buffer **out)
 {
@@ -186,7 +186,8 @@ static bool has_pipe(const cli_list *specs)
     return found;
 }
 
-/* Before a pipe is read; what else there is costs less than building the kernel twice. */
+/* Builds the kernel and checks the bound names. Call before a pipe is read. For regular files only the launch checks the names,
+ * because a second build costs more than reading the files in vain. */
 static int check_names(const call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime,
                        uint32_t device)
 {
@@ -233,7 +234,7 @@ gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t
                           gyre_text_hint(name, (const char *const *)buffers->names, buffers->count, hint));
 }
 
-/* Whether a file could be written there, found out without making or changing one: the run may fail yet. */
+/* Checks that a file at `path` could be written. Makes and changes no file, because the run may still fail. */
 static int check_output(const char *path)
 {
     struct stat info;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs on a handler's stack, in its thread, at a moment of its choice. Not writev(), nanosleep() and _exit() of the C library: the first
- * two ask whether their thread is cancelled, and a handler that runs over an array on a thread's own stack, as on PoCL, comes to
- * where that is noted; the third is the one below.
+ * Tells the user that a handler ended the program (call_ends.h). Runs on the handler's stack, in the handler's thread, at any
+ * moment.
+ *
+ * Makes system calls in place of writev(), nanosleep() and _exit() of the C library. The first two read whether their thread is
+ * cancelled, and a handler that writes beyond an array on the thread's stack, as on PoCL, may have overwritten that note. The
+ * third is defined below.
  */
 #include "cli/call_ends.h"
 
@@ -20,10 +23,10 @@
 
 enum { MOMENT_NS = 100000000 };
 
-static atomic_int watched;                 /* this process, or 0 */
-static _Atomic(const char *) advised = ""; /* behind each sentence */
+static atomic_int watched;                 /* id of the watched process, or 0 */
+static _Atomic(const char *) advised = ""; /* text behind each sentence */
 
-/* Whether the caller is that process: a child that a handler forked is not. */
+/* True in the watched process, false in a child that a handler forked. */
 static bool is_watched(void)
 {
     return atomic_load(&watched) == (int)syscall(SYS_getpid);
@@ -57,8 +60,9 @@ static const struct fault {
 };
 
 /*
- * The default action follows: a fault's when the faulting instruction runs again; a signal that was sent has none, and is
- * sent once more.
+ * Handles a signal: prints a sentence, and lets the default action of the signal follow. After a fault it follows by itself,
+ * when the faulting instruction runs again. A signal that a program sent has no such instruction, so this function sends it
+ * once more.
  */
 static void tell_signal(int number, siginfo_t *info, void *context)
 {
@@ -91,7 +95,8 @@ static void watch_signals(void)
 
 /* ---- exits ---- */
 
-/* The program would end as if all had been answered. */
+/* Runs when a handler calls exit. Ends the program with CLI_FAILED, because exit code 0 would mean that all requests were
+ * answered. */
 static void tell_exit(void)
 {
     if (!is_watched())
@@ -103,7 +108,8 @@ static void tell_exit(void)
 }
 
 #ifdef GYRE_COMMAND_EXITS
-/* Kernels find these before those of the C library, because the command shows them (cli/CMakeLists.txt). */
+/* A kernel that calls _exit or _Exit finds these functions before the C library's, because the command exports them
+ * (cli/CMakeLists.txt). */
 __attribute__((visibility("default"), noreturn)) void _exit(int code);
 __attribute__((visibility("default"), noreturn)) void _Exit(int code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dead letters on the command line. One thread, the queue's only reader of letters. */
+/* Prints the dead letters (requests that no handler will handle) of a queue. One thread, the queue's only reader of letters. */
 #include "cli/call_letters.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/types/message.h"
 
-/* A damaged message may have damaged parts. Only the length of a malformed message is told. */
+/* Prints the request of a letter. Prints only the length of a malformed request, because its parts may be damaged. */
 static void print_request(const gyre_layout *layout, const void *request, uint32_t length, FILE *out)
 {
     if (layout->tail == 0 || gyre_layout_check_message(layout, request, length) == GYRE_OK)

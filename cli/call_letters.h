@@ -8,7 +8,8 @@
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 
-/** Takes all that are there; *printed says how many. `request` is the layout of the queue's requests. */
+/** Takes and prints all dead letters that are there; *printed is their number. `request` is the layout of the queue's
+ * requests. */
 gyre_status call_letters_print(gyre_queue *queue, const gyre_layout *request, FILE *out, size_t *printed);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the lines of `gyre call` on standard error about a stream of requests that is over. No state. */
 #include "cli/call_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define SEEN_STILL_NS UINT64_C(50000000) /* as a tenth of a second is rounded */
+#define SEEN_STILL_NS UINT64_C(50000000) /* shortest time that prints as 0.1 s */
 
 void call_report_counts(const gyre_kernel *kernel, const char *served_as, const call_counts *counts)
 {

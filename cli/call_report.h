@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of `gyre call` on standard error about a stream that is over. */
+/* Prints the lines of `gyre call` on standard error about a stream of requests that is over. */
 #ifndef GYRE_CLI_CALL_REPORT_H
 #define GYRE_CLI_CALL_REPORT_H
 
 #include "cli/call_stream.h"
 #include "gyre/gyre.h"
 
-/** Counts of requests. `kernel` is NULL when a server has the kernel, by the name `served_as`. */
+/** Prints the counts of requests. `kernel` is NULL when a server has the kernel, under the name `served_as`. */
 void call_report_counts(const gyre_kernel *kernel, const char *served_as, const call_counts *counts);
 
-/** The time of each station, when the kernel was launched with kernel.NAME.timing = true. */
+/** Prints the mean time that requests spent at each station of their way, when kernel.NAME.timing = true. */
 void call_report_timing(const gyre_queue *queue);
 
-/** The blocks that work on a message, when no reply came in time. Nothing is known of a server's kernel (NULL). */
+/** Prints which blocks work on a message, when no reply came in time. `kernel` NULL: a server has the kernel, so nothing is
+ * known. */
 void call_report_working(gyre_kernel *kernel);
 
-/** Moments in which messages had to wait for the kernel to come back. */
+/** Prints how often the kernel left its device for a moment, so that messages had to wait, and the longest absence. */
 void call_report_absences(const gyre_kernel *kernel);
 
-/** How long each stay of the kernel on the device took, once the kernel is gone, by the device's events where it has them. */
+/** Prints how long each stay of the kernel on the device took, by the device's events where it has them. Call when the kernel
+ * is terminated. */
 void call_report_stays(const gyre_kernel *kernel);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of `gyre call`: fill a batch, send it, print what came back. It keeps the queue's credit itself,
- * so that no policy for full queues ever applies. One thread. While requests are in flight the loop waits only for a completion; with
- * none in flight it waits for the source, or for room that other clients take. Requests that an earlier run left in the queue's
- * journal are in flight from the beginning and are completed first.
+ * Runs the loop of `gyre call`: fill a batch of requests, send it, print completions. One thread. The loop never sends more
+ * requests than the queue has room for, so that no policy for full queues applies. While requests are in flight, the loop waits
+ * only for a completion. With none in flight it waits for the source, or for room that other clients take. Requests that an
+ * earlier run left in the queue's journal are in flight from the beginning and are completed first.
  */
 #include "cli/call_stream.h"
 
@@ -22,13 +22,13 @@ enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024, REASON_SIZE 
 typedef struct call_stream {
     const call_stream_desc *desc;
     call_counts *counts;
-    unsigned char *requests, *replies; /* `batch` of each */
+    unsigned char *requests, *replies; /* memory for `batch` requests, and for `batch` replies */
     gyre_completion completions[BATCH_MAX];
-    size_t batch, batched;        /* the most requests, and the requests that are read and not sent */
-    uint64_t capacity, in_flight; /* in flight: sent, and left */
+    size_t batch, batched;        /* most requests of a batch; requests that were read and not sent yet */
+    uint64_t capacity, in_flight; /* in_flight: requests sent by this run, or left by an earlier one */
     uint64_t left_first, left_end,
         left; /* requests of an earlier run: their indices, and how many are not completed yet */
-    char refusal[REFUSAL_SIZE]; /* of the request that ended the batch; "" when none did */
+    char refusal[REFUSAL_SIZE]; /* why the request that ended the batch was refused; "": none was */
 } call_stream;
 
 /* ---- what came back ---- */
@@ -36,7 +36,7 @@ typedef struct call_stream {
 /* The count that a printed line adds to. */
 enum line { LINE_ANSWER, LINE_NO_REPLY, LINE_FAILURE, LINE_LOSS };
 
-/* A handler may write anything into its reply: what is no message of the type is told, not followed. */
+/* Prints a reply. A handler may write anything into it, so a reply that is no message of the type is reported and not read. */
 static enum line print_reply(const call_stream *stream, const void *reply, uint32_t length)
 {
     FILE *out = stream->desc->out;
@@ -88,7 +88,7 @@ static void count_line(call_counts *counts, enum line line)
     ++*count[line];
 }
 
-/* Only what this run sent is answered by it: what an earlier one left is marked, and counted apart. */
+/* Prints a completion. Marks the completion of a request that an earlier run left, and counts it apart. */
 static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
 {
     FILE *out = stream->desc->out;
@@ -104,7 +104,7 @@ static void print_completion(call_stream *stream, const gyre_completion *complet
     fputc('\n', out);
 }
 
-/* Takes the completions that are there; waits for the first until the deadline. */
+/* Takes the completions that are there. Waits for the first completion until the deadline. */
 static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
 {
     size_t received = 0;
@@ -116,7 +116,7 @@ static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
     return received ? GYRE_OK : status;
 }
 
-/* Flushes, so that a reader has all that was printed. */
+/* Flushes the output, so that its reader has every printed line. */
 static gyre_status show_reply(const call_stream *stream)
 {
     if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out))
@@ -124,7 +124,7 @@ static gyre_status show_reply(const call_stream *stream)
     return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
 }
 
-/* Completions come in order: which one did not. */
+/* Words the error for the request that is overdue: completions come in order, so it is the first one in flight. */
 static gyre_status tell_overdue(const call_stream *stream)
 {
     const call_counts *counts = stream->counts;
@@ -141,7 +141,7 @@ static gyre_status tell_overdue(const call_stream *stream)
                           counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
 }
 
-/* Progress of at least one completion, or TIMEOUT with the request that is overdue. */
+/* Receives at least one completion, or returns TIMEOUT with a sentence about the overdue request. */
 static gyre_status receive_or_time_out(call_stream *stream)
 {
     uint64_t timeout_ms = stream->desc->timeout_ms;
@@ -174,7 +174,7 @@ static gyre_status receive_what_is_there(call_stream *stream)
 
 /* ---- what goes out ---- */
 
-/* Packets differ in size, so each is sent alone: as its bytes, which are what such a queue takes. */
+/* Sends packets (messages without a layout) one by one, as bytes, because they differ in size. */
 static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent,
                                 uint64_t deadline_ns)
 {
@@ -186,7 +186,7 @@ static gyre_status send_packets(call_stream *stream, size_t first, size_t count,
         status = gyre_send(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT, NULL,
                            deadline_ns);
     }
-    return *sent ? GYRE_OK : status; /* one that fails is met again, with nothing before it */
+    return *sent ? GYRE_OK : status; /* a packet that fails comes first in the next call, and fails it */
 }
 
 static gyre_status send_batch(call_stream *stream, size_t first, size_t count, size_t *sent,
@@ -200,9 +200,9 @@ static gyre_status send_batch(call_stream *stream, size_t first, size_t count, s
 }
 
 /*
- * A queue may be full before the credit is used up: of bytes, where messages lie back to back, or of what its
- * journal has not written. Its room is what this very thread receives, so it waits for room only when nothing
- * is in flight, and for a completion else.
+ * Sends some requests. A queue may be full before every slot is in use: where messages lie back to back its bytes may be used
+ * up, and with a journal it may hold requests that the journal has not written. Room comes from completions that this thread
+ * receives. So it waits for room only when nothing is in flight, and for a completion otherwise.
  */
 static gyre_status send_some(call_stream *stream, size_t first, size_t count, size_t *sent)
 {
@@ -251,7 +251,7 @@ static gyre_status read_request(call_stream *stream, const char *text, size_t le
     return status;
 }
 
-/* Reads requests until the batch is full, one is refused, or *state says that there is none now. */
+/* Reads requests until the batch is full, a request is refused, or *state says that the source has none now. */
 static gyre_status fill_request(call_stream *stream, request_state *state)
 {
     gyre_status status = GYRE_OK;
@@ -304,7 +304,7 @@ static gyre_status stream_all(call_stream *stream)
 
 /* ---- the end ---- */
 
-/* Prints a line for each request that was sent and that nobody will complete. */
+/* Prints a line for each sent request that no handler will complete. */
 static void print_uncompleted(call_stream *stream, gyre_status why)
 {
     const bool gone = why == GYRE_LOST || why == GYRE_CLOSED;
@@ -317,7 +317,8 @@ static void print_uncompleted(call_stream *stream, gyre_status why)
         stream->counts->unanswered += count;
 }
 
-/* After a failure: receives the completions of requests that were accepted before. After a timeout it receives only what is there. */
+/* After a failure: receives the completions of requests that were accepted before. After a timeout it receives only what is
+ * there. */
 static void settle_requests(call_stream *stream, gyre_status failure)
 {
     char reason[REASON_SIZE];
@@ -329,7 +330,7 @@ static void settle_requests(call_stream *stream, gyre_status failure)
     gyre_error_set(failure, "%s", reason);
 }
 
-/* Counts the requests that an earlier run left. Most queues have no journal and none left. */
+/* Counts the requests that an earlier run left in the queue's journal. Most queues have no journal. */
 static void note_left(call_stream *stream)
 {
     gyre_recovered recovered = {.size = sizeof recovered};

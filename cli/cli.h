@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame of the command `gyre`: what every cmd_<name>.c builds on.
+ * The frame of the command `gyre`: arguments, exit codes and errors, for every file cmd_<name>.c.
  *
  * To add a command, add the file cli/cmd_<name>.c and define in it
  *
  *     const cli_command cli_command_<name> = {"<name>", "one line for the overview", HELP_TEXT, run};
  *
- * The build finds the file and puts it into the table. `run` starts with cli_parse, writes what was asked for
- * to stdout, everything else to stderr, and returns an exit code:
+ * The build finds the file and puts it into the table. `run` starts with cli_parse, writes its results to stdout
+ * and everything else to stderr, and returns an exit code:
  *
  *     static int run(cli_context *cli)
  *     {
@@ -19,7 +19,7 @@
  *         return status == GYRE_OK ? CLI_OK : cli_fail(status);
  *     }
  *
- * Single-threaded but for log lines of the library. Nothing in here calls exit().
+ * One thread, except that the library may log lines from other threads. No function in here calls exit().
  */
 #ifndef GYRE_CLI_CLI_H
 #define GYRE_CLI_CLI_H
@@ -41,7 +41,7 @@ enum cli_exit {
     CLI_TIMEOUT = 5
 };
 
-/** Texts in the order given; `items` ends with NULL once there is one. */
+/** Texts in the order in which they were added; `items` ends with NULL when the list has a text. */
 typedef struct cli_list {
     const char **items;
     size_t count;
@@ -51,18 +51,18 @@ struct cli_command;
 
 /** One run of a command. */
 typedef struct cli_context {
-    const struct cli_command *const *commands; /* all that there are, ordered by name */
+    const struct cli_command *const *commands; /* all commands, ordered by name */
     size_t command_count;
     const struct cli_command *command; /* NULL before it is known */
-    char **arguments;                  /* not parsed yet */
+    char **arguments;                  /* the arguments that are not parsed yet */
     size_t argument_count;
     const char *config_path; /* --config, or NULL */
     cli_list settings;       /* --set; `items` is what gyre_open_desc.settings wants */
     const char *backend;     /* --backend, or NULL */
     bool json;               /* --json */
     bool help, version;      /* handled by the frame */
-    cli_list operands;       /* what is no option, after cli_parse */
-    int exit_code;           /* why cli_parse returned false */
+    cli_list operands;       /* the arguments that are no options, after cli_parse */
+    int exit_code;           /* the command's exit code, when cli_parse returned false */
 } cli_context;
 
 typedef struct cli_command {
@@ -79,8 +79,8 @@ typedef struct cli_command {
 /* ---- options ---- */
 
 /**
- * An option of a command; exactly one target is set. A list of them ends with {0}. Values are given as
- * "--name value" or "--name=value". "--" ends the options; "-" alone and "-5" are operands.
+ * An option of a command, with exactly one target (flag, text, list or number). A list of options ends with {0}. A user gives a
+ * value as "--name value" or "--name=value". "--" ends the options; "-" alone and "-5" are operands.
  */
 typedef struct cli_option {
     const char *name;  /* "--lanes" */
@@ -99,23 +99,23 @@ typedef struct cli_option {
  */
 bool cli_parse(cli_context *cli, const cli_option *options);
 void cli_list_finish(cli_list *list);
-/** False without memory. */
+/** Adds a text, which is borrowed. False without memory. */
 bool cli_list_add(cli_list *list, const char *text);
 
 /* ---- saying no ---- */
 
 /**
- * The exit code that stands for a status; CLI_OK only for GYRE_OK. Never CLI_USAGE, which is for command
- * lines that cannot be understood: GYRE_INVALID tells as well of a kernel that breaks the dialect.
+ * The exit code for a status; CLI_OK only for GYRE_OK. Never CLI_USAGE, which is only for command lines that cannot be
+ * understood: GYRE_INVALID also stands for other mistakes, for example a kernel that breaks the dialect.
  */
 int cli_exit_code(gyre_status status);
 /** Prints "gyre: " and the calling thread's error story as one line on stderr; returns cli_exit_code. */
 int cli_fail(gyre_status status);
-/** CLI_OK, or cli_fail. */
+/** Returns CLI_OK for GYRE_OK; else does what cli_fail does. */
 int cli_fail_unless_ok(gyre_status status);
 /** Prints "gyre: " and a sentence; returns `exit_code`. */
 int cli_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** As cli_error with CLI_USAGE, and where to read how it is done. */
+/** Does what cli_error does with CLI_USAGE, and names the help of the command. */
 int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

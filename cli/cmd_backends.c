@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre backends: every backend that is configured or lies in a plugin folder, whether it can start here, and
- * why not. `--why NAME` tells all that is known of one, down to its devices, which it opens for that.
+ * gyre backends: lists every backend that is configured or lies in a plugin folder, whether it can start here, and why not.
+ * `--why NAME` tells everything about one backend, and opens its devices for that.
  */
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -48,7 +48,7 @@ static gyre_status listing_load(const cli_context *cli, struct listing *listing)
     return gyre_registry_create(listing->config, &listing->registry);
 }
 
-/* `again`: probes all anew, or `only` that one when it is not NULL. */
+/* Judges every backend. `again`: probes all backends anew, or only the backend `only` when that is not NULL. */
 static void judge_all(struct listing *listing, bool again, const char *only)
 {
     const char *name = gyre_config_text(listing->config, GYRE_SECTION_GYRE, NULL, "backend");
@@ -303,7 +303,7 @@ static int print_story_json(const struct listing *listing, const struct gyre_can
     return cli_print_json(row);
 }
 
-/* A drop-in that is disabled leaves no backend behind; its story is that. */
+/* Explains why a backend is missing: its drop-in (configuration file) may be disabled. */
 static int explain_absence(const struct listing *listing, const char *name)
 {
     const struct gyre_candidate *candidate;

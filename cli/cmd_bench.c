@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `gyre bench`: runs the cases whose names match and tells a row for each. What a case does is in cli/bench/.
- * A wrong reply makes the command fail, however good the figures are.
+ * gyre bench: runs the cases whose names match and prints a row for each. The cases themselves are in cli/bench/. A wrong reply
+ * makes the command fail, however good the figures are.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/report.h"
@@ -76,7 +76,7 @@ static gyre_status run_case(const bench_case *self, const bench_options *options
     return status;
 }
 
-/* Tells why a case could not be run. True when the others cannot either: no backend, or a wrong setting. */
+/* Prints why a case could not be run. True when the other cases cannot run either: no backend, or a wrong setting. */
 static bool others_fail_too(gyre_status status, int *code)
 {
     int failure = cli_fail(status);

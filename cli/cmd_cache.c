@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre cache: what the cache of compiled kernels holds,
- * and how to empty it. Touches no plugin and no device. */
+/* gyre cache: lists the content of the cache of compiled kernels,
+ * and empties it. Touches no plugin and no device. */
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/open.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
- * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
+ * One thread. Everything that it opens belongs to the runtime, which it closes in the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static gyre_status launch_kernel(call_run *call)
     return status;
 }
 
-/* The exit code of a launch, which has said why. */
+/* The exit code for the status of a launch. Prints why a launch failed. */
 static int tell_status(const call_run *call, gyre_status status)
 {
     return cli_fail_unless_device(call->runtime, status);
@@ -183,7 +183,8 @@ static int refuse_restored(const call_run *call)
         journal);
 }
 
-/* The type of the state is known once the file was compiled. It is launched once: a launch begins a journal. */
+/* Launches the kernel with the state of --state. The type of the state is known only after the file was compiled. The kernel is
+ * launched only once, because a launch begins a journal. */
 static int launch_with_state(call_run *call)
 {
     size_t length;
@@ -206,7 +207,7 @@ static int launch_with_state(call_run *call)
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
 
-/* Somebody who types wants to know what: all fields, zero. */
+/* Prints an example of a request, all fields zero, for a person who types requests. */
 static void explain_typing(const gyre_layout *request)
 {
     void *zero = calloc(1, request->size + 1);
@@ -218,7 +219,7 @@ static void explain_typing(const gyre_layout *request)
     free(zero);
 }
 
-/* Also after a stream that failed: it is then that somebody wants to know. */
+/* Prints the dead letters of the queue, also after a stream that failed, because letters tell why requests failed. */
 static gyre_status print_letters(const call_run *call, const gyre_layout *request, gyre_status stream_status,
                                  size_t *dead)
 {
@@ -280,7 +281,7 @@ static int stream_calls(call_run *call)
     return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
 }
 
-/* Stopped first: a buffer is read while nobody writes it. */
+/* Writes buffers to files. Stops the kernel first, so that no handler writes a buffer meanwhile. */
 static int save_outputs(call_run *call)
 {
     if (call->output_specs.count == 0)
@@ -345,7 +346,8 @@ static int refuse_launch_options(const call_run *call)
                  : CLI_OK;
 }
 
-/* Queues with levels go with their server. */
+/* Attaches to a server's queue, and reconnects after a restart of the server. A client cannot reconnect to a queue with levels
+ * (UNIMPLEMENTED), so such a queue is attached without reconnecting. */
 static gyre_status attach_queue(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
 {
     gyre_status status = gyre_attach(name, desc, queue);

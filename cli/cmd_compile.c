@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre compile: runs the pipeline on one kernel file and shows its stages, kernels and layouts. The stages
- * are shown also when one of them fails; the reason is then on stderr, as everywhere.
+ * gyre compile: runs the pipeline on one kernel file and shows its stages, kernels and layouts. Shows the stages also when a
+ * stage fails; the reason is then on stderr.
  */
 #include "cli/cli.h"
 #include "cli/hush.h"
@@ -48,7 +48,8 @@ static const char HELP[] =
 
 typedef void show_field(void *target, const char *name, const gyre_field *field, uint64_t offset);
 
-/* All fields in order, those of messages inside under "outer.inner"; of arrays the first element's. */
+/* Shows all fields in order. A field of an inner message is named "outer.inner"; of an array only the first element is shown.
+ * */
 static void each_field(const gyre_layout *layout, const char *prefix, uint64_t offset, show_field *show,
                        void *target)
 {
@@ -141,7 +142,7 @@ static json_t *buffers_json(const gyre_kernel_record *record)
     return rows;
 }
 
-/* The names among the kernel's own types that are said to be of queries. */
+/* The names of the kernel's request types that are queries (types whose handler is read-only). */
 static json_t *queries_json(const gyre_kernel_record *record)
 {
     json_t *names = json_array();
@@ -266,7 +267,8 @@ static gyre_status build_for(const struct gyre_pipeline_desc *desc, const char *
     return gyre_pipeline_run(&own, out);
 }
 
-/* Whether the compiled file is for this kernel: for the kernel that was named, else for all. */
+/* True when the compiled file is for this kernel: for the kernel that the operand names, or for every kernel when it names
+ * none. */
 static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *record)
 {
     const gyre_kernel_record *named;
@@ -275,7 +277,7 @@ static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *r
     return !one || named == record;
 }
 
-/* The kernel whose settings the file is compiled with; CONFIG when its kernels need different ones. */
+/* The kernel with whose settings the file is compiled; CONFIG when the file's kernels need different settings. */
 static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const struct gyre_build *build,
                                  char name[GYRE_KERNEL_NAME_MAX])
 {
@@ -299,7 +301,7 @@ static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const st
     return GYRE_OK;
 }
 
-/* The kernel that a file seems to be for, and what was found about that when it was built for it. */
+/* The kernel that a file seems to be for (a guess from its text), and whether the build for it confirmed the guess. */
 struct guess {
     const struct gyre_pipeline_desc *desc;
     char name[GYRE_KERNEL_NAME_MAX], meant[GYRE_KERNEL_NAME_MAX];
@@ -317,8 +319,9 @@ static bool judge_guess(void *context, const struct gyre_build *build)
 }
 
 /*
- * Only a build tells the names of the kernels for sure, and their options go by their names. So the file is built with the options of
- * the name that the kernel seems to have, and is built a second time only when the kernel that is meant needs other options.
+ * Builds the file with the options with which a launch would build it. The options depend on the kernel's name, and only a
+ * build tells the name for sure. So the file is built with the options for the guessed name, and is built a second time only
+ * when the kernel that is meant needs other options.
  */
 static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre config: every effective value and where it came from. Loads the configuration alone: no plugin is
- * touched, so it works where nothing else does.
+ * gyre config: prints every effective value of the configuration and the place it came from. Loads only the configuration and
+ * no plugin, so it works where no backend does.
  */
 #include "cli/cli.h"
 #include "cli/config_memory.h"
@@ -56,7 +56,7 @@ static json_t *json_value(const struct gyre_config_value *value)
     return cli_json_text(value->text);
 }
 
-/* `section` is the one asked for, which may have got the values of `default`. */
+/* Shows one value. `section` is the section that the user asked for; the value may come from the section `default`. */
 static void show_value(const struct listing *listing, const char *section,
                        const struct gyre_config_value *value)
 {
@@ -149,8 +149,8 @@ static bool is_known_name(const struct listing *listing, enum gyre_section_kind 
     return strcmp(name, "default") == 0;
 }
 
-/* "queue.orders" or "queue.orders.capacity":
- * a name may hold dots, so what the configuration knows decides. */
+/* Shows "queue.orders" or "queue.orders.capacity". A name may hold dots, so the section names that the configuration knows
+ * decide where the key begins. */
 static int show_dotted(const struct listing *listing, enum gyre_section_kind kind, char *operand)
 {
     char *name = strchr(operand, '.') + 1, *last = strrchr(name, '.');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre decode: messages on the wire to JSON lines. */
+/* gyre decode: turns messages in their wire form into JSON lines. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "cli/wire/decode.h"
@@ -101,7 +101,7 @@ static int decode_lines(decoding *run)
 
 /* ---- bytes ---- */
 
-/* One frame from the stream: its header, then what the header names. 0 bytes at the end. */
+/* Reads one frame from the stream: its header, then the bytes that the header counts. *length is 0 at the end of the stream. */
 static gyre_status read_frame(decoding *run, size_t *length)
 {
     uint8_t *bytes = run->session.bytes;
@@ -114,7 +114,7 @@ static gyre_status read_frame(decoding *run, size_t *length)
     return ferror(stdin) ? gyre_error_set(GYRE_FAILED, "cannot read standard input") : GYRE_OK;
 }
 
-/* A frame that is wrong ends the stream: where the next one would start is not known. */
+/* Decodes all frames. A wrong frame ends the stream, because the start of the next frame is not known. */
 static int decode_frames(decoding *run)
 {
     size_t length = 0;

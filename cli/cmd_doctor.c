@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre doctor: whether Gyre can work here, and what dead processes left behind. Reads only, unless it is told
- * to clean up; it then removes what nobody living uses, and nothing else.
+ * gyre doctor: tells whether Gyre can work here, and which files, sockets and workers dead processes left behind. Only reads,
+ * unless it is told to clean up. Then it removes things that no living process uses, and nothing else.
  */
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre encode: JSON lines to messages on the wire. */
+/* gyre encode: turns JSON lines into messages in their wire form. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "cli/wire/encode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre help, and what the global options --help and --version print. */
+/* gyre help: prints the help of a command. Also prints the texts of the global options --help and --version. */
 #include "cli/cli.h"
 #include "cli/command_find.h"
 #include "cli/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre journal: what journals hold, and what can be done with them while no program has them open. */
+/* gyre journal: lists, verifies, prints, cuts and converts journals that no program has open. */
 #include "cli/cli.h"
 #include "cli/journal_view.h"
 #include "cli/json.h"
@@ -195,7 +195,7 @@ static int verify_journal(journal_run *run)
     return code;
 }
 
-/* The only journal that is named, with types from elsewhere where it has none. */
+/* Opens the only journal that the operands name. Takes its types from the file of --types when the journal has none. */
 static int open_one(journal_run *run, bool makes_lock)
 {
     const cli_list *operands = &run->cli->operands;

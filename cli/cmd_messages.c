@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre messages: the message types that a file declares, field by field. */
+/* gyre messages: prints the message types that a file declares, field by field. */
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/table.h"
@@ -10,7 +10,7 @@
 #include "core/ring/slot.h"
 #include "core/types/compare.h"
 
-enum { SLOTS_SHOWN = 1024 }; /* where neither configuration nor device want others */
+enum { SLOTS_SHOWN = 1024 }; /* slots for which neither configuration nor device asks otherwise */
 
 static const char HELP[] =
     "usage: gyre messages [--backend B] [--json] FILE\n"
@@ -35,7 +35,7 @@ static const char *type_text(const gyre_field *field, char *text, size_t size)
     return text;
 }
 
-/* With what so many take, for one direction. */
+/* Prints the size of a slot and of SLOTS_SHOWN slots, for one direction (requests or replies). */
 static void print_slot(uint32_t stride)
 {
     printf(", a slot of %" PRIu32 " (%d of them %.1f KiB)", stride, SLOTS_SHOWN,

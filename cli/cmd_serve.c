@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre serve: launches kernels and keeps them for other programs, until it is told to stop. Signals are taken by this
- * thread, and by one more while it drains; everything that it opens belongs to the runtime, which it closes in the end.
+ * gyre serve: launches kernels and keeps them for other programs, until it is told to stop. The main thread takes signals; one
+ * more thread takes them while the kernels drain. Everything that it opens belongs to the runtime, which it closes in the end.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -62,8 +62,8 @@ struct serving {
     gyre_server *server;
     gyre_kernel **kernels; /* launched, in the order of the operands */
     size_t kernel_count;
-    uint64_t *cut;       /* of each: what a second signal left unhandled; then what the drain left */
-    atomic_bool drained; /* nobody waits for a second signal any more */
+    uint64_t *cut;       /* for each kernel: requests that a second signal left; then those the drain left */
+    atomic_bool drained; /* the drain is over: a second signal has no effect any more */
     cli_list buffer_specs, output_specs; /* NAME=FILE */
     call_buffers buffers;
 };
@@ -92,8 +92,8 @@ static void tell_ready(const struct serving *serving)
 }
 
 /*
- * Blocked in every thread, so that this one takes them when it wants to. Clients are not cut off, and the end is not
- * left out, because nobody reads the log any more.
+ * Blocks the signals that end the program in every thread, so that the main thread takes them with sigwait. Ignores SIGPIPE, so
+ * that a log without a reader neither cuts clients off nor skips the end.
  */
 static sigset_t block_signals(void)
 {
@@ -108,8 +108,9 @@ static sigset_t block_signals(void)
 }
 
 /*
- * A second interrupt or SIGTERM: whoever drains gives it up. One that comes at once is the first again: `timeout` sends it
- * to the program and to its group.
+ * Runs in the thread that waits for a second SIGINT or SIGTERM, which makes the main thread give its drain up. A signal that
+ * comes within SAME_SIGNAL_MS counts as the first signal again, because `timeout` sends a signal to the program and to its
+ * group.
  */
 static void *cut_short(void *argument)
 {
@@ -128,7 +129,8 @@ static void *cut_short(void *argument)
     return NULL;
 }
 
-/* Without a thread for a second signal it takes as long as --drain says. `left`: of each, what was left unhandled. */
+/* Drains the kernels. If the thread for a second signal cannot be started, a drain takes as long as --drain says. left[i]: the
+ * unhandled requests of kernel i. */
 static int drain_kernels(struct serving *serving, uint64_t *left)
 {
     const uint64_t deadline = gyre_in_ms(serving->drain_ms);
@@ -165,14 +167,14 @@ static void tell_end(const gyre_server_info *info, uint64_t unhandled)
               left);
 }
 
-/* Clients are told by their kernels' end, so the server goes last. */
+/* Ends the kernels, and prints the end. The server closes afterwards, because clients learn of the end from their kernels. */
 static int stop_serving(struct serving *serving)
 {
     gyre_server_info info = {.size = sizeof info};
     uint64_t unhandled = 0, *left = serving->cut + serving->kernel_count;
     gyre_server_info_get(serving->server, &info);
     const int code = drain_kernels(serving, left);
-    /* whoever comes to a kernel that has ended is told of none */
+    /* a terminate of a kernel that has ended already reports 0 unhandled requests: the larger count is the right one */
     for (size_t i = 0; i < serving->kernel_count; i++)
         unhandled += left[i] > serving->cut[i] ? left[i] : serving->cut[i];
     tell_end(&info, unhandled);
@@ -210,7 +212,7 @@ static int launch_all(struct serving *serving)
     return code;
 }
 
-/* A handler of a kernel that is not isolated takes the server along, and may do so as soon as its journal is played. */
+/* Watches for a handler that ends the server: a handler in this process can, from the moment when a journal is replayed. */
 static void watch_ends(void)
 {
     call_ends_watch(

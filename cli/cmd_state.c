@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre state: what a served kernel keeps between messages, read from outside. */
+/* gyre state: prints the state that a served kernel keeps between messages, read from another program. */
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "cli/open.h"
@@ -75,7 +75,7 @@ static int show_copy(const cli_context *cli, const gyre_state_copy *copy)
     return code;
 }
 
-/* The configuration's place, unless one was named: nothing else of it counts here. */
+/* Reads and prints the state. The only setting that counts is the socket's place, unless the operand names a place. */
 static int read_state(const cli_context *cli, const char *place, uint64_t timeout_ms)
 {
     struct gyre_config *config = NULL;

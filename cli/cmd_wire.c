@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre wire: source that reads and writes messages in their wire form, for the host and for handlers. */
+/* gyre wire: generates C source that reads and writes messages in their wire form, for the host and for handlers. */
 #include "cli/cli.h"
 #include "cli/output_file.h"
 #include "cli/wire/generate.h"

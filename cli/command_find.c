@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-enum { COMMANDS_MAX = 64 }; /* which a sentence looks for a similar name among */
+enum { COMMANDS_MAX = 64 }; /* commands among which an error sentence looks for a similar name */
 
 const cli_command *cli_command_find(const cli_context *cli, const char *name)
 {

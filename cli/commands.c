@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of commands and the way into one: `gyre [GLOBAL OPTION...] COMMAND ...`. Knows by name only the command `help`, which
- * the global options --help and --version stand for.
+ * Finds a command in the table of commands and runs it: `gyre [GLOBAL OPTION...] COMMAND ...`. Knows only the command `help` by
+ * name, because the global options --help and --version run it.
  */
 #include "cli/commands.h"
 
@@ -18,7 +18,7 @@ static const cli_command *const commands[] = {
 };
 #undef COMMAND
 
-/* The global options before the command's name; what is left starts with that name. */
+/* Parses the global options before the command's name. The arguments that are left start with that name. */
 static bool parse_before_command(cli_context *cli)
 {
     if (!cli_parse(cli, NULL))
@@ -49,8 +49,9 @@ static int run_command(cli_context *cli)
 }
 
 /*
- * A program may be started without standard descriptors, and the first files that it opens would take their
- * places: replies would be printed into a queue. A missing descriptor becomes a descriptor that fails when it is used.
+ * Makes sure that descriptors 0, 1 and 2 exist. A program may be started without them. Then the first files that it opens would
+ * take their places, and replies would be printed into a queue. A missing descriptor becomes a descriptor that fails when it is
+ * used.
  */
 static bool standard_descriptors_exist(void)
 {

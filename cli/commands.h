@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole command: its table of commands, and the way into one. main() calls it. */
+/* The entry of the program `gyre`, which main() calls: finds the command in the table of commands, and runs it. */
 #ifndef GYRE_CLI_COMMANDS_H
 #define GYRE_CLI_COMMANDS_H
 
 #include "cli/cli.h"
 
-/** Runs `gyre ARGUMENT...` (without the program's name) and returns what it exits with. */
+/** Runs `gyre ARGUMENT...`; `arguments` lacks the program's name. Returns the exit code. */
 int cli_main(char **arguments, size_t count);
 
 #endif

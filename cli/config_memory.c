@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory that queues take: the types come from a compiled file, the rest from the configuration. One thread. */
+/* Computes the memory that queues take, from the types of a compiled file and from the configuration. One thread. */
 #include "cli/config_memory.h"
 #include "cli/json.h"
 #include "cli/open.h"
@@ -24,8 +24,8 @@ struct memory_list {
     struct gyre_dispatch *device;
     const struct gyre_build *build;
     const char *source;
-    char name[GYRE_KERNEL_NAME_MAX]; /* whose device and options the build has */
-    bool named;                      /* the kernel that is configured under that name, and no other */
+    char name[GYRE_KERNEL_NAME_MAX]; /* the kernel with whose device and options the file was built */
+    bool named;                      /* only the kernel that is configured under `name` is wanted */
     cli_table *table;
     json_t *json;
 };
@@ -79,7 +79,8 @@ static bool is_kernel(const struct memory_list *list, const char *name)
     return false;
 }
 
-/* Whether such a queue is the kernel's, nobody knows: what keeps it from that is told, and no more. */
+/* Adds a row for a queue that the kernel may have. The configuration does not tell whether it has it, so a queue that the
+ * kernel cannot have is only a warning. */
 static gyre_status add_other(const struct memory_list *list, const gyre_kernel_record *record,
                              const char *section)
 {
@@ -91,7 +92,7 @@ static gyre_status add_other(const struct memory_list *list, const gyre_kernel_r
     return GYRE_OK;
 }
 
-/* Its own queue, then those that no kernel of the file, or none that is configured, has by its name. */
+/* Adds rows for a kernel: its main queue, then each configured queue whose section does not bear the name of another kernel. */
 static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_record *record)
 {
     size_t count;
@@ -103,7 +104,7 @@ static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_
     return status;
 }
 
-/* As a launch of that kernel builds it: its options, and a wire form, may make its messages others. */
+/* Builds the file as a launch of kernel `name` does, because that kernel's options, or a wire form, may change its messages. */
 static gyre_status build_for(const struct memory_list *list, const char *name, struct gyre_build **out)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
@@ -139,7 +140,7 @@ static gyre_status add_as_launched(const struct memory_list *list, const gyre_ke
     return status;
 }
 
-/* The kernel that was named, or all of the file. */
+/* Adds rows for the kernel that the operand names, or for all kernels of the file. */
 static gyre_status add_kernels(const struct memory_list *list)
 {
     const gyre_kernel_record *named;

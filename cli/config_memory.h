@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gyre config --memory FILE|NAME: the memory that the queues of a file's kernels take, as they are configured. */
+/* gyre config --memory FILE|NAME: prints the memory that the queues of a file's kernels take, as they are configured. */
 #ifndef GYRE_CLI_CONFIG_MEMORY_H
 #define GYRE_CLI_CONFIG_MEMORY_H
 
 #include "cli/cli.h"
 
 /**
- * Compiles the file for the configured backend and prints a row for each of its kernels and each section of
- * queues: the kernel's own, by its name, and those that another queue of it may go by. Nothing is launched. The
- * operand may be the name of a kernel whose source is configured, which is then the one.
- * Returns an exit code.
+ * Compiles the file for the configured backend, and prints rows for each of its kernels: a row for the kernel's main queue, and
+ * a row for each section that configures another queue of the kernel. Launches nothing. The operand may be the name of a kernel
+ * whose source is configured; then rows for only that kernel are printed. Returns an exit code.
  */
 int config_memory_print(const cli_context *cli, const char *operand);
 
