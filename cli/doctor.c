@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The looks of gyre doctor. No state. Must not touch what may belong to a living process: a file of the cache
- * is removed when the process in its name is gone, a temporary folder when nobody holds its lock, a socket when
- * nobody listens, a worker when its parent is not its program any more.
+ * The looks of gyre doctor (doctor.h). No state. Never touches a thing that may belong to a living process. It removes a file
+ * of the cache when the process in the file's name is gone, a temporary folder when no process holds its lock, a socket when no
+ * process listens, and a worker when its parent is not its program any more.
  */
 #include "cli/doctor.h"
 
@@ -72,7 +72,7 @@ static void look_for_headers(doctor_report *report)
                 folder ? folder : gyre_error_text());
 }
 
-/* The helper loads libclang when it starts: without arguments it then tells its usage. */
+/* Looks whether gyre-check runs. It loads libclang when it starts; started without arguments, it then prints its usage. */
 static void look_for_check(doctor_report *report)
 {
     char path[4096], errors[512] = "";
@@ -101,7 +101,7 @@ static void look_for_check(doctor_report *report)
                         "install libclang and build again");
 }
 
-/* The compiler of a backend's device 0. A backend that cannot start has its line in gyre backends. */
+/* Looks for the compiler of a backend's device 0. `gyre backends` tells why a backend cannot start, so this look does not. */
 static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, const char *backend,
                               const char *chosen, const char *without)
 {
@@ -122,7 +122,7 @@ static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, cons
             without);
 }
 
-/* The parts that the build of this Gyre left out. */
+/* Tells which parts the build of this Gyre left out. */
 static void look_for_left_out(doctor_report *report, const struct gyre_config *config)
 {
     struct gyre_registry *registry = NULL;
@@ -189,7 +189,7 @@ static void tell_left(doctor_report *report, bool removed, const char *what, con
         doctor_find(report, removed ? DOCTOR_REMOVED : DOCTOR_LEFT, what, "%s: %s", path, why);
 }
 
-/* "NAME.PROCESS.NUMBER.tmp" of a writer that is gone. */
+/* True for a file "NAME.PROCESS.NUMBER.tmp" whose writer, PROCESS, is gone. */
 static bool is_orphaned_file(const char *name)
 {
     const char *end = strstr(name, ".tmp");
@@ -219,7 +219,7 @@ static void look_at_key(doctor_report *report, const char *folder)
         closedir(files);
 }
 
-/* Writes and removes a file as large as a small kernel. 0, or the error that keeps kernels from being put there. */
+/* Writes and removes a file as large as a small kernel. Returns 0, or the errno that keeps kernels out of the folder. */
 static int try_to_keep(const char *folder)
 {
     static const char nothing[65536];
@@ -353,8 +353,8 @@ static worker_role role_of(const char *name)
     return stands_by ? WORKER_STANDS_BY : WORKER_NOT;
 }
 
-/* The role of a process of this user. A worker's parent is its program, and the worker ends with its program, unless it was stopped
- * at that moment. */
+/* The role of a process of this user. A worker's parent is its program, and the worker ends with its program, unless it was
+ * stopped at that moment. */
 static worker_role look_at_process(const char *pid, bool *orphaned)
 {
     char path[300], text[512], state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The looks of `gyre doctor`. Each look adds findings. With `clean` a look removes what dead processes left. */
+/* The looks of `gyre doctor`: each function looks at one thing and adds findings to the report. With `clean` set, a look also
+ * removes files, sockets and workers that dead processes left. */
 #ifndef GYRE_CLI_DOCTOR_H
 #define GYRE_CLI_DOCTOR_H
 
@@ -25,22 +26,22 @@ enum { DOCTOR_FINDINGS_MAX = 64 };
 
 typedef struct doctor_report {
     bool clean;
-    size_t count; /* what does not fit any more is not told */
+    size_t count; /* findings that do not fit any more are left out */
     doctor_finding findings[DOCTOR_FINDINGS_MAX];
 } doctor_report;
 
-/** The backend that would be chosen, the compilers of CPU and CUDA, the check of handlers' sources, the program
- * that isolates backends. */
+/** Looks at the backend that would be chosen, the compilers of CPU and CUDA, the check of handlers' sources, and the program
+ * that runs backends in a process of their own. */
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);
-/** Descriptors and locked memory that a process may have. */
+/** Looks at the limits of a process: descriptors and locked memory. */
 void doctor_look_at_limits(doctor_report *report);
-/** Whether it can be written; damaged entries, and files of writers that died. */
+/** Looks whether the cache can be written, and for damaged entries and files of writers that died. */
 void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime);
-/** Folders of compiles whose process died. */
+/** Looks for temporary folders of compiles whose process died. */
 void doctor_look_at_temporary(doctor_report *report);
-/** The socket of `gyre serve`: in use, or left. */
+/** Looks at the socket of `gyre serve`: a server uses it, or a dead server left it. */
 void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime);
-/** Worker processes of this user whose program is gone. */
+/** Looks for worker processes of this user whose program is gone. */
 void doctor_look_at_workers(doctor_report *report);
 
 #endif

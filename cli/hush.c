@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps back lines that compilers in this process write to stderr by themselves. Why: hush.h. One thread. */
 #include "cli/hush.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int watched = STDERR_FILENO; /* what stderr is when nothing is kept back */
+static int watched = STDERR_FILENO; /* descriptor of the real stderr */
 
 bool cli_is_watched(void)
 {
@@ -30,7 +31,7 @@ void cli_hush_begin(struct cli_hush *hush)
     watched = hush->kept;
 }
 
-/* "4 errors generated.", "5 warnings and 7 errors generated." */
+/* True for a line such as "4 errors generated." or "5 warnings and 7 errors generated." */
 static bool only_counts(const char *line)
 {
     static const char end[] = " generated.\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens and reads pipes without blocking, so that a pipe that nobody writes costs a sentence and not the command. Only poll waits,
- * and not for ever.
+ * Opens and reads files and pipes without blocking, so that a pipe without a writer leads to an error sentence and not to a
+ * hanging command. Only poll() waits, and it has a limit.
  */
 #include "cli/input_file.h"
 
@@ -48,7 +48,8 @@ void input_file_close(input_file *file)
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-/* A shell's, as of `<(...)` or `|`, had its writer, which may be gone; one with a name may never have had any. */
+/* True for a pipe with a name, which may never have had a writer. A shell's pipe (`<(...)` or `|`) had a writer, which may be
+ * gone. */
 static bool has_name(const input_file *file)
 {
     struct statfs system;
@@ -73,7 +74,7 @@ static int refuse_silence(const input_file *file, const input_wait *wait)
                      wait->option ? "give it longer" : "have it write a regular file first");
 }
 
-/* For something to read, or the end. */
+/* Waits until the pipe has bytes to read, or ends. */
 static int await_bytes(const input_file *file, const input_wait *wait)
 {
     const uint64_t end_ns = gyre_clock_ns() + wait->ms * 1000000;
@@ -101,7 +102,7 @@ static int make_room(const input_file *file, uint64_t room, char **bytes)
     return CLI_OK;
 }
 
-/* Reads the bytes that are there, up to `room`; 0 at the end. *written: set when somebody writes, or wrote. */
+/* Reads the bytes that are there, up to `room`; *got is 0 at the end. Sets *written when the pipe has or had a writer. */
 static int read_some(const input_file *file, const input_wait *wait, char *bytes, size_t room, size_t *got,
                      bool *written)
 {

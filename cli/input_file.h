@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that options name: regular ones and pipes. One thread. */
+/* Reads files that options name: regular files and pipes. One thread. */
 #ifndef GYRE_CLI_INPUT_FILE_H
 #define GYRE_CLI_INPUT_FILE_H
 
@@ -7,34 +7,34 @@
 #include <stdint.h>
 
 typedef struct input_file {
-    const char *what; /* in one word, as in "buffer" */
+    const char *what; /* one word for error sentences, for example "buffer" */
     const char *path;
     int descriptor;
     bool is_pipe;
-    uint64_t size; /* of a regular file, which those of /proc do not tell; 0 for a pipe */
+    uint64_t size; /* size of a regular file; 0 for a pipe, and for a file of /proc, which has no size */
 } input_file;
 
-/** How long the writer of a pipe may write nothing. */
+/** The limit on how long the writer of a pipe may write nothing. */
 typedef struct input_wait {
     uint64_t ms;        /* 0: no limit */
-    const char *option; /* which says so, as in "--timeout"; NULL where none does */
+    const char *option; /* the option that set the limit, for example "--timeout"; NULL: no option did */
 } input_wait;
 
 /**
- * Opens without waiting for anybody. Returns an exit code and has said why when it is not CLI_OK; refuses a path that is neither a
- * regular file nor a pipe. `what` and `path` are borrowed until input_file_close.
+ * Opens a file without waiting for a writer. Returns an exit code; prints why when it is not CLI_OK. Refuses a path that is
+ * neither a regular file nor a pipe. `what` and `path` are borrowed until input_file_close.
  */
 int input_file_open(input_file *file, const char *what, const char *path);
 
 /**
- * Reads to the end, or `most` bytes. Waits for the next bytes of a pipe, or its end, as long as `wait` says each time. A named pipe
- * that nobody has open for writing is refused at once. Returns an exit code and has said why when it is not
- * CLI_OK; CLI_TIMEOUT for a writer that writes nothing. Owner of *bytes: the caller, free().
+ * Reads to the end, or `most` bytes. Waits for the next bytes of a pipe, or its end, as long as `wait` says each time. Refuses
+ * a named pipe at once when no process has it open for writing. Returns an exit code; prints why when it is not CLI_OK.
+ * CLI_TIMEOUT when the writer writes nothing. The caller owns *bytes and frees it with free().
  */
 int input_file_read(const input_file *file, uint64_t most, const input_wait *wait, char **bytes,
                     uint64_t *size);
 
-/** Also after an open that failed. */
+/** Closes the file. Accepts a file whose open failed. */
 void input_file_close(input_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The content of a journal as lines of JSON (journal_view.h). A value that is no message of its type is shown as bytes. */
+/* Writes the content of a journal as lines of JSON (journal_view.h). Shows a value that is no message of its type as bytes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 /* ---- messages ---- */
 
-/* Checked where it lies: a fixed message has its type's size, and one with a tail its parts inside. */
+/* True for a valid message of the type: a fixed message has the size of its type, and the parts of a message with a tail lie
+ * inside. */
 static bool is_message(const gyre_layout *layout, const struct gyre_kept_message *message)
 {
     if (!layout)
@@ -91,7 +92,8 @@ void journal_view_write_head(const journal_view *view, FILE *out)
             view->visit.size, journal_view_end_word(view));
 }
 
-/* "taken": its reply was received; "covered": the checkpoint covers it; else it is to be handled, perhaps again. */
+/* The word for a request's state: "taken" (its reply was received), "covered" (the checkpoint covers it), or "offered" (a
+ * handler has to handle it, perhaps again). */
 static const char *state_word(const struct gyre_journal_content *content, uint64_t index)
 {
     if (index < content->received)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See journal_view.h: opening, types, and what is wrong with a journal. */
+/* Opens a journal for `gyre journal`, finds its types, and tells what is wrong with it (journal_view.h). Its lines:
+ * journal_lines.c. */
 #include "cli/journal_view.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/journal/adopt.h"
 
-/* A type whose texts say what no compiler made is as good as none: its messages are shown as bytes. */
+/* Makes a layout; NULL for a type whose description no compiler can have made. Messages of that type are shown as bytes. */
 static gyre_layout *make_layout(const gyre_type *type, uint64_t size_max)
 {
     gyre_layout *layout = NULL;
@@ -113,7 +114,8 @@ gyre_status journal_view_add_types(journal_view *view, const type_list *types)
     return GYRE_OK;
 }
 
-/* Finds the type of the list that has the name of `was`. *out is NULL where the journal has no messages or state of that kind. */
+/* Finds the type in the list that has the name of `was`. *out is NULL when the journal has no messages, or no state, of that
+ * kind. */
 static gyre_status find_later(const journal_view *view, const type_list *types, const gyre_layout *was,
                               const gyre_layout **out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON documents of the commands. Other people's texts (file names, compilers, devices) may be no UTF-8, which
- * JSON cannot have: it becomes U+FFFD, so that nothing is left out for it.
+ * Builds and prints JSON documents for the commands. Texts from outside (file names, compilers, devices) may hold bytes that
+ * are no UTF-8, which JSON cannot have. These bytes become U+FFFD, so that the rest of the text is kept.
  */
 #include "cli/json.h"
 #include "cli/cli.h"
@@ -17,7 +17,7 @@
 
 static const char REPLACEMENT[] = "\xef\xbf\xbd";
 
-static bool incomplete; /* something had no memory: the document lacks it, or is not there */
+static bool incomplete; /* memory was lacking, so a document, or a part of it, is missing */
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program `gyre`. Everything is in the library beside it, so that tests reach it. Under a small limit of the
- * stack, which nothing can tell before it is too late, a thread with a usual one does the work.
+ * The program `gyre`: calls cli_main (commands.h), which stands in a library so that tests reach it. When the limit of the
+ * stack is small, a thread with a stack of usual size runs the command, because the main thread would overflow without a
+ * warning.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -31,8 +32,8 @@ static void *run_line(void *argument)
     return NULL;
 }
 
-/* Threads that a plugin's libraries start get a usual stack as well, and signals are the command's, which may wait for
- * them. False: nothing ran. */
+/* Runs the command in a thread with a stack of usual size. Threads that a plugin's libraries start get that size as well.
+ * Blocks signals in the main thread, because the command may wait for them. False when nothing ran. */
 static bool run_beside(struct command_line *line)
 {
     pthread_t thread;

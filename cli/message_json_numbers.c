@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Saves integers that jansson would round or refuse: it has only int64 and double. They are found between the
- * strings of the text and handed on as marked strings. Must not judge JSON: what is malformed stays
- * malformed.
+ * Rewrites integers that jansson would round or refuse as marked strings, because jansson has only int64 and double. Finds
+ * these integers outside the strings of the text. Does not judge the JSON: a malformed text stays malformed.
  */
 #include "cli/message_json.h"
 
@@ -11,7 +10,7 @@
 #include <string.h>
 
 enum {
-    DIGITS_ALWAYS_FIT = 18,                      /* of a signed 64-bit integer */
+    DIGITS_ALWAYS_FIT = 18,                      /* digits that fit every signed 64-bit integer */
     ADDED_BEFORE = 1 + MESSAGE_JSON_NUMBER_SIZE, /* quote and mark */
     ADDED = ADDED_BEFORE + 1
 };
@@ -30,7 +29,7 @@ static size_t skip_number(const char *text, size_t length, size_t at)
     return at;
 }
 
-/* A well-formed integer of many digits, or "-0". */
+/* True for a well-formed integer of more digits than always fit, and for "-0". */
 static bool must_be_quoted(const char *number, size_t length)
 {
     size_t sign = length > 0 && number[0] == '-', digits = length - sign;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON to message bytes. Walks the layout and the parsed document side by side and keeps the path to where it
- * is for the one sentence of a refusal (message_json_scalars.c). Recursion is bounded by the layout, not by the text.
+ * Converts JSON to the bytes of a message. Walks the layout and the parsed document side by side, and keeps the path of the
+ * present field for an error sentence (message_json_scalars.c). The layout bounds the recursion, not the text.
  */
 #include "cli/json.h"
 #include "cli/message_json_reader.h"
@@ -46,7 +46,7 @@ static gyre_status check_keys(const json_reader *reader, const gyre_layout *layo
 
 /* ---- buffers ---- */
 
-/* A number of bytes that may be left out. */
+/* Reads a number of bytes, a member that may be missing. */
 static gyre_status read_optional_size(json_reader *reader, const json_t *object, const char *key,
                                       uint64_t *out)
 {
@@ -61,7 +61,7 @@ static gyre_status read_optional_size(json_reader *reader, const json_t *object,
     return status;
 }
 
-/* {"buffer":"NAME"}, with offset and size as wanted. */
+/* Reads {"buffer":"NAME"}, in which offset and size may be missing. */
 static gyre_status read_named_part(json_reader *reader, const json_t *object, void *target)
 {
     const json_t *name = json_object_get(object, "buffer"), *value;
@@ -93,7 +93,7 @@ static bool is_handle(const gyre_layout *layout)
     return layout->size == sizeof(gyre_handle) && strcmp(layout->name, "gyre_handle") == 0;
 }
 
-/* A buffer by its name; false: it is given by its numbers, as any message. */
+/* Reads a buffer that is given by its name. False when it is given by numbers, like any message. */
 static bool read_buffer_name(json_reader *reader, const json_t *value, void *target, gyre_status *status)
 {
     gyre_handle handle = {0};
@@ -276,7 +276,8 @@ static gyre_status unknown_type(const gyre_layout *layout, const char *name)
                           gyre_text_hint(name, names, count, hint));
 }
 
-/* Finds which message of a protocol the value is, and its members: the members beside "type", or the members of the only member. */
+/* Finds which message of a protocol the value is, and its members: the members beside "type", or the members of the only
+ * member. */
 static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_t *number, json_t **members)
 {
     json_t *type = json_object_get(value, MESSAGE_JSON_TYPE);
@@ -319,7 +320,7 @@ static gyre_status read_choice(const gyre_layout *layout, json_t *value, const m
     return status == GYRE_OK ? status : gyre_error_add(status, "type '%s'", choice->name);
 }
 
-/* Hexadecimal digits, in quotes or not, with spaces between bytes. */
+/* Reads a packet: hexadecimal digits, in quotes or not, perhaps with spaces between bytes. */
 static gyre_status read_packet(const gyre_layout *layout, const char *text, size_t length,
                                unsigned char *message)
 {
@@ -341,7 +342,7 @@ static gyre_status read_packet(const gyre_layout *layout, const char *text, size
     return GYRE_OK;
 }
 
-/* jansson's words without its " near ..." part, which quotes the text as it was handed to jansson. */
+/* Refuses malformed JSON with jansson's words, without their part " near ...", because it quotes the rewritten text. */
 static gyre_status refuse_malformed(const char *text, size_t length, const json_error_t *error)
 {
     const char *near = strstr(error->text, " near ");

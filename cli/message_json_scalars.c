@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON to the parts of a message that hold no others: numbers, bytes, ids; and the one sentence of a refusal,
- * with the path to where it was. No state.
+ * Converts JSON to numbers, bytes and ids in a message, and words the error for a wrong value, with the path of its field. No
+ * state.
  */
 #include "cli/json.h"
 #include "cli/message_json_reader.h"
@@ -155,7 +155,7 @@ gyre_status reader_integer(const json_reader *reader, gyre_scalar scalar, const 
     return GYRE_OK;
 }
 
-/* NaN and infinities only by their names. */
+/* Reads a float. NaN and infinities have to be given by their names. */
 static bool to_real(const json_t *value, double *out)
 {
     if (json_is_number(value)) {

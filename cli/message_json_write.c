@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Message bytes to JSON. By hand and not with jansson, which holds no u64 and prints an f32 with seventeen
- * digits. Replies may hold anything: every bit pattern has a text.
+ * Converts the bytes of a message to JSON. Does not use jansson, which holds no u64 and prints an f32 with seventeen digits. A
+ * reply may hold anything, so every bit pattern has a text.
  */
 #include "cli/message_json.h"
 
@@ -12,11 +12,11 @@
 
 #include "core/base/text.h"
 
-/* `message` is where offsets count from, `source` the value itself. */
+/* Writes the value at `source`. Offsets of parts count from `message`. */
 static void write_value(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
                         FILE *out);
 
-/* With a point or an exponent, so that -0.0 keeps its sign through readers that have integers. */
+/* Writes a float's digits with a point or an exponent, so that -0.0 keeps its sign in readers that have integers. */
 static void write_digits(const char *digits, FILE *out)
 {
     fputs(digits, out);
@@ -32,7 +32,7 @@ static bool write_special(double value, FILE *out)
     return true;
 }
 
-/* The fewest digits that the reader turns into the same value: it rounds to double first. */
+/* Writes the fewest digits that a reader turns into the same value, although the reader rounds to double first. */
 static void write_f32(float value, FILE *out)
 {
     static const int precisions[] = {6, 7, 8, 9, 17};
@@ -60,7 +60,7 @@ static void write_f64(double value, FILE *out)
     write_digits(digits, out);
 }
 
-/* Little-endian like every device that Gyre runs on; sign-extended for the signed types. */
+/* Loads an integer of `size` bytes, little-endian like every device that Gyre runs on. */
 static uint64_t load_bits(const unsigned char *source, uint64_t size)
 {
     uint64_t bits = 0;
@@ -122,7 +122,7 @@ static void write_id128(const unsigned char *bytes, FILE *out)
     fputc('"', out);
 }
 
-/* Writes which piece of which device buffer holds the items. */
+/* Writes the device buffer, the offset and the size of a part whose items lie in a buffer. */
 static void write_far(const unsigned char *message, gyre_part part, FILE *out)
 {
     gyre_far far;
@@ -193,7 +193,7 @@ static void write_record(const gyre_layout *layout, const unsigned char *message
     fputc('}', out);
 }
 
-/* A message of no known number is shown as the first would be: whoever has one to check has done so. */
+/* Writes a message of a protocol. The caller has checked its number; an unknown number is shown as the first type. */
 static void write_choice(const gyre_layout *layout, const unsigned char *message, FILE *out)
 {
     uint32_t number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens the library the way that the global options ask for. */
+/* Opens configurations and runtimes with the settings of the global options. */
 #include "cli/open.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
@@ -23,7 +23,7 @@ static const char *level_word(int level)
     return level >= GYRE_LOG_ERROR && level <= GYRE_LOG_DEBUG ? words[level] : "note";
 }
 
-/* A compiler's warnings are for a person who watches; a script that reads stderr has not asked for them. */
+/* True for a compiler's warning, which only a person at a terminal gets: a script that reads stderr did not ask for it. */
 static bool is_for_persons(const char *text)
 {
     return strncmp(text, GYRE_COMPILER_WARNS, sizeof GYRE_COMPILER_WARNS - 1) == 0;
@@ -70,7 +70,7 @@ gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out)
     return open_with(cli, print_timed_log, out);
 }
 
-/* Whether the operand is the name of a configured kernel: it has no letter of a path, and no file has that name. */
+/* True when the operand names a configured kernel: it has no letter that only a path has, and no file has that name. */
 static bool is_kernel_name(const char *operand)
 {
     struct stat info;
@@ -86,7 +86,7 @@ gyre_launch_desc cli_launch(const cli_context *cli, const char *operand)
                               .backend = cli->backend};
 }
 
-/* --backend is one more setting, and beats the others. */
+/* Loads the configuration. --backend becomes one more setting, which beats the others. */
 gyre_status cli_load(const cli_context *cli, struct gyre_config **out)
 {
     char backend[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library as the command uses it: configurations and runtimes with what its options said. */
+/* Opens configurations and runtimes with the settings of the command's options (--config, --set, --backend). */
 #ifndef GYRE_CLI_OPEN_H
 #define GYRE_CLI_OPEN_H
 
@@ -8,20 +8,20 @@
 struct gyre_config;
 
 /**
- * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".
+ * Opens a runtime with the settings of --config, --set and --backend; log lines go to stderr as "gyre: warning: ...".
  */
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
-/** The same for a program that serves for long: its log has time stamps. */
+/** Does what cli_open does, for `gyre serve`, which runs for long: its log lines have time stamps. */
 gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out);
-/** The description that launches the kernel that an operand names: a file, or a kernel whose source is configured. */
+/** The launch descriptor for the kernel that an operand names: a file, or a kernel whose source is configured. */
 gyre_launch_desc cli_launch(const cli_context *cli, const char *operand);
-/** The same configuration without a runtime. Owner of *out: the caller. */
+/** Loads the configuration with which cli_open would open a runtime. The caller owns *out. */
 gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
 /** Writes the warnings of a configuration to stderr, as cli_open does. */
 void cli_warn(const struct gyre_config *config);
 /**
- * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that was
- * asked for, by --backend or by the configuration, could not be opened, whatever the status calls that.
+ * Does what cli_fail_unless_ok does, for a status of a call that opens a device on the way. Returns CLI_UNAVAILABLE when the
+ * device of --backend or of the configuration could not be opened, whatever the status is.
  */
 int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status);
 

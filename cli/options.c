@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parses arguments against a table of options, the command's own and the global ones. Values are borrowed
- * from argv. Must not print anything but usage errors.
+ * Parses arguments by the command's options and the global options. Values are borrowed from argv. Prints
+ * nothing but usage errors.
  */
 #include "cli/cli.h"
 
@@ -15,7 +15,7 @@
 
 enum { OPTIONS_MAX = 64 };
 
-/* All options that are valid here. */
+/* All options that are valid at this place: the command's and the global options. */
 typedef struct option_set {
     const cli_option *options[OPTIONS_MAX];
     size_t count;
@@ -143,7 +143,7 @@ static bool is_operand(const char *argument)
     return argument[0] != '-' || argument[1] == '\0' || isdigit((unsigned char)argument[1]);
 }
 
-/* Everything up to the end; before the command is known, up to the first operand, which is its name. */
+/* Parses all arguments. Before the command is known, parses up to the first operand, which is the command's name. */
 static bool parse_all(cli_context *cli, const option_set *set)
 {
     bool only_operands = false;

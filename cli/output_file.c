@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file is written beside its place and renamed to it, so that a full disk costs nobody the half of a file. Must not do
- * that to a link, which may be another's name for standard output.
+ * Writes a file beside its place and renames it, so that a full disk never leaves half a file. Writes the target of a link in
+ * place, because the link may be a name of standard output.
  */
 #include "cli/output_file.h"
 
@@ -28,7 +28,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
     return true;
 }
 
-/* Errors of a file may come as late as its close. */
+/* Writes all bytes and closes the file, because an error of a write may come as late as the close. */
 static bool write_and_close(int descriptor, const void *bytes, size_t size)
 {
     const bool written = write_all(descriptor, bytes, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that options name for results. Any thread. */
+/* Writes files for results, which options name. Any thread. */
 #ifndef GYRE_CLI_OUTPUT_FILE_H
 #define GYRE_CLI_OUTPUT_FILE_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /**
- * Writes the whole file, or leaves the old file, or its absence, as it was. A device, a pipe, the target of a link, and a file whose
- * folder takes no other name are written to directly. False with errno.
+ * Writes a whole file. After a failure the old file, or its absence, is as before. Exception: a device, a pipe, the target of a
+ * link, and a file whose folder takes no further name are written in place. False with errno.
  */
 bool output_file_write(const char *path, const void *bytes, size_t size);
 

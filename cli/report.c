@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sentences of the command besides its results: one line on stderr and an exit code. Other people's texts (file
- * names, compilers, handlers) are printed without their control characters.
+ * Prints errors of the commands: one line on stderr, and an exit code for it. Texts from outside (file names, compilers,
+ * handlers) are printed without their control characters.
  */
 #include "cli/cli.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines from a descriptor, without stdio: the caller has to know whether the next line would make it wait,
- * because it prints the replies that are due before it does.
+ * Reads requests from arguments or from the lines of a descriptor. Does not use stdio: the caller has to know whether the next
+ * line would make it wait, because it prints due replies before it waits.
  */
 #include "cli/request_source.h"
 
@@ -50,7 +50,7 @@ static request_state next_text(request_source *source, const char **text, size_t
     return REQUEST_READY;
 }
 
-/* Room for READ_SIZE more bytes behind what is there. */
+/* Makes room for READ_SIZE more bytes behind the bytes in the buffer. */
 static bool make_room(request_source *source)
 {
     if (source->start) {
@@ -96,7 +96,7 @@ static request_state read_more(request_source *source, bool wait)
     return REQUEST_READY;
 }
 
-/* Takes the line at the front when it is complete. */
+/* Takes the line at the front of the buffer, when the line is complete. */
 static bool take_line(request_source *source, const char **text, size_t *length)
 {
     size_t there = source->end - source->start;
@@ -122,7 +122,7 @@ static bool is_blank(const char *text, size_t length)
     return true;
 }
 
-/* Leaves out what there is of a refused line's rest. */
+/* Drops the part of a refused line's rest that is in the buffer. */
 static void skip_rest(request_source *source)
 {
     if (!source->skipping || source->start == source->end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables for people. Cells are kept until the widths are known; no memory is reported once, at the end.
+ * Prints tables for people. Keeps all cells until the widths are known. Reports a lack of memory once, at the end.
  */
 #include "cli/table.h"
 #include "cli/cli.h"
@@ -20,7 +20,7 @@ struct cli_table {
     bool failed;
 };
 
-/* Letters of UTF-8: every byte that continues none. */
+/* Counts the letters of a UTF-8 text: every byte that does not continue a letter. */
 static size_t count_letters(const char *text)
 {
     size_t count = 0;

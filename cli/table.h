@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for people. */
+/* Prints tables for people. */
 #ifndef GYRE_CLI_TABLE_H
 #define GYRE_CLI_TABLE_H
 
@@ -8,9 +8,9 @@ typedef struct cli_table cli_table;
 
 /** `headers` end with NULL; a header that starts with '>' names a column that is aligned to the right. */
 cli_table *cli_table_create(const char *const *headers);
-/** As many cells as there are headers; they are copied. NULL prints as "-". */
+/** Adds a row with a cell for each header. Copies the cells; NULL prints as "-". */
 void cli_table_add(cli_table *table, const char *const *cells);
-/** Prints and frees. A table of NULL (no memory) is an error: returns the exit code. */
+/** Prints the table and frees it. Returns an exit code; a table of NULL (no memory) is an error. */
 int cli_table_print(cli_table *table);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of a file, from the registry of a runtime that knows nothing else. */
+/* Lists the message types of a file. Loads the file into a runtime, and takes all types that this runtime knows then. */
 #include "cli/type_list.h"
 #include "cli/open.h"
 

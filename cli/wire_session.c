@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens what the commands of the wire format work on. */
+/* Loads the types and wire descriptions that `gyre encode`, `gyre decode` and `gyre wire` work on. */
 #include "cli/wire_session.h"
 #include "cli/wire/description.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame of `gyre bench`: cases, the rows they fill, and the rounds in which a case and its floor take
- * turns, because the machine is another one a second later.
+ * The frame of `gyre bench`: cases, and the rows that they fill. A case and its floor (shape.h) run in turns, in
+ * rounds (rounds.h), because the speed of the machine changes from second to second.
  *
  * Cases use the public API alone. A case is single-threaded except for the threads that it starts itself.
  */
@@ -12,11 +12,11 @@
 #include "cli/cli.h"
 #include "gyre/gyre.h"
 
-/** A limit that a figure of a row is compared with. `found` is a multiple of the floor, or in `unit`. */
+/** A limit for a figure of a row. `limit` and `found` are in `unit`; "x" is a multiple of the floor. */
 typedef struct bench_target {
     const char *what; /* "p50 / floor" */
     const char *unit; /* "x", "msg/s", "ns", "cores", "bytes" */
-    bool at_least;    /* else: at most */
+    bool at_least;    /* true: `found` has to be at least `limit`; false: at most */
     double limit, found;
 } bench_target;
 
@@ -27,12 +27,12 @@ typedef struct bench_row {
     const char *name;
     char backend[32], device[128];
     uint64_t message_bytes;
-    bool has_rate, has_latency; /* which members of `value` and `floor` are meant */
+    bool has_rate, has_latency; /* whether `value` and `floor` have a rate, and latencies */
     bench_sample value;         /* medians of the rounds */
-    const char *floor_name;     /* NULL: none */
+    const char *floor_name;     /* NULL: the case has no floor */
     bench_sample floor;
     double ratio, ratio_p99;      /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
-    double ratio_low, ratio_high; /* the median of the ratios lies between with 96.5 %; 0: not told */
+    double ratio_low, ratio_high; /* bounds of the median ratio, with 96.5 % confidence; 0: unknown */
     double above_floor;           /* ns: median of the differences; life-cycle cases only */
     double line_p50, line_p99;    /* raw cache-line ping-pong in the same rounds, ns; 0: not measured */
     uint64_t resident_bytes;      /* case `memory` */
@@ -44,18 +44,18 @@ typedef struct bench_row {
 typedef struct bench_options {
     const cli_context *cli;
     double seconds; /* for each case, its floor included */
-    bool here;      /* `memory` measures this process instead of a fresh one */
-    bool attached;  /* sessions are those of a client: the kernel is another process's */
+    bool here;      /* the case `memory` measures this process instead of a fresh one */
+    bool attached;  /* sessions attach to a kernel of another process */
 } bench_options;
 
 typedef struct bench_case bench_case;
 struct bench_case {
     const char *name;
     gyre_status (*run)(const bench_case *self, const bench_options *options, bench_row *row);
-    bench_floor floor; /* NULL: none, or the case has its own */
+    bench_floor floor; /* NULL: no floor, or the case runs a floor itself */
     const char *floor_name;
     bench_shape shape;
-    const char *const *settings; /* beside the user's own; NULL: none */
+    const char *const *settings; /* settings besides the user's; NULL: none */
     bench_target targets[BENCH_TARGETS_MAX];
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A case against itself with other settings, or from another process: pairs of short sessions, one after the other, whose order changes
- * from pair to pair. Each session is opened anew, because two resident kernels at once would share the device,
- * and because where memory happens to lie should differ from sample to sample. The floor is the case without
- * its settings, or with them in this process. Tells within what the median of the ratios lies, so that noise is not taken for a difference.
+ * Compares a case with itself without its settings, or a client in another process with a client in this process; the second of
+ * each is the floor. Runs pairs of short sessions, one after the other, in an order that changes from pair to pair. Opens each
+ * session anew, because two resident kernels at once would share the device, and because the place of memory should differ from
+ * sample to sample. The row tells the bounds of the median ratio, so that noise is not taken for a difference.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of messages that differ in length, in queues that store them back to back: one thread that sends
- * copies and receives copies, beside a stream of fixed messages of the same mean length in the same rounds;
- * and two threads a ring, in place. Every word of every reply is checked. Nothing is allocated in the loops.
+ * Measures streams of messages that differ in length, in queues that store messages back to back ("bridged"). In some cases one
+ * thread sends and receives copies; their floor is a stream of fixed messages of the same mean length. In the other cases each
+ * ring has two threads, which work in place. Checks every word of every reply. The loops allocate nothing.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_layouts.h"
@@ -32,7 +32,7 @@ enum {
     AHEAD_LINES = 5, /* ... as far as a message of the mean length reaches */
 };
 
-/* One ring, its two threads' counts, and what one of them copies to and from. */
+/* One ring with the counts of its two threads, and the memory to and from which one thread copies. */
 struct flow {
     gyre_queue *queue;
     const bench_shape *shape;
@@ -65,7 +65,7 @@ static inline uint32_t words_of(const struct flow *flow, uint64_t number)
     return LEAST + (uint32_t)(((number + 1) * BENCH_STEP >> 32) % LENGTHS);
 }
 
-/* Types with a tail and one span begin alike. */
+/* Writes the beginning of a message, which is the same for all types with a tail and one span. */
 static inline uint64_t *begin_message(const struct flow *flow, void *message, uint32_t words)
 {
     bridged_512 *head = message;
@@ -166,12 +166,12 @@ bool bench_floor_direct(const bench_shape *shape, uint64_t duration_ns, bench_sa
 
 /* ---- two threads a ring, in place --------------------------------------------------------------------- */
 
-/* Rings are memory that the device had last: whoever goes through them has to ask for many lines at once. */
+/* Prefetches several cache lines of a later message, because the device's core has the lines of the ring. */
 #define ASK_AHEAD(message, to_write)                                                                         \
     for (size_t line = 0; line < AHEAD_LINES; line++)                                                        \
     __builtin_prefetch((const unsigned char *)(message) + 64 * line, to_write)
 
-/* The round's last batch is announced before it is sent, so that the consumer never waits for one more. */
+/* Sends a round's requests. Announces the last batch before it is sent, so that the consumer never waits for another batch. */
 static gyre_status produce_requests(struct flow *flow)
 {
     const uint64_t end = gyre_clock_ns() + flow->duration_ns;
@@ -235,7 +235,7 @@ static void *consume_main(void *argument)
     return NULL;
 }
 
-/* The producer's thread comes first: a consumer without one would wait for nothing. */
+/* Runs both threads of each ring. Starts the producer first, because a consumer without a producer would wait for ever. */
 static gyre_status run_pairs(uint64_t duration_ns)
 {
     pthread_t threads[2 * RINGS_MAX];
@@ -306,7 +306,7 @@ static gyre_status open_rings(const bench_case *self)
     return status;
 }
 
-/* The fixed messages' kernel stands beside, and has nothing to do while the other works, and the reverse. */
+/* Launches the kernel of the fixed messages beside the case's kernel. Each kernel is idle while the other one works. */
 static gyre_status open_direct(const bench_case *self)
 {
     char path[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device buffers beside a resident kernel: 64 MiB of ordinary memory up and down, filled, and a buffer made
- * and freed. What was uploaded is compared with what comes back.
+ * Measures device buffers beside a resident kernel: the upload and the download of 64 MiB of ordinary memory, a fill, and
+ * making and freeing a buffer. Compares the downloaded bytes with the uploaded bytes.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_device.h"
@@ -20,7 +20,7 @@ enum { BUFFER_SIZE = 64 << 20 };
 struct mover {
     bench_session session;
     const bench_options *options;
-    const char *what; /* of the case's name: upload, download, fill, alloc */
+    const char *what; /* last word of the case's name: upload, download, fill, alloc */
     gyre_buffer *buffer;
     unsigned char *there, *back;
     bench_histogram histogram;

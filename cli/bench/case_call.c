@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One message at a time, and a burst at a time: what a caller waits. Nothing is allocated in the loops. */
+/* Measures how long a caller waits for one message, and for a burst of messages. The loops allocate nothing. */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_messages.h"
 #include "cli/bench/rounds.h"
@@ -13,8 +13,8 @@
 
 struct caller {
     bench_session session;
-    uint64_t number;         /* of the next request */
-    unsigned char *requests; /* one for calls, `burst` of them for bursts */
+    uint64_t number;         /* number of the next request */
+    unsigned char *requests; /* room for one request for calls, for `burst` requests for bursts */
     unsigned char *replies;
     bench_histogram histogram;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints as a client sees them: one thread calls without a pause, another thread takes checkpoints, and
- * the longest call until the checkpoint is stored is the figure of each. The state is a buffer; its size is
- * the case's. Every reply is checked.
+ * Measures how long checkpoints delay a client: one thread calls without a pause, another thread takes checkpoints. The figure
+ * of a checkpoint is the longest call until the checkpoint is stored. The state is a buffer, and the case's name tells its
+ * size. Checks every reply.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_kept.h"
@@ -20,8 +20,8 @@
 
 enum {
     CHECKPOINTS_LEAST = 5,
-    CALLS_BEFORE = 100, /* a checkpoint */
-    COPIES = 6          /* of the state that may be in host memory */
+    CALLS_BEFORE = 100, /* calls before a checkpoint */
+    COPIES = 6          /* copies of the state that may be in host memory */
 };
 
 struct keeping {
@@ -31,13 +31,13 @@ struct keeping {
     uint64_t size, number;
     bench_histogram histogram;
 
-    /* of the thread that calls; atomic */
+    /* counts of the calling thread; atomic */
     uint64_t calls, longest_ns, errors;
     uint32_t stop;
     gyre_status status;
 };
 
-/* The value of the cell of call `number` after that call, when call i adds i + 1 to cell i % count. */
+/* The value of the cell that call `number` adds to, after that call: call i adds i + 1 to cell i % count. */
 static uint64_t expected_sum(uint64_t number, uint64_t count)
 {
     uint64_t turn = number / count, cell = number % count;
@@ -85,7 +85,7 @@ static bool await_calls(struct keeping *keeping, uint64_t more)
     return true;
 }
 
-/* The call that waits for the kernel may return after the checkpoint is stored. */
+/* Takes one checkpoint. The call that waits for the kernel may return after the checkpoint is stored. */
 static gyre_status checkpoint_once(struct keeping *keeping, bench_sample *sample)
 {
     if (!await_calls(keeping, CALLS_BEFORE))

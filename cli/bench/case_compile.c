@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a source to a kernel that answers, with an empty cache and with a full one, and the floor of the
- * former: the C compiler called by hand with the same unit and options. Everything is in a temporary folder.
+ * Measures the launch of a kernel from its source, with an empty cache and with a full cache. The floor of the case with an
+ * empty cache is a direct run of the C compiler with the same source and options. Everything is in a temporary folder.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_lifecycle.h"

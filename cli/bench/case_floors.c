@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases that are a floor alone: what the machine does, told without any backend. */
+/* Runs cases that are only a floor: they measure the machine without any backend. */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_messages.h"
 #include "cli/bench/rounds.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of a journal: a stream of an actor that keeps the sum of all requests, and one request at a time until
- * it is durable, beside the time that the disk takes for the same bytes. Every reply is checked: the actor tells whether
- * any request was handled twice or not at all. Everything is in a folder of the case's own, removed at the end.
+ * Measures the cost of a journal: a stream of requests to an actor that keeps their sum, and single requests, each until it is
+ * durable. The floor is the time that the disk takes for the same bytes. Checks every reply: the sum tells whether a request
+ * was handled twice or not at all. Everything is in a folder of the case's own, removed at the end.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_kept.h"
@@ -21,7 +21,7 @@
 #include "core/base/temporary.h"
 #include "gyre/waiting.h"
 
-enum { BATCH = 64, RECORD_SIZE = 88 /* of one request of 16 bytes, with its position */ };
+enum { BATCH = 64, RECORD_SIZE = 88 /* record of a request of 16 bytes, with its position */ };
 
 struct journal {
     gyre_runtime *runtime;
@@ -36,7 +36,7 @@ static struct gyre_temporary folder;
 
 /* ---- the disk ---- */
 
-/* Writes of as many bytes as `shape->burst` requests take in a journal. */
+/* Writes to the disk, repeatedly, as many bytes as `shape->burst` requests take in a journal. */
 static bool write_on(const bench_shape *shape, uint64_t duration_ns, bool sync, bench_sample *sample)
 {
     char path[sizeof folder.path + 8];

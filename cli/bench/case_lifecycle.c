@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long launch, terminate and deactivate take. Each kernel answers a checked message before it is stopped:
- * a launch counts only when the kernel works, a stop only when there was something to stop.
+ * Measures launch, terminate and deactivate. Each kernel answers a checked message before it is stopped: a launch counts only
+ * when the kernel works, and a stop only when the kernel worked before.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_lifecycle.h"

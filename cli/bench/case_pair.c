@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams with two threads a ring: one makes requests, the other checks replies, both where they lie, in
- * batches. These are the figures of a program that does something else between a request and its reply. The
- * loops allocate nothing.
+ * Measures streams with two threads for each ring: one thread makes requests, the other checks replies. Both work in place and
+ * in batches, like a program that does other work between a request and its reply. The loops allocate nothing.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_layouts.h"
@@ -24,7 +23,7 @@ enum { RINGS_MAX = 16, BURST_MAX = 1024 };
 struct side {
     struct ring *ring;
     void *(*main)(void *side);
-    unsigned number; /* among all sides: which processor */
+    unsigned number; /* number among all sides, which chooses the processor */
     gyre_status status;
     char story[512]; /* of a failure: errors are told to the thread that met them */
 };
@@ -34,15 +33,15 @@ struct ring {
     const bench_shape *shape;
     uint64_t duration_ns, deadline_ns;
     struct side sides[2];
-    _Alignas(64) uint64_t sent; /* over all rounds; the producer's */
+    _Alignas(64) uint64_t sent; /* over all rounds; written by the producer */
     uint64_t total; /* atomic: what `sent` will be after this round; UINT64_MAX until it is known */
-    _Alignas(64) uint64_t received, errors; /* over all rounds; the consumer's */
+    _Alignas(64) uint64_t received, errors; /* over all rounds; written by the consumer */
     gyre_view views[BURST_MAX];
 };
 
 /* ---- the two loops ------------------------------------------------------------------------------------ */
 
-/* The round's last batch is announced before it is sent, so that the consumer never waits for one more. */
+/* Sends a round's requests. Announces the last batch before it is sent, so that the consumer never waits for another batch. */
 BENCH_INLINE gyre_status produce(struct ring *ring, enum bench_kind kind)
 {
     const uint64_t end = gyre_clock_ns() + ring->duration_ns;
@@ -121,7 +120,7 @@ static gyre_status join_threads(struct rings *all, pthread_t *threads, unsigned 
     return status;
 }
 
-/* A consumer whose producer could not be started waits for nothing: the producer comes first. */
+/* Runs both sides of each ring. Starts the producer first, because a consumer without a producer would wait for ever. */
 static gyre_status run_sides(struct rings *all, uint64_t duration_ns)
 {
     pthread_t threads[2 * RINGS_MAX];

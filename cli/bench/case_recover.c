@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a client waits when a handler takes its worker process down: from the send of the request that
- * does it to the first right reply of the next worker. poison_limit is 1, so that request is failed at once,
- * and the request that is sent then waits for the new worker.
+ * Measures how long a client waits when a handler kills its worker process: from the send of the fatal request to the first
+ * right reply of the next worker. poison_limit is 1, so the fatal request is failed at once, and the next request waits for the
+ * new worker.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_kept.h"
@@ -17,14 +17,14 @@
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
-enum { CRASHES_LEAST = 3 /* of a round */, LOOK_NS = 200000 };
+enum { CRASHES_LEAST = 3 /* in a round */, LOOK_NS = 200000 };
 
 struct recovery {
     gyre_runtime *runtime;
     gyre_kernel *kernel;
     gyre_buffer *near;
     uint32_t what;
-    bool stands_by; /* a worker does, before each crash */
+    bool stands_by; /* a spare worker process stands by before each crash */
     uint64_t number;
     bench_histogram histogram;
 };

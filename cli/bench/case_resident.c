@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost of a kernel that has nothing to do: the processor's time, and memory. */
+/* Measures the cost of an idle kernel: processor time and memory. */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_device.h"
 #include "cli/bench/session.h"
@@ -23,7 +23,7 @@ static void sleep_ns(uint64_t duration_ns)
     nanosleep(&duration, NULL);
 }
 
-/* Measured from an answered message on: what an adaptive wait spins at first is part of the figure. */
+/* Measures from an answered message on, so that the first spinning of an adaptive wait is part of the figure. */
 gyre_status bench_run_idle(const bench_case *self, const bench_options *options, bench_row *row)
 {
     bench_session session;
@@ -58,7 +58,7 @@ static gyre_status resident_bytes(uint64_t *bytes)
     return fine ? GYRE_OK : gyre_error_set(GYRE_UNAVAILABLE, "/proc/self/statm cannot be read");
 }
 
-/* Two queues of 1,024 slots, each used once around, so that every page of theirs is there. */
+/* Measures the memory of this process with two queues of 1,024 slots. Uses every slot once, so that every page is present. */
 static gyre_status measure_here(const bench_case *self, const bench_options *options, bench_row *row)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .capacity = self->shape.capacity};
@@ -78,7 +78,7 @@ static gyre_status measure_here(const bench_case *self, const bench_options *opt
     return bench_story_tell(&story, self);
 }
 
-/* The same command in a fresh process that has measured nothing else. */
+/* Runs `gyre bench --case memory --here` in a fresh process that has measured nothing else. */
 static gyre_status run_child(const bench_options *options, char *output, size_t size)
 {
     enum { ARGUMENTS_MAX = 160 };

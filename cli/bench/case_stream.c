@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams: each client keeps a window of requests under way and checks every reply. A client has a queue of
- * its own and sends and receives in one thread, in batches, copied or in place, or one message at a time.
- * Nothing is allocated in the loops.
+ * Measures streams: each client keeps a window of requests under way and checks every reply. A client has a queue of its own,
+ * and sends and receives in one thread: in batches, copied or in place, or one message at a time. The loops allocate nothing.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_messages.h"
@@ -22,10 +21,10 @@ enum { PRODUCERS_MAX = 16, VIEWS_MAX = 256 };
 struct client {
     gyre_queue *queue;
     const bench_shape *shape;
-    unsigned number; /* among the producers */
+    unsigned number; /* number among the producers */
     bool in_place;   /* requests are made and replies checked where they lie */
     uint64_t duration_ns, deadline_ns;
-    uint64_t began_ns, ended_ns;     /* the last round, by its own clock */
+    uint64_t began_ns, ended_ns;     /* begin and end of the client's last round */
     uint64_t sent, received, errors; /* over all rounds */
     unsigned char *requests, *replies;
     gyre_status status;
@@ -111,7 +110,7 @@ BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind
     return status;
 }
 
-/* The clock is read once a window, as in the floors. */
+/* Runs one round for messages of a kind. Reads the clock once for each window, as the floors do. */
 BENCH_INLINE gyre_status stream_kind(struct client *client, enum bench_kind kind)
 {
     const bool single = client->shape->burst == 1, in_place = client->in_place;
@@ -178,7 +177,7 @@ static void add_up(const struct crowd *crowd, uint64_t *messages, uint64_t *erro
     }
 }
 
-/* From the first client's start to the last one's end: threads are started beside the clock, as in the
+/* The time from the start of the first client to the end of the last client. The start of threads does not count, as in the
  * floors. */
 static double busy_ns(const struct crowd *crowd)
 {

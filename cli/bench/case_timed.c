@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a round trip: calls to a kernel that is compiled with `timing`, each station a case of its own.
- * `timed/48/there` is from the send to the handler, `/inside` the handler's, `/back` from its end to the
- * caller. On a device with a clock of its own the first and the third are known to half their sum.
+ * Measures the parts of a round trip, with calls to a kernel that is compiled with `timing`. Each part is a case:
+ * `timed/48/there` from the send to the begin of the handler, `/inside` the handler, `/back` from the end of the handler to the
+ * caller. On a device with a clock of its own, `there` and `back` are known to half their sum.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_device.h"

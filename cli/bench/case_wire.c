@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of the wire form of a request of 42 bytes on the host: the functions that `gyre wire` wrote, each
- * through a call, beside a memcpy of the same bytes through a call. Messages that stay in the first level of
- * cache; every result is checked. No backend takes part.
+ * Measures the cost on the host of the wire form of a request of 42 bytes: calls of the functions that `gyre wire` wrote. The
+ * floor is a call of memcpy for the same bytes. The messages stay in the first level of cache. Checks every result. Needs no
+ * backend.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_layouts.h"
@@ -35,7 +35,7 @@ static __attribute__((noinline)) bool decode(size_t i)
     return gyre_decode_dotnet_add(&in, &row_of_messages.received[i]);
 }
 
-/* Through a pointer that the compiler does not know, with a length that it does not know. */
+/* memcpy behind a volatile pointer, so that the compiler can neither inline the call nor know its length. */
 static void *(*volatile copier)(void *, const void *, size_t) = memcpy;
 static volatile size_t copied_size = BENCH_DOTNET_REQUEST;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a kernel is away when it leaves its device for a moment: its stays are bounded to two
- * milliseconds, calls go on meanwhile, and each absence that its information tells of is one latency.
- * Backends whose kernels never leave have none. One thread.
+ * Measures how long a kernel is away when it leaves its device for a moment. Its stays are bounded to two milliseconds, and
+ * calls go on meanwhile. Each absence in gyre_kernel_info is one latency. A backend whose kernels never leave has none. One
+ * thread.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_lifecycle.h"
@@ -23,7 +23,7 @@ struct absences {
     bench_histogram histogram;
 };
 
-/* The backend writes several words: they belong together when nothing changed between two looks. */
+/* Reads the absences. The backend writes several words, which belong together when nothing changed between two looks. */
 static gyre_status read_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     gyre_status status;

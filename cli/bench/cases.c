@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of cases, in the order in which they run. Targets are the CPU backend's on two cores; targets.c
- * has the others'.
+ * The table of cases, in the order in which they run. Its targets are for the CPU backend on two cores; targets.c has the
+ * targets of other backends.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"
@@ -26,12 +26,12 @@
     {                                                                                                        \
         BENCH_48, 1024, 1024, 256, 1                                                                         \
     }
-/* As many under way as a queue has room for that says nothing. */
+/* As many requests under way as a queue of default capacity has room for. */
 #define STREAM_48_BY_ITSELF                                                                                  \
     {                                                                                                        \
         BENCH_48, 0, 0, 256, 1                                                                               \
     }
-/* As many under way as the best batches of a device that is far away. */
+/* As many requests under way as the best batches for a device behind a bus need. */
 #define STREAM_48_DEEP                                                                                       \
     {                                                                                                        \
         BENCH_48, 16384, 16384, 1024, 1                                                                      \
@@ -64,7 +64,7 @@
 #define BURSTS    bench_floor_slots_burst, "slot ring, bursts"
 #define NO_FLOOR  NULL, NULL
 
-/* Two threads a ring, in place. Long rings: the other side of a bus is far away. */
+/* Two threads for each ring, in place. The rings are long, because a device may be behind a bus. */
 #define PAIR_48(rings)                                                                                       \
     {                                                                                                        \
         BENCH_48, 65536, 65536, 256, rings                                                                   \
@@ -91,9 +91,9 @@
         kind, 16384, 16384, 64, 6                                                                            \
     }
 
-/* every multiprocessor of an H200 */
+/* one block for each multiprocessor of an H200 */
 static const char *const wide_chain[] = {"kernel.chain.blocks=132", NULL};
-/* two on each: while one waits for messages the other works */
+/* two blocks on each multiprocessor: while one waits for messages, the other works */
 static const char *const wide_chain_block[] = {"kernel.chain_block.blocks=264", "kernel.chain_block.lanes=32",
                                                NULL};
 static const char *const leaving[] = {"backend.cuda.residency_ms=2", NULL};
@@ -126,7 +126,7 @@ static const char *const fragile[] = {FRAGILE, NULL};
 static const char *const followed[] = {FRAGILE, "backend.default.standby=true", NULL};
 static const char *const impatient[] = {FRAGILE, "kernel.faults.handler_budget_ms=100", NULL};
 
-/* Only when they are asked for, with room for what is called while one is stored. */
+/* Checkpoints only when the case asks for one, with room in the log for the calls while a checkpoint is stored. */
 static const char *const keeping[] = {
     "backend.default.isolation=process", "kernel.keep_cells.checkpoints=true",
     "kernel.keep_cells.checkpoint_ms=0", "kernel.keep_cells.replay_log=268435456", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of what a device does beside messages: their times, its buffers, and what it costs while it is idle. */
+/* Cases about a device: the times of messages on it, its buffers, and its cost while it is idle. */
 #ifndef GYRE_CLI_BENCH_CASES_DEVICE_H
 #define GYRE_CLI_BENCH_CASES_DEVICE_H
 

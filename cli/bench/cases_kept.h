@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of what outlasts a worker or a program. */
+/* Cases about recovery, checkpoints and journals, which outlast a worker process or the program. */
 #ifndef GYRE_CLI_BENCH_CASES_KEPT_H
 #define GYRE_CLI_BENCH_CASES_KEPT_H
 
@@ -11,7 +11,7 @@ gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *
 gyre_status bench_run_checkpoint(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_call(const bench_case *self, const bench_options *options, bench_row *row);
-/** The time that the disk takes for the bytes of a burst, while a case of journals runs: written, and written and synchronised. */
+/** A floor for a case of journals, while that case runs: the disk writes the bytes of a burst. */
 bool bench_floor_write(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample);
 bool bench_floor_sync(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample);
 

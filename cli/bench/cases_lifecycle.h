@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of the life of a kernel: compiled, launched, made to yield, ended. */
+/* Cases about the life of a kernel: compile, launch, yield, end. */
 #ifndef GYRE_CLI_BENCH_CASES_LIFECYCLE_H
 #define GYRE_CLI_BENCH_CASES_LIFECYCLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of messages there and back through one queue. */
+/* Cases that send messages through one queue and receive their replies. */
 #ifndef GYRE_CLI_BENCH_CASES_MESSAGES_H
 #define GYRE_CLI_BENCH_CASES_MESSAGES_H
 

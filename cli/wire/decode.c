@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the wire to a message. The bytes may be anybody's: every count is held against what is left of them
- * before it is believed, and against the message's tail. The first thing that fails sticks. No state.
+ * Converts the wire form of a message (pack.h) to the message. The bytes may come from anywhere, so every count is checked
+ * against the bytes that are left, and against the message's tail. After the first error nothing more is read, and that error
+ * is reported. No state.
  */
 #include "cli/wire/decode.h"
 #include "cli/wire/pack.h"
@@ -31,7 +32,7 @@ static bool reader_fail(reader *in, const char *problem)
     return false;
 }
 
-/* The next `size` bytes; NULL when there are not as many. */
+/* Takes the next `size` bytes; NULL when fewer are left. */
 static const uint8_t *reader_take(reader *in, uint64_t size)
 {
     if (!in->problem && size > in->length - in->at) {
@@ -70,7 +71,7 @@ static void take_zeros(reader *in, uint64_t count)
         }
 }
 
-/* Room in the message's tail. */
+/* Takes room for items in the message's tail. */
 static unsigned char *new_items(reader *in, const gyre_layout *element, uint64_t count, unsigned char *value)
 {
     gyre_part part;
@@ -95,7 +96,7 @@ static size_t put_utf8(uint32_t code, unsigned char *to)
     return length;
 }
 
-/* Bytes of UTF-8 that the units make; written when `to` is there. Surrogates stand in pairs. */
+/* Counts the bytes of UTF-8 for UTF-16 units, and writes them unless `to` is NULL. Surrogates must stand in pairs. */
 static uint64_t from_utf16(reader *in, const uint8_t *units, uint64_t count, unsigned char *to)
 {
     uint64_t length = 0;
@@ -148,7 +149,7 @@ static void read_utf8(reader *in, const gyre_layout *layout, uint64_t length, un
         memcpy(items, text, (size_t)length);
 }
 
-/* Both forms are told apart by the sign of the count, so each is read whatever the description says. */
+/* Reads a text in either form, whatever the description says, because the sign of the count tells UTF-8 from UTF-16. */
 static void read_text(reader *in, const gyre_layout *layout, int32_t count, unsigned char *value)
 {
     if (count >= 0)
@@ -192,7 +193,7 @@ static void read_flagged(reader *in, gyre_pack_options options, const gyre_layou
         read_value(in, options, element, item);
 }
 
-/* An optional text or object: its null is in its own first bytes. */
+/* Reads an optional text or object, whose own first bytes tell that it is null. */
 static void read_nullable(reader *in, gyre_pack_options options, const gyre_layout *layout,
                           unsigned char *value)
 {

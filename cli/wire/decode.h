@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the wire form to a message. */
+/* Converts the wire form of a message (pack.h) to the message. */
 #ifndef GYRE_CLI_WIRE_DECODE_H
 #define GYRE_CLI_WIRE_DECODE_H
 

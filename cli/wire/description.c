@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the text of a GYRE_WIRE: words with values, separated by spaces. Whether the fields of an order exist
- * is not known here (gyre_pack_check). No state.
+ * Reads the text of a GYRE_WIRE (the description of a wire form): words with values, separated by spaces. Does not check that
+ * the fields of an `order` exist; gyre_pack_check does. No state.
  */
 #include "cli/wire/description.h"
 #include "cli/wire/pack.h"
@@ -14,7 +14,7 @@
 
 enum { VALUES_MAX = 3, WORD_ORDER = 4, WORD_COUNT };
 
-/* The place of a value in its row is its number in the enum of that word. */
+/* The words and their values. The place of a value in its row is the value's number in the enum for the word. */
 static const struct word_row {
     const char *word;
     const char *values[VALUES_MAX + 1];
@@ -23,7 +23,7 @@ static const struct word_row {
              {"string", {"utf8", "utf16"}},
              {"guid", {"dotnet", "plain"}}};
 
-/* A description being read; the record is added once all of it is right. */
+/* A description that is being read. Its record is added when the whole text is right. */
 typedef struct parse_state {
     const char *type;
     bool seen[WORD_COUNT];
@@ -65,7 +65,7 @@ static gyre_status take_value(parse_state *parser, size_t word, const char *valu
     return wrong_value(parser, &WORDS[word], value);
 }
 
-/* Takes "id,priority,a" apart; `names` is written to. */
+/* Splits a list such as "id,priority,a" into field names. Writes into `names`. */
 static gyre_status take_order(parse_state *parser, char *names)
 {
     char *rest = NULL;

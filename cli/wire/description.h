@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the descriptions of wire forms (GYRE_WIRE) in a file. */
+/* Reads descriptions of wire forms (GYRE_WIRE) from their text, or from a source file. */
 #ifndef GYRE_CLI_WIRE_DESCRIPTION_H
 #define GYRE_CLI_WIRE_DESCRIPTION_H
 
 #include "cli/wire/pack.h"
 
 /**
- * Adds what GYRE_WIRE(type, text) says: words with values, each at most once,
+ * Adds the description in GYRE_WIRE(type, text). The text has words with values, each word at most once:
  *
  *     form=object|packed|struct nullable=padded|packed|bare string=utf8|utf16 guid=dotnet|plain
  *     order=field,field,...
  *
- * of which the first value is that of a word left out. INVALID with a sentence, and nothing added.
+ * A missing word has the first value. After INVALID nothing was added.
  */
 gyre_status gyre_pack_add(gyre_pack *wire, const char *type, const char *text);
 

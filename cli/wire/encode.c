@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a message to the wire. The first thing that fails sticks: later writes do nothing, and the offset
- * stays. No state.
+ * Converts a message to its wire form (pack.h). After the first error later writes do nothing, and the offset stays where the
+ * error was. No state.
  */
 #include "cli/wire/encode.h"
 #include "cli/wire/pack.h"
@@ -13,7 +13,7 @@
 
 typedef struct writer {
     const gyre_pack *wire;
-    const unsigned char *message; /* where parts count from */
+    const unsigned char *message; /* offsets of parts count from here */
     uint8_t *bytes;
     size_t room, at;
     const char *field, *problem;
@@ -67,7 +67,7 @@ static uint32_t code_point(const unsigned char *text, size_t length)
     return value;
 }
 
-/* Counts the UTF-16 units, and writes them when asked to. */
+/* Counts the UTF-16 units of a text, and writes them when `writes` is true. */
 static uint32_t each_unit(writer *out, const unsigned char *text, size_t length, bool writes)
 {
     uint32_t units = 0;
@@ -167,7 +167,7 @@ static void write_record(writer *out, const gyre_layout *layout, const unsigned 
     }
 }
 
-/* `options` are those of the record around the value. */
+/* Writes one value. `options` belong to the record around the value. */
 static void write_value(writer *out, gyre_pack_options options, const gyre_layout *layout,
                         const unsigned char *value)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header in front of a message on the wire. Little-endian, packed; what is reserved is zero. No state. */
+/* Reads and writes the frame header in front of a message in its wire form: little-endian, packed, reserved bytes zero. No
+ * state. */
 #include "cli/wire/frame.h"
 #include "cli/wire/pack.h"
 

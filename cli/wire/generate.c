@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the functions that do what encode.c and decode.c do: C that a person can read, which compiles for
- * the host and in every dialect of handlers. Neighbouring fields of fixed size are moved in one go
- * (generate_run.c). The helpers that it calls are in include/gyre/wire.h.
+ * Generates C functions that do what encode.c and decode.c do, for one type. A person can read them, and they compile for the
+ * host and in every dialect of handlers. Neighbouring fields of fixed size move in one go (generate_run.c). The helper
+ * functions that the generated code calls are in include/gyre/wire.h.
  */
 #include "cli/wire/generate.h"
 #include "cli/wire/generator.h"
@@ -20,7 +20,7 @@ enum { POINTER_SIZE = 512, NAME_SIZE = 256 };
 static void emit_value(generator *g, gyre_pack_options options, const gyre_layout *layout,
                        const char *pointer);
 
-/* "in" and "get", or "out" and "put". */
+/* The name of the generated code's stream: "in" when it reads, "out" when it writes. */
 static const char *stream_word(const generator *g)
 {
     return g->writes ? "out" : "in";
@@ -38,7 +38,7 @@ static const char *const_word(const generator *g)
 
 /* ---- names ---- */
 
-/* Whether the generated functions have a variable of that name: "out", "part0". */
+/* True when the generated functions have a variable of that name, for example "out" or "part0". */
 static bool is_local(const char *name)
 {
     static const char *const words[] = {"in", "out", "value", "message", "from", "to", "each", "part"};
@@ -54,7 +54,8 @@ static bool is_local(const char *name)
     return false;
 }
 
-/* A type as the functions call it: one of such a name has another one there (emit_function). */
+/* The name of a type in the generated functions. A type with the name of one of their variables gets an alias (emit_function).
+ * */
 static const char *type_name(const gyre_layout *layout, char alias[NAME_SIZE])
 {
     if (layout->scalar != GYRE_SCALAR_NO || !is_local(layout->name))
@@ -67,7 +68,7 @@ static const char *type_name(const gyre_layout *layout, char alias[NAME_SIZE])
 
 /* ---- parts ---- */
 
-/* `pointer` gets the text of a typed pointer to item `index` of the part of this depth. */
+/* Writes into `pointer` the text of a typed pointer to item `index` of the part at the present depth. */
 static void item_pointer(const generator *g, const gyre_layout *element, const char *index, char *pointer)
 {
     char alias[NAME_SIZE];
@@ -115,7 +116,7 @@ static void emit_span(generator *g, gyre_pack_options options, const gyre_layout
     gyre_pack_line(g, "}");
 }
 
-/* The value of an optional, whose part exists. */
+/* Emits code for the value of an optional that is not null. */
 static void emit_item(generator *g, gyre_pack_options options, const gyre_layout *element)
 {
     char pointer[POINTER_SIZE];
@@ -261,7 +262,7 @@ static void emit_function(generator *g, const gyre_layout *layout, bool writes)
     gyre_pack_line(g, "}\n");
 }
 
-/* A record's functions stand behind those of the records inside it, each once. */
+/* Emits the functions of a record, behind the functions of the records inside it, each record once. */
 static void emit_record(generator *g, const gyre_layout *layout, const gyre_layout **done, size_t *done_count)
 {
     if (layout->element)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of generated source. No state. */
+/* Writes one line of generated source. No state. */
 #include "cli/wire/generator.h"
 
 #include <stdarg.h>

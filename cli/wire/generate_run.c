@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of fixed size behind one another: one check of the room, then copies at constant offsets, which
- * compilers turn into a few loads and stores. No state.
+ * Generates code for a run: neighbouring fields whose size on the wire never changes. The code checks the room once, and then
+ * copies at constant offsets, which compilers turn into a few loads and stores. No state.
  */
 #include "cli/wire/generator.h"
 
@@ -17,7 +17,7 @@ const char *gyre_pack_nullable_text(gyre_pack_nullable nullable)
     return texts[nullable];
 }
 
-/* Bytes of a scalar, an id or a record that is one C struct on the wire too; 0 for others. */
+/* Bytes of a scalar, an id or a record whose wire form is its C struct; 0 for other types. */
 static uint64_t block_size(const gyre_pack *wire, const gyre_layout *layout)
 {
     bool is_record = gyre_pack_is_record(layout);
@@ -33,7 +33,7 @@ static uint64_t front_size(gyre_pack_options options, const gyre_layout *element
     return (options.nullable != GYRE_PACK_NULLABLE_BARE) + padding;
 }
 
-/* Bytes of a field that may stand in a run; 0 for others. */
+/* Bytes of a field that may stand in a run; 0 for a field that may not. */
 static uint64_t field_size(const gyre_pack *wire, gyre_pack_options options, const gyre_field *field)
 {
     const gyre_layout *type = field->type;
@@ -43,7 +43,7 @@ static uint64_t field_size(const gyre_pack *wire, gyre_pack_options options, con
     return size ? front_size(options, type->element) + size : 0;
 }
 
-/* One block between the message and `at` bytes behind the start of the run ("+ each * 16" may follow). */
+/* Emits the copy of one block between the message and the run, `at` bytes behind its start ("+ each * 16" may follow). */
 static void emit_block(generator *g, gyre_pack_options options, const gyre_layout *layout, uint64_t count,
                        const char *pointer, uint64_t at, const char *more)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer of generated source, for the files that emit it; nobody else includes it. */
+/* The writer of generated source. Only generate*.c include it. */
 #ifndef GYRE_CLI_WIRE_GENERATOR_H
 #define GYRE_CLI_WIRE_GENERATOR_H
 
@@ -10,20 +10,20 @@
 typedef struct generator {
     const gyre_pack *wire;
     FILE *out;
-    bool writes; /* to the wire; else from it */
+    bool writes; /* true: the generated code encodes; false: it decodes */
     int indent, depth;
 } generator;
 
-/** One line of the text, indented. */
+/** Writes one line of source, indented. */
 __attribute__((format(printf, 2, 3))) void gyre_pack_line(generator *g, const char *format, ...);
 
 /**
- * Moves the longest row of fields from the `first` on whose sizes on the wire never change, behind one check
- * of the room; returns the field behind them: `first` when there is none.
+ * Emits code for the longest row of fields, from field `first` on, whose sizes on the wire never change: one check of the
+ * room, then copies. Returns the number of the field behind the row; `first` when the row is empty.
  */
 uint32_t gyre_pack_emit_run(generator *g, const gyre_layout *layout, uint32_t first);
 
-/** "GYRE_WIRE_PADDED_", ...: how include/gyre/wire.h calls it. */
+/** The name of an option in include/gyre/wire.h, for example "GYRE_WIRE_PADDED_". */
 const char *gyre_pack_nullable_text(gyre_pack_nullable nullable);
 
 #endif

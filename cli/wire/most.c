@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a message can get on the wire: what its fields take, and as much for each byte of its tail as the
- * dearest of its items does. An upper bound, exact for messages whose size never changes. No state.
+ * Computes the most bytes that a message can have on the wire: the bytes of its fields, and for each byte of its tail as many
+ * bytes as the item that grows most. The result is an upper bound, and exact for messages whose size never changes. No state.
  */
 #include "cli/wire/most.h"
 #include "cli/wire/frame.h"
 #include "cli/wire/pack.h"
 
-/* Bytes of a count or of the two lengths before a text; of flag and padding before an optional value. */
+/* SPAN_FRONT: bytes of the count before a span. TEXT_FRONT: bytes of the two lengths before a text. */
 enum { SPAN_FRONT = 4, TEXT_FRONT = 8 };
 
 static uint64_t larger_of(uint64_t a, uint64_t b)
@@ -43,7 +43,7 @@ static uint64_t inline_size(const gyre_pack *wire, gyre_pack_options options, co
     return size;
 }
 
-/* Bytes on the wire of `tail` bytes full of the dearest items that parts of this type can have. */
+/* Bytes on the wire of a tail of `tail` bytes, full of the items that grow most on the wire. */
 static uint64_t tail_size(const gyre_pack *wire, gyre_pack_options options, const gyre_layout *layout,
                           uint64_t tail)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers from a description about a type, and whether the description fits the type. No state. */
+/* Looks up what a description of wire forms says of a type, and checks that the description fits the type. No state. */
 #include "cli/wire/pack.h"
 
 #include <inttypes.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire format of MemoryPack, as the systems before Gyre send their messages: between the bytes of a
- * message and those on the wire, by a layout and a description of what the schema on the other side chose.
+ * Converts messages to the wire format of MemoryPack (a .NET serializer) and back, by the layout of the message and a
+ * description (GYRE_WIRE) of the choices in the schema of the other side.
  *
  *   scalar          its bytes, little-endian
  *   id128           16 bytes; dotnet: the first three groups little-endian
- *   record          object: a byte that counts the members, then these in order; packed: the members alone;
- *                   struct: the bytes of the C struct, padding included
+ *   record          object: a byte that counts the members, then the members in order; packed: the members
+ *                   alone; struct: the bytes of the C struct, padding included
  *   array in C      its elements, without a count
  *   span            an i32 count (-1: none, read as empty), then the elements
  *   utf8            utf8: ~bytes and the count of UTF-16 units, both i32, then UTF-8; utf16: the count of
- *                   units, then these; both: 0 for no characters, -1 for null, read as none
- *   optional T      of utf8 and objects: null is -1 and 255. Of others, padded: a flag, zeros up to the value's
- *                   alignment, the value; packed: a flag and the value; bare: the value alone, where zero is
- *                   null
+ *                   units, then the units; both: 0 for no characters, -1 for null, read as no characters
+ *   optional T      T is utf8: null is -1; T is an object: null is 255. Any other T, padded: a flag, zeros up
+ *                   to the value's alignment, the value; packed: a flag and the value; bare: the value alone,
+ *                   where zero is null
  *
  * Decoding reads nothing beyond its input and takes time in proportion to it. Threads: any. Nothing blocks.
  */
@@ -45,20 +45,20 @@ typedef struct gyre_pack_options {
 typedef struct gyre_pack_record {
     char *type;
     gyre_pack_options options;
-    char **fields; /* the order on the wire, each field once; NULL: that of the declaration */
+    char **fields; /* each field once, in the order on the wire; NULL: in the order of the declaration */
     size_t field_count;
 } gyre_pack_record;
 
 /** The descriptions of all records of a file. In {0} every record is an object. */
 typedef struct gyre_pack {
-    gyre_pack_options defaults; /* of records that are not in the list */
+    gyre_pack_options defaults; /* options for records that are not in the list */
     gyre_pack_record *records;
     size_t record_count;
 } gyre_pack;
 
 enum { GYRE_PACK_NULL_OBJECT = 255, GYRE_PACK_MEMBERS_MAX = 249, GYRE_PACK_DOTNET_GUID_ALIGNMENT = 4 };
 
-/** INVALID, and why, when the description does not fit the type or one inside it. */
+/** Checks a description. INVALID, with the reason, when it does not fit the type or a type inside it. */
 gyre_status gyre_pack_check(const gyre_pack *wire, const gyre_layout *layout);
 
 bool gyre_pack_is_record(const gyre_layout *layout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds GYRE_WIRE in source files: outside comments and literals, with the macro's two arguments written as a
- * name and string literals. No preprocessor: descriptions stand in the open, and what #if leaves out counts.
+ * Finds every GYRE_WIRE in source files, outside comments and literals. The macro's arguments must be a name and string
+ * literals. Runs no preprocessor, so a GYRE_WIRE that #if leaves out counts as well.
  */
 #include "cli/wire/description.h"
 #include "cli/wire/pack.h"
@@ -97,7 +97,7 @@ static bool take_name(scan_source *source, char *name, size_t size)
     return true;
 }
 
-/* One literal or several, behind one another; they hold no escapes. */
+/* Takes one or more string literals behind one another. They hold no escapes. */
 static bool take_text(scan_source *source, char *text, size_t size)
 {
     size_t used = 0, pieces = 0;
@@ -129,7 +129,7 @@ static gyre_status take_description(scan_state *scanner, scan_source *source)
     return status == GYRE_OK ? status : gyre_error_add(status, "%s:%d", source->path, line);
 }
 
-/* A file that does not lie there is looked for along other paths, by the compiler: it is none of ours. */
+/* Scans an included file that lies beside its includer. Ignores another file: the compiler finds it along its search paths. */
 static gyre_status take_include(scan_state *scanner, scan_source *source)
 {
     char path[PATH_MAX], absolute[PATH_MAX], name[NAME_SIZE * 2];
@@ -145,7 +145,7 @@ static gyre_status take_include(scan_state *scanner, scan_source *source)
     return scan_file(scanner, absolute);
 }
 
-/* A '#' that starts a line: skips a #define, in which GYRE_WIRE may be a parameter's name. */
+/* Takes a directive ('#' at the start of a line). Skips a #define, in which GYRE_WIRE may be a parameter's name. */
 static gyre_status take_directive(scan_state *scanner, scan_source *source)
 {
     source->at++;
