@@ -190,7 +190,7 @@ void cpu_lanes_refuse_barrier(gyre_context *context, const char *place)
     context->fail_text = "barriers are for block kernels";
 }
 
-/* Where a block function stores in such a kernel, before its barrier is refused. */
+/* Where a block function stores in a lane kernel or an actor, before its barrier is refused. */
 gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context)
 {
     static _Thread_local gyre_u64 cells[2];

@@ -60,7 +60,7 @@ gyre_status device_record_read(const struct device_file *file, struct device_typ
 gyre_status device_record_tell(const gyre_host *host, const gyre_kernel_record *own, uint32_t count,
                                uint32_t index, gyre_kernel_record *out);
 
-/** Returns INCOMPATIBLE with a sentence: the file WHAT 'NAME', where WHAT is such as "has no". */
+/** Returns INCOMPATIBLE with a sentence: the file WHAT 'NAME', for example the file has no 'NAME'. */
 gyre_status device_file_damaged(const struct device_file *file, const char *what, const char *name);
 
 /** Returns EXHAUSTED with a sentence. */

@@ -26,7 +26,7 @@
 enum {
     STAGE_BYTES = 8 << 20, /* bytes of an epoch's messages, unless one message is larger */
     SMALL_STRIDE = 256,    /* size of slots that the pump copies faster than a command does */
-    SMALL_EPOCH = 65536,   /* bytes of all slots, likewise */
+    SMALL_EPOCH = 65536,   /* bytes of all slots that the pump copies faster */
     LOOKS = 4096           /* looks without a reply before the pump asks whether the kernel ended */
 };
 

@@ -75,7 +75,7 @@ typedef struct gyre_attach_desc {
     /* The queue goes on by itself when its server ends, dies, or relaunches the kernel: it waits for the next server at
      * that path, attaches again, and sends the unanswered requests again, in order. Calls wait meanwhile, and end with
      * TIMEOUT at their deadlines. They end with LOST, and the server's sentence, when the next server will never let
-     * the client in (other types, no such kernel, one that is lost for good, no permission). With a `client` name,
+     * the client in (other types, no such kernel, a kernel that is lost for good, no permission). With a `client` name,
      * requests to a kernel with a journal are handled exactly once, other requests at least once; a reply of a
      * journaled kernel comes once its request is durable. gyre_attach also waits for the first server until the
      * deadline. A thread of this program carries each message. Not for queues with levels. docs/attach.md says what

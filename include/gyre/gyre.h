@@ -232,7 +232,7 @@ typedef struct gyre_kernel_info {
     char name[64], kernel[64], backend[32], device[128];
     gyre_kernel_state state;
     uint32_t lanes, blocks, queues;
-    uint64_t handled, failed; /* messages that the device completed since launch; those that failed */
+    uint64_t handled, failed; /* since launch: messages that the device completed; failed messages */
     uint64_t queued;          /* accepted and not completed */
     uint64_t launched_ns;     /* when, on the clock of deadlines */
     uint32_t cache_hit;       /* 1: the compiled kernel came from the disk cache */

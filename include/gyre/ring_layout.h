@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shared-memory layouts of kernels and queues: one text for host C and all kernel dialects, so that they
- * cannot drift. Included by the core, by backends and by device code; applications never need it.
+ * The shared-memory layouts of kernels and queues: one text for host C and all kernel dialects, so that the two
+ * sides cannot drift apart. Included by the core, by backends and by device code; applications never need it.
  *
  * The protocol in short. A queue has `capacity` (a power of two) request slots and as many reply slots. The
  * client alone keeps the credit: it sends index i only while i - received < capacity. It fills request slot i
@@ -71,7 +71,7 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_BUFFER                                                                                  \
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 #define GYRE_FAILURE_PART                                                                                    \
-    (-8) /* a part of the request, an index into a part, or a cut of one is wrong; the text says which */
+    (-8) /* a part of the request, an index into a part, or the cut of a part is wrong; the text says which */
 #define GYRE_FAILURE_TAIL (-9) /* the handler wrote more than the tail of its reply holds */
 /* the request's handler took the worker process down, each time it was tried */
 #define GYRE_FAILURE_CRASH   (-10)
@@ -190,10 +190,9 @@ typedef struct gyre_express_line {
 /* ---- queues whose messages are stored back to back --------------------------------------------------------
  *
  * In a queue that stores messages back to back ("bridged", in either direction) every slot is one line. A message that
- * fits the line lies there. For a
- * longer message the slot's payload is a gyre_place, and the message's bytes lie in a ring of bytes, behind those of the
- * message before. Positions in a ring only grow; a message begins at its position modulo the ring's size, and never wraps:
- * behind the ring there is room for the largest message.
+ * fits the line lies there. For a longer message the slot's payload is a gyre_place, and the message's bytes lie in a
+ * ring of bytes, behind the bytes of the message before. Positions in a ring only grow; a message begins at its position
+ * modulo the ring's size, and never wraps: behind the ring there is room for the largest message.
  *
  * The ring of requests is the client's: a request's bytes are free again once its completion was received. Replies have a
  * ring for each worker that allots by itself (a track). A device takes a request up when the track has room for the

@@ -103,9 +103,9 @@ GYRE_HELPER void gyre_release_system_(void)
 }
 
 /*
- * Called by threads before they store completions without a fence. A store to memory that is not there is reported
- * late, and later stores may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no completion leaves
- * behind such a store (docs/reliability.md).
+ * Called by threads before they store completions without a fence. The device reports a store to missing memory late,
+ * and later stores may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no completion leaves the device
+ * after a failed store (docs/reliability.md).
  */
 GYRE_HELPER void gyre_settle_(int stores)
 {
