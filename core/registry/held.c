@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts that this process holds on to. One lock, around the list, which only grows, by one for each
- * backend that is used.
+ * Keeps the verdicts of backends that this process uses (held.h). One lock, around the list. The list only grows, by
+ * one verdict for each backend that is used.
  */
 #include "core/registry/held.h"
 
@@ -19,7 +19,7 @@ struct held {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct held *first;
 
-/* The library, then key and value of each parameter, one after the other; NULL without memory. */
+/* Makes the key of a verdict: the library's path, then the key and value of each parameter. NULL without memory. */
 static char *make_key(const char *library, const gyre_parameter *parameters, size_t count, size_t *size)
 {
     *size = strlen(library) + 1;

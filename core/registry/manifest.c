@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists backends from the configuration and the plugin folders. No locks; the configuration is read-only.
- * Must not open a plugin: listing is part of every start.
+ * Lists backends from the configuration and the plugin folders (manifest.h). Takes no lock, because nobody changes the
+ * configuration. Must not open a plugin: every start of a program lists the backends.
  */
 #include "core/registry/manifest.h"
 #include "core/base/error.h"
@@ -36,7 +36,7 @@ static void release(struct gyre_manifest *manifest)
 
 /* ---- folders ---- */
 
-/* The next of the folders separated by ':'; false at the end. */
+/* Takes the next folder of a list separated by ':'. False at the end. */
 static bool next_folder(const char **rest, char folder[PATH_MAX])
 {
     while (**rest == ':')
@@ -49,7 +49,7 @@ static bool next_folder(const char **rest, char folder[PATH_MAX])
     return true;
 }
 
-/* Where a library is: the first folder that has it, else where it was expected first. */
+/* Finds a library: its path in the first plugin folder that has it, else its path in the first folder. */
 static char *find_library(const struct gyre_config *config, const char *library)
 {
     const char *rest = gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "plugin_dir");
@@ -70,7 +70,7 @@ static char *find_library(const struct gyre_config *config, const char *library)
 
 /* ---- one backend ---- */
 
-/* Keys that are about the plugin, not for it. */
+/* Whether a key of a backend's section is for the plugin. Other keys tell Gyre how to use the plugin. */
 static bool is_for_plugin(const char *key)
 {
     static const char *const ours[] = {
@@ -105,7 +105,10 @@ static gyre_status read_parameters(const struct gyre_config *config, struct gyre
     return GYRE_OK;
 }
 
-/* The drop-in NAME.ini as a link to the null device: what disables a backend that came with a package. */
+/*
+ * The path of the drop-in NAME.ini when it is a link to the null device, which disables a backend from a package;
+ * else NULL.
+ */
 static const char *null_drop_in(const struct gyre_config *config, const char *name)
 {
     size_t count, length = strlen(name);
@@ -146,7 +149,7 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
 
 /* ---- all of them ---- */
 
-/* `library` is NULL for a backend that the configuration names. */
+/* Adds a backend to the list. `library` is NULL for a backend that the configuration names. */
 static gyre_status add(struct list *list, const char *name, const char *library)
 {
     if (list->count == list->capacity) {
@@ -160,8 +163,10 @@ static gyre_status add(struct list *list, const char *name, const char *library)
     return fill(list->config, name, library, &list->items[list->count++]);
 }
 
-/* The configuration knows some names by heart; such a backend exists when its plugin does or somebody
- * configures it. */
+/*
+ * Drops the last backend if the configuration knows only its name by default: its plugin does not exist, and no file
+ * names it.
+ */
 static void drop_imagined(struct list *list)
 {
     struct gyre_manifest *last = &list->items[list->count - 1];
@@ -192,7 +197,7 @@ static bool is_known(const struct list *list, const char *name, const char *libr
     return false;
 }
 
-/* gyre-NAME.so; `name` receives NAME. */
+/* Whether a file is named gyre-NAME.so. `name` receives NAME. */
 static bool is_plugin_file(const char *file, char name[NAME_MAX + 1])
 {
     size_t length = strlen(file), around = strlen(prefix) + strlen(suffix);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembered verdicts. A file is a line with a checksum of the rest, a line with the identity of everything
- * the verdict depends on, and the verdict. No locks: files appear by rename. Must not fail the caller: a
- * verdict that cannot be recalled is made again, one that cannot be kept is not kept.
+ * Reads and writes remembered verdicts (memory.h). A file is a line with a checksum of the rest, a line with the
+ * identity of everything that the verdict depends on, and the verdict. Takes no lock, because files appear by rename.
+ * Must not fail the caller: a verdict that cannot be read is made again, and a verdict that cannot be written is not
+ * remembered.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -32,7 +33,10 @@ static void mix_text(XXH64_state_t *hash, const char *text)
     XXH64_update(hash, text, strlen(text) + 1);
 }
 
-/* Existence, place and time of change; files of /proc and /sys have no useful times, so their text counts. */
+/*
+ * Mixes a file's existence, place and time of change into the hash. For files of /proc and /sys, whose times tell
+ * nothing, it mixes their text.
+ */
 static void mix_file(XXH64_state_t *hash, const char *path)
 {
     struct stat info;
@@ -67,7 +71,7 @@ static void mix_variable(XXH64_state_t *hash, const char *name)
     mix_text(hash, value ? value : "\1");
 }
 
-/* Paths and "$NAME"s, separated by ':'. */
+/* Mixes in what the probe asked to watch: paths of files and "$NAME" of variables, separated by ':'. */
 static void mix_watched(XXH64_state_t *hash, const char *watch)
 {
     char list[sizeof((struct gyre_verdict *)0)->watch];
@@ -83,8 +87,8 @@ static void mix_watched(XXH64_state_t *hash, const char *watch)
 }
 
 /*
- * The folders of LD_LIBRARY_PATH, whose times change when a library appears there. As many as a path that people
- * write has, so that a strange one costs no time.
+ * Mixes in the folders of LD_LIBRARY_PATH, whose times change when a library appears there. At most 64 folders, more
+ * than people write by hand, so that an excessive path costs no time.
  */
 static void mix_library_folders(XXH64_state_t *hash)
 {
@@ -102,7 +106,7 @@ static void mix_library_folders(XXH64_state_t *hash)
     }
 }
 
-/* Parameters that are paths: a compiler or a library of which another version lies in the same place is another. */
+/* Mixes in the files that parameters name: another version of a compiler or library may lie at the same path. */
 static void mix_named_files(XXH64_state_t *hash, const gyre_parameter *parameters, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -110,7 +114,10 @@ static void mix_named_files(XXH64_state_t *hash, const gyre_parameter *parameter
             mix_file(hash, parameters[i].value);
 }
 
-/* A driver in use is not looked for again by every program whose working folder LD_LIBRARY_PATH names. */
+/*
+ * The identity of everything that a verdict depends on. The folders of LD_LIBRARY_PATH count only for a backend that
+ * cannot start: else a program whose working folder is one of them would probe a working driver again and again.
+ */
 static uint64_t identity(const char *library, const gyre_parameter *parameters, size_t parameter_count,
                          const struct gyre_verdict *verdict)
 {
@@ -132,7 +139,7 @@ static uint64_t identity(const char *library, const gyre_parameter *parameters, 
 
 /* ---- the file ---- */
 
-/* What a driver may fail for, here and not under the next program's limits. */
+/* Mixes in the limits of this process: a driver may fail under them, and work under the limits of another program. */
 static void mix_limits(XXH64_state_t *hash)
 {
     struct rlimit limits[5] = {{0}};
@@ -173,7 +180,7 @@ static bool read_file(const char *path, char text[FILE_MAX])
     return strlen(text) == (size_t)got;
 }
 
-/* Makes the folder that `path` is in, and those above it. */
+/* Makes the folder of the file `path`, and the folders above it. */
 static void make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -200,7 +207,7 @@ static void replace_file(const char *path, const char *text)
         unlink(temporary);
 }
 
-/* The part after the first line when that line is right. */
+/* Returns the text behind the first line if its checksum is right, else NULL. */
 static const char *check_sum(const char *text)
 {
     char expected[32];
@@ -212,7 +219,10 @@ static const char *check_sum(const char *text)
     return strncmp(text, expected, strlen(expected)) == 0 ? rest : NULL;
 }
 
-/* One that would last for longer was made before the clock was set back. */
+/*
+ * Whether a verdict has not expired. A verdict that would last longer than allowed was made before the clock was set
+ * back.
+ */
 static bool holds_still(const struct gyre_verdict *verdict)
 {
     const int64_t now = time(NULL);

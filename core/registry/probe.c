@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the probing helper and turns whatever happens into a verdict. No locks, no state. Never loads a
- * plugin.
+ * Runs the probing helper, and turns its answer or its end into a verdict (probe.h). Takes no lock and has no state.
+ * Never loads a plugin: the helper does.
  */
 #include "core/registry/probe.h"
 #include "core/base/error.h"
@@ -18,7 +18,7 @@
 
 enum { WORDS_SIZE = 1024 };
 
-/* The helper's arguments: its path, the plugin, then key, value, origin of each parameter. */
+/* Makes the helper's arguments: its path, the plugin, then key, value and origin of each parameter. */
 static const char **make_arguments(const char *helper, const char *library, const gyre_parameter *parameters,
                                    size_t count)
 {
@@ -36,7 +36,7 @@ static const char **make_arguments(const char *helper, const char *library, cons
     return arguments;
 }
 
-/* The last line with something on it, in place. */
+/* Returns the last line of the text that is not blank. Changes the text. */
 static const char *last_words(char *text)
 {
     size_t length = strlen(text);
@@ -46,19 +46,19 @@ static const char *last_words(char *text)
     return line ? line + 1 : text;
 }
 
-/* The machine may just have been busy, or short of something. */
+/* Lets the verdict expire soon, because the machine may just have been busy or short of something. */
 static void remember_briefly(struct gyre_verdict *verdict)
 {
     verdict->expires = (int64_t)time(NULL) + GYRE_VERDICT_BRIEFLY_S;
 }
 
-/* A "no" that the next moment may make a "yes", with nothing that a verdict depends on having changed. */
+/* Whether the plugin's refusal may pass by itself: nothing that a verdict depends on has to change for that. */
 static bool may_pass(int64_t status)
 {
     return status == GYRE_EXHAUSTED || status == GYRE_AGAIN || status == GYRE_TIMEOUT || status == GYRE_LOST;
 }
 
-/* The helper ended without a verdict: says how. */
+/* Makes the verdict of a helper that ended without an answer: tells how it ended. */
 static void explain_end(const char *library, const struct gyre_process_end *end, char *words,
                         struct gyre_verdict *verdict)
 {
@@ -86,7 +86,7 @@ static void explain_hang(const char *library, uint64_t timeout_ns, struct gyre_v
     remember_briefly(verdict);
 }
 
-/* For a plugin whose helper could not tell: the version can be read from the file. */
+/* Reads the ABI version from the plugin's file, where the helper could not tell it. */
 static void add_abi(const char *library, struct gyre_verdict *verdict)
 {
     uint16_t major = 0, minor = 0;

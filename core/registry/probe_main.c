@@ -4,9 +4,9 @@
  *
  *     gyre-probe LIBRARY [KEY VALUE ORIGIN]...
  *
- * The core runs it as a child so that a driver that crashes, hangs, prints or leaves threads behind does so
- * here. Exit code 0 when there is a verdict, also one of "no". It leaves without running exit handlers: those
- * are the driver's.
+ * The core runs it as a child process (probe.c), so that a driver that crashes, hangs, prints or leaves threads
+ * behind does so here. Exit code 0 when there is a verdict, also a verdict that the backend cannot start. The program
+ * ends without running exit handlers, because the driver registered them.
  */
 #include "core/base/error.h"
 #include "core/loader/host.h"
@@ -75,7 +75,7 @@ static gyre_status probe(const char *library, const gyre_probe_desc *desc, struc
     return status;
 }
 
-/* NULL without memory, which is then the error. */
+/* Reads the parameters from the arguments. NULL without memory, with an error set. */
 static gyre_parameter *read_parameters(char **words, size_t count)
 {
     gyre_parameter *parameters = calloc(count + 1, sizeof *parameters);

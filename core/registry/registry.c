@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The candidates, their verdicts, and the choice among them. One lock for each candidate, held while its verdict
- * is made, and never two of them. Must not load a plugin: that is the child's and the dispatch's business.
+ * Keeps the candidates (backends), makes their verdicts, and chooses among them (registry.h). Each candidate has a
+ * lock, held while its verdict is made; no thread holds two of these locks. Must not load a plugin: only the probe's
+ * child process and core/dispatch do.
  */
 #include "core/registry/registry.h"
 #include "core/base/error.h"
@@ -22,12 +23,12 @@
 #include <unistd.h>
 
 struct entry {
-    struct gyre_candidate candidate; /* points into the other two */
+    struct gyre_candidate candidate; /* points into the manifest and the verdict */
     struct gyre_manifest *manifest;
-    pthread_mutex_t lock; /* while the verdict is made */
+    pthread_mutex_t lock; /* held while the verdict is made */
     struct gyre_verdict verdict;
-    bool run_again; /* no remembered verdict counts */
-    bool passing;   /* its verdict is that nobody could look: the next who asks looks again */
+    bool run_again; /* the next verdict must come from a probe, not from memory */
+    bool passing;   /* the helper could not be run, so the next caller makes the verdict again */
 };
 
 struct gyre_registry {
@@ -54,7 +55,7 @@ static void publish(struct entry *entry, bool remembered)
     candidate->expires = verdict->expires;
 }
 
-/* What needs no look at the plugin. */
+/* Makes the verdict if it needs no look at the plugin (for example a disabled backend). False: it needs one. */
 static bool judge_outside(struct entry *entry)
 {
     const struct gyre_manifest *manifest = entry->manifest;
@@ -100,7 +101,10 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
     publish(entry, remembered);
 }
 
-/* Makes the verdict when there is none yet. What is not good may be judged once more by then: it is read under the lock. */
+/*
+ * Makes the verdict if there is none yet, and returns its status. Reads the status under the lock, because another
+ * thread may make a bad verdict once more.
+ */
 static gyre_status judge(struct gyre_registry *registry, struct entry *entry)
 {
     pthread_mutex_lock(&entry->lock);
@@ -198,14 +202,17 @@ static bool is_better(const struct gyre_candidate *a, const struct gyre_candidat
     return !b || a->priority > b->priority || (a->priority == b->priority && a->score > b->score);
 }
 
-/* Where another one was found, what is missing suffices; what to do about it follows the first semicolon. */
+/*
+ * Tells why a candidate cannot start. `briefly`: another candidate was chosen, so the advice behind the first
+ * semicolon is left out.
+ */
 static void tell_failed(const struct gyre_candidate *candidate, bool briefly, struct sentence *why)
 {
     size_t length = briefly ? strcspn(candidate->reason, ";") : strlen(candidate->reason);
     say(why, "%s cannot start: %.*s", candidate->name, (int)length, candidate->reason);
 }
 
-/* Why a candidate was passed over, each in its own clause. */
+/* Tells for each candidate that was not chosen why, each in its own clause. */
 static void tell_others(struct gyre_registry *registry, const struct gyre_candidate *best,
                         struct sentence *why)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The backends that could be used: what the configuration names and what lies in the plugin folder, whether
- * each can start on this machine, and which one to take.
+ * The registry lists the backends (of the configuration and of the plugin folder; each is a candidate), finds out for
+ * each whether it can start on this machine (its verdict), and chooses one (registry.c).
  *
- * Nothing is loaded or probed before somebody asks for its verdict. A probe runs in a child process (the
- * helper gyre-probe), so a plugin that crashes or hangs costs one sentence; its verdict is remembered on disk
- * until the plugin, its parameters or the driver change (core/registry/memory.h), and where its cause may pass
- * for some minutes at most (probe.h). This process loads a plugin only to open a device (core/dispatch).
- * Threads: any; a verdict in the making blocks others who ask for the same one.
+ * No plugin is loaded or probed before a caller asks for its verdict. The probe runs in a child process (the helper
+ * gyre-probe), so a plugin that crashes or hangs costs only a sentence. The verdict is remembered on disk until the
+ * plugin, its parameters or the driver change (core/registry/memory.h). A verdict whose cause may pass is remembered
+ * for some minutes at most (probe.h). This process loads a plugin only to open a device (core/dispatch). Threads:
+ * any; a caller waits while another caller's verdict about the same backend is being made.
  */
 #ifndef GYRE_CORE_REGISTRY_REGISTRY_H
 #define GYRE_CORE_REGISTRY_REGISTRY_H
@@ -22,36 +22,36 @@ struct gyre_registry;
 
 /** One backend. Everything it points to lives as long as the registry. Strings are never NULL. */
 struct gyre_candidate {
-    const char *name;    /* of the section [backend.<name>], or of the file gyre-<name>.so */
+    const char *name;    /* <name> of the section [backend.<name>], or of the file gyre-<name>.so */
     const char *library; /* absolute path of the plugin */
     const char *origin;  /* file:line that named it; "" when it only lies in the plugin folder */
-    bool enabled;        /* its section does not say enabled = false */
+    bool enabled;        /* false where the backend's section says enabled = false */
     int priority;
-    bool isolated;                    /* isolation = process: it runs in a worker process */
-    bool standby;                     /* ... and another one stands by */
-    bool replaced;                    /* ... and a worker that dies is (restart_limit) */
-    bool alone;                       /* in such a worker: of a device that the probe found */
-    bool built;                       /* or its plugin exists; `reason` tells why it was not built */
-    uint64_t worker_timeout_ns;       /* of such a worker's operations */
-    const gyre_parameter *parameters; /* of its section, for the plugin */
+    bool isolated;                    /* isolation = process: the backend runs in a worker process */
+    bool standby;                     /* isolated: a second worker stands by */
+    bool replaced;                    /* isolated: a worker that dies is replaced (restart_limit) */
+    bool alone;                       /* in a worker only: the probe found the device that is opened */
+    bool built;                       /* the plugin was built or exists; if not, `reason` tells why */
+    uint64_t worker_timeout_ns;       /* isolated: the timeout of the worker's operations */
+    const gyre_parameter *parameters; /* the keys of its section that are for the plugin */
     size_t parameter_count;
 
-    /* The verdict; right after gyre_registry_judge or gyre_registry_choose. */
+    /* The verdict: filled in by gyre_registry_judge and gyre_registry_choose. */
     bool judged;
-    bool remembered;               /* it came from the disk, or is held: the plugin was not run */
-    gyre_status status;            /* OK: it can start here */
-    const char *reason;            /* when it cannot: one sentence */
+    bool remembered;    /* the verdict is from the disk, or held (held.h): the plugin was not run */
+    gyre_status status; /* OK: the backend can start here */
+    const char *reason; /* why it cannot start: one sentence */
     uint16_t abi_major, abi_minor; /* 0.0 when unknown */
-    const char *plugin_name;       /* the plugin's own name, "" when it was never read; also build */
-    const char *build;             /* its version and build, for people */
+    const char *plugin_name;       /* the plugin's own name; "" when the plugin was never read */
+    const char *build;             /* the plugin's version and build, for people; "" as well */
     int score;
     uint32_t device_count;
     const char *vendor_library; /* the vendor's library in use and its version; may be "" */
     const char *summary;        /* one line for people */
-    const char *fingerprint;    /* the plugin's word for the driver's identity */
-    const char *notes;          /* what else it found, sentences separated by "; "; may be "" */
+    const char *fingerprint;    /* the identity of the driver, as the plugin tells it */
+    const char *notes;          /* further findings of the plugin, separated by "; "; may be "" */
     uint64_t probe_ns;          /* how long the probe took, when it ran */
-    int64_t expires;            /* seconds since 1970 after which it is not remembered; 0: never */
+    int64_t expires;            /* when the verdict expires, seconds since 1970; 0: never */
 };
 
 /**
@@ -60,35 +60,36 @@ struct gyre_candidate {
  * Owner of *out: the caller, until gyre_registry_destroy.
  */
 gyre_status gyre_registry_create(const struct gyre_config *config, struct gyre_registry **out);
-/** Accepts NULL. Plugins that were loaded stay loaded. */
+/** Frees the registry. Accepts NULL. Loaded plugins stay loaded. */
 void gyre_registry_destroy(struct gyre_registry *registry);
 
-/** In order of name. */
+/** The number of candidates. They are in order of name. */
 size_t gyre_registry_count(const struct gyre_registry *registry);
-/** The address is the same on every call; `index` below the count. */
+/** The candidate `index`, which must be below the count. Returns the same address on every call. */
 const struct gyre_candidate *gyre_registry_at(const struct gyre_registry *registry, size_t index);
 
 /**
- * Finds out whether a candidate can start: remembered, or by a probe of at most gyre.probe_timeout_ms.
- * Returns its status, with its reason on the error stack when that is not OK. Blocks for the probe.
+ * Finds out whether a candidate can start: from a remembered verdict, or by a probe of at most gyre.probe_timeout_ms.
+ * Returns the candidate's status. A status other than OK comes with its reason on the error stack. Blocks for the
+ * probe.
  */
 gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index);
 
-/** Makes the next judgement of a candidate run the plugin, whatever is remembered. */
+/** Lets the next judgement of a candidate run its plugin, even if a verdict is remembered. */
 void gyre_registry_forget(struct gyre_registry *registry, size_t index);
 
 /**
- * A device of the candidate, which is of this registry, was opened in this process: the verdict stays until
- * the process ends, for all registries (core/registry/held.h).
+ * Call when this process has opened a device of the candidate, which must be of this registry. The candidate's
+ * verdict then stays until the process ends, for all registries (core/registry/held.h).
  */
 void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candidate *candidate);
 
 /**
- * Chooses by name, or the best for "auto" (also NULL): highest score + priority among those that can start;
- * equals in order of name. `why` receives a sentence for people. A backend chosen by name that cannot start
- * is an error with its reason: there is no fallback. For a name that does not exist: NOT_FOUND and the
- * nearest one. UNAVAILABLE when `auto` finds none, EXHAUSTED when this process lacks what it takes to look at a
- * named one. *out is NULL after a failure.
+ * Chooses a backend by name. "auto" (or NULL) chooses the best backend that can start: the one with the highest
+ * priority, then with the highest score, then the first by name. `why` receives a sentence for people. A named
+ * backend that cannot start is an error with its reason: no other backend takes its place. NOT_FOUND, with the
+ * nearest name, when no backend has the name. UNAVAILABLE when "auto" finds no backend that can start. EXHAUSTED when
+ * this process lacks memory or descriptors to judge the named backend. *out is NULL after a failure.
  */
 gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *name_or_auto,
                                  const struct gyre_candidate **out, char *why, size_t why_size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who names no backend often names a kind of device. The nearest name would mislead there: `gpu` is one letter away from `cpu`.
+ * Makes the error about a backend's name that no backend has (unknown.h). Users often write a kind of device instead.
+ * Then the backend with the nearest name would mislead: `gpu` is one letter away from `cpu`.
  */
 #include "core/registry/unknown.h"
 
@@ -14,7 +15,7 @@
 
 enum { DRIVERS_MAX = 16 };
 
-/* `words` are separated by spaces. */
+/* Whether `words`, separated by spaces, has the word. */
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
@@ -27,7 +28,7 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-/* The names of those that drive such devices: how many. */
+/* Finds the backends that drive devices of the kind `word`. Returns how many. */
 static size_t find_drivers(const struct gyre_config *config, const char *word, const char *const *names,
                            size_t count, const char *drivers[DRIVERS_MAX])
 {

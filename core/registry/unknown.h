@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentence for a backend that there is not. */
+/* Makes the error about a backend's name that no backend has (unknown.c). */
 #ifndef GYRE_CORE_REGISTRY_UNKNOWN_H
 #define GYRE_CORE_REGISTRY_UNKNOWN_H
 
@@ -10,8 +10,8 @@
 struct gyre_config;
 
 /**
- * NOT_FOUND: that `name` is none of `names`, and which of them is meant: those whose setting `drives` has that word, else the one
- * with the nearest name.
+ * Returns NOT_FOUND with a sentence: `name` is none of `names`, and which of these the user may mean. These are the
+ * backends whose setting `drives` has the word `name`, else the backend with the nearest name.
  */
 gyre_status gyre_backend_unknown(const struct gyre_config *config, const char *name, const char *const *names,
                                  size_t count);

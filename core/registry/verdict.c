@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text form of a verdict: a first line, one line "key value" for each member in the order of one table,
- * and a last line. Line breaks and other control characters inside a value become spaces. No state.
+ * Writes and reads the text form of a verdict (verdict.h): a first line, one line "key value" for each member in the
+ * order of one table, and a last line. Line breaks and other control characters inside a value become spaces. Has no
+ * state.
  */
 #include "core/registry/verdict.h"
 
@@ -80,7 +81,7 @@ size_t gyre_verdict_write(const struct gyre_verdict *verdict, char *text, size_t
     return used + strlen(last_line);
 }
 
-/* The value's place when the line at `text` is of this key, else NULL; *end is its line break. */
+/* Returns the value if the line at `text` has this key, else NULL. *end: the line break behind the value. */
 static const char *find_value(const char *text, const char *key, const char **end)
 {
     size_t length = strlen(key);

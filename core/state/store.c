@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints in memory: see store.h. No locks. */
+/* Keeps checkpoints in memory (store.h). Takes no lock: its callers call one at a time. */
 #include "core/state/store.h"
 
 #include <stdlib.h>
