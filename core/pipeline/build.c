@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loaded kernel file: stages load and verify, and the questions that its users ask. Immutable once the
- * pipeline handed it out, so no locks.
+ * Makes a build, a loaded kernel file (stages load and verify, loading.h), and answers questions about it (build.h).
+ * Takes no lock, because nobody changes a build after the pipeline returned it.
  */
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -71,7 +71,10 @@ bool gyre_record_is_migration(const gyre_kernel_record *record)
     return strncmp(record->name, prefix, sizeof prefix - 1) == 0;
 }
 
-/* Kernels of the file first, in its order; behind them, not counted as such, its migrations. */
+/*
+ * Sorts the records: the kernels first, in the order of the file; behind them the migrations, which `count` does not
+ * count.
+ */
 static void part_records(struct gyre_build *build)
 {
     const size_t all = build->count;
@@ -211,7 +214,7 @@ uint64_t gyre_build_handler(const struct gyre_build *build)
     return build->handler;
 }
 
-/* Whether `words` has the word, between blanks. */
+/* Whether `words`, separated by blanks, has the word. */
 static bool has_word(const char *words, const char *word, size_t length)
 {
     for (words += strspn(words, " \t"); *words; words += strspn(words, " \t")) {
@@ -254,7 +257,7 @@ const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, s
     return index < build->migrations ? &build->records[build->count + index] : NULL;
 }
 
-/* `name`: what was asked for, "" for whichever there is. */
+/* Makes the error about a kernel that the file does not have. `name`: the name that was asked for; "": none was. */
 static gyre_status no_such_kernel(const struct gyre_build *build, const char *name)
 {
     char list[512], hint[GYRE_TEXT_HINT_SIZE];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage check: runs gyre-check beside the compiler, in a thread of its own, and reads what it wrote. The C
- * parser stays out of this process, because its libraries clash with libraries of drivers.
+ * Stage check (check.h): runs gyre-check beside the compiler, in a thread of its own, and reads its report. The C
+ * parser is in gyre-check and not in this process, because the parser's libraries clash with libraries of drivers.
  *
- * The report is lines of fields separated by tabs (cli/check/report.h writes them). A report counts only when it ends with
- * "done". A check belongs to one run of the pipeline; the thread is its only other user.
+ * The report is lines of fields separated by tabs (cli/check/report.h writes them). A report counts only when it ends
+ * with "done". A check belongs to one run of the pipeline; the thread is its only other user.
  */
 #include "core/base/error.h"
 #include "core/base/places.h"
@@ -42,7 +42,7 @@ __attribute__((format(printf, 4, 5))) static void conclude(struct gyre_check *ch
     check->status = status;
 }
 
-/* The first finding is the sentence; all go to the messages. */
+/* Adds a finding to the messages. The first finding, or the first refusal, becomes the result's sentence. */
 static void add_finding(struct gyre_check *check, enum gyre_check_verdict verdict, char *const fields[])
 {
     size_t used = strlen(check->messages);
@@ -71,7 +71,7 @@ static size_t split_fields(char *line, char *fields[FIELDS_MAX])
     return count;
 }
 
-/* True when this was the report's last line. */
+/* Reads one line of the report. True when it was the report's last line. */
 static bool read_line(struct gyre_check *check, char *line)
 {
     char *fields[FIELDS_MAX];
@@ -101,7 +101,7 @@ void gyre_check_read(struct gyre_check *check, char *text)
 
 /* ---- running it ---- */
 
-/* The preprocessor's options: 1 when the word is one, 2 when the next word belongs to it, else 0. */
+/* Whether a word is an option of the preprocessor: 1 when it is one, 2 when the next word belongs to it too, else 0. */
 static int preprocessor_option(const char *word)
 {
     static const char *const followed[] = {"-include", "-imacros", "-isystem", "-iquote", "-idirafter"};
@@ -114,8 +114,9 @@ static int preprocessor_option(const char *word)
 }
 
 /*
- * Appends the options that change what a file means: -D, -U, -I, -include and their kin. Their texts are
- * words of `words`, which is cut up. Those that find no room are left out: the compiler has the last word.
+ * Appends the options that change the meaning of a file: -D, -U, -I, -include and similar ones. The appended texts
+ * are pieces of `words`, which is cut up. Options that find no room are left out: the compiler still judges the file
+ * with them.
  */
 static void add_options(const char **arguments, size_t count, char *words)
 {

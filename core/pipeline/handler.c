@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hash that a handler is known by: of its file's text, of its author's headers that the file includes, and of the macros
- * that options define. Comments, blanks, ends of lines, places of files, the backend and Gyre's version are no part of the hash:
- * a handler has the same hash on another backend and after an update of Gyre.
+ * Makes the hash of a handler's source (handler.h): of its file's text, of its author's headers that the file
+ * includes, and of the macros that options define. Comments, blanks, ends of lines, places of files, the backend and
+ * Gyre's version are no part of the hash: a handler has the same hash on another backend and after an update of Gyre.
  *
- * Whichever #if is true, everything that is included counts. Headers that are found neither beside the file that
- * names them, nor beside the kernel file, nor in an -I folder of the options are the system's or Gyre's. No state.
+ * An #include counts whether its #if is true or not. A header is the author's when it is found beside the file that
+ * includes it, beside the kernel file, or in an -I folder of the options. Other headers are the system's or Gyre's,
+ * and do not count. Has no state.
  */
 #include "core/base/files.h"
 #include "core/pipeline/handler.h"
@@ -41,7 +42,7 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_' || letter == '.' || (unsigned char)letter >= 128;
 }
 
-/* Behind the literal, or the end of the text, that begins at `at`. */
+/* Returns the place behind the literal that begins at `at`, or the end of the text. */
 static const char *skip_literal(const char *at)
 {
     const char quote = *at++;
@@ -50,7 +51,10 @@ static const char *skip_literal(const char *at)
     return *at ? at + 1 : at;
 }
 
-/* Behind blanks, comments and, `lines`, ends of lines, of which *ended tells whether there was one. */
+/*
+ * Returns the place behind blanks and comments and, with `lines`, ends of lines. *ended: set when there was an end of
+ * a line.
+ */
 static const char *skip_nothing(const char *at, bool lines, bool *ended)
 {
     for (;;) {
@@ -69,7 +73,10 @@ static const char *skip_nothing(const char *at, bool lines, bool *ended)
     }
 }
 
-/* Blanks separate words, and signs that would be another one together; in a directive all do ("F (x)", "F(x)"). */
+/*
+ * Whether a blank between these letters matters: it separates two words, or two signs that could be one sign
+ * together. In a directive every blank matters ("F (x)" is not "F(x)").
+ */
 static bool blank_separates(char before, char after, bool directive)
 {
     static const char apart[] = "(){}[];,\n";
@@ -80,7 +87,7 @@ static bool blank_separates(char before, char after, bool directive)
     return is_word(before) == is_word(after) && !strchr(apart, before) && !strchr(apart, after);
 }
 
-/* Lines that end with a backslash go on with the next. */
+/* Joins each line that ends with a backslash with the next line. */
 static void join_lines(char *text)
 {
     char *to = text;
@@ -92,7 +99,10 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-/* Writes it over itself: it gets no longer. A directive keeps its line. */
+/*
+ * Strips comments and blanks from the text in place, because the text only gets shorter. A directive keeps its own
+ * line.
+ */
 static void strip_text(char *text)
 {
     const char *at = text;
@@ -129,7 +139,7 @@ static void strip_text(char *text)
 
 static void hash_text(struct walk *walk, const char *folder, const char *text);
 
-/* False: it is none, or was looked at before. */
+/* Notes that a file was looked at. False: it is no regular file, was looked at before, or there are too many files. */
 static bool enter_file(struct walk *walk, const struct stat *file)
 {
     for (size_t i = 0; i < walk->count; i++)
@@ -142,7 +152,7 @@ static bool enter_file(struct walk *walk, const struct stat *file)
     return true;
 }
 
-/* Whether FOLDER/NAME is there, and is its author's. */
+/* Hashes the header FOLDER/NAME, unless it is Gyre's own or was hashed before. False: there is no such file. */
 static bool hash_file(struct walk *walk, const char *folder, size_t folder_length, const char *name)
 {
     char typed[PATH_MAX], path[PATH_MAX];
@@ -167,7 +177,7 @@ static bool hash_file(struct walk *walk, const char *folder, size_t folder_lengt
     return true;
 }
 
-/* The next word of the options; its length. */
+/* Moves *at to the next word of the options. Returns the word's length. */
 static size_t next_option(const char **at)
 {
     *at += strspn(*at, " \t");
@@ -225,7 +235,7 @@ static void hash_text(struct walk *walk, const char *folder, const char *text)
     free(stripped);
 }
 
-/* -DNAME, -UNAME, also with a blank; those of Gyre's own switches say nothing of a handler. */
+/* Hashes -DNAME and -UNAME, also with a blank before NAME. Macros named GYRE_... are Gyre's own, and do not count. */
 static void hash_macros(struct walk *walk)
 {
     const char *at = walk->options;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage discover: what the text includes by a path from where it is. A compiler reads a device or a pipe without
- * end, so it must not meet one; what else is wrong with a file is the compiler's to say. No state, no locks.
+ * Stage discover (source.h): looks at the files that a source includes by a relative or absolute path, and refuses
+ * devices and pipes, which a compiler would read without end. The compiler reports all other errors of a file. Has no
+ * state, takes no lock.
  */
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 64, DEPTH_MAX = 8 }; /* headers include each other in circles; nobody else's go so deep */
+enum { FILES_MAX = 64, DEPTH_MAX = 8 }; /* headers that include each other in circles end here */
 
 struct walk {
     unsigned files, depth;
@@ -23,7 +24,7 @@ struct walk {
 
 static gyre_status look_at_text(struct walk *walk, const char *path, const char *text);
 
-/* "" unless the line is `#include "NAME"`, or one of an absolute path in angle brackets. */
+/* Takes the name from a line `#include "NAME"` or `#include </ABSOLUTE/PATH>`. "" for any other line. */
 static void take_name(const char *line, char name[PATH_MAX])
 {
     name[0] = '\0';
@@ -48,7 +49,7 @@ static const char *kind_of(mode_t mode)
     return S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : NULL;
 }
 
-/* One that cannot be read is passed over: whoever compiles says what is wrong with it. */
+/* Reads a header. NULL for a header that cannot be read: the compiler reports what is wrong with it. */
 static char *read_header(const char *path, const struct stat *file)
 {
     if (!S_ISREG(file->st_mode) || file->st_size > GYRE_SOURCE_SIZE_MAX)

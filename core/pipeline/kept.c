@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels compiled before: the key of the cache, the note of an artifact, and whether an artifact fits the
- * device. A run owns what it works with, so there are no locks.
+ * Takes compiled kernels from the cache or from an artifact (a file compiled before), and puts them there: makes the
+ * cache's key and an artifact's note, and checks whether an artifact fits the device. Takes no lock: each run owns
+ * what it works with.
  */
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -18,7 +19,7 @@
 #define TEXT_(number) #number
 #define TEXT(number)  TEXT_(number)
 
-/* Bump the last number when the unit or the note changes its meaning. */
+/* Part of the cache's key. Raise the last number when the meaning of the generated unit or of the note changes. */
 static const char producer[] =
     GYRE_VERSION_TEXT " abi " TEXT(GYRE_ABI_MAJOR) "." TEXT(GYRE_ABI_MINOR) " pipeline 1";
 
@@ -27,7 +28,7 @@ static struct gyre_cache_part text_part(const char *text)
     return (struct gyre_cache_part){text, strlen(text)};
 }
 
-/* The path that a kept kernel is known by. */
+/* The path of the source that a compiled kernel is listed under. */
 static const char *known_as(const struct gyre_run *run)
 {
     return run->desc->written_for ? run->desc->written_for : run->source.path;
@@ -50,7 +51,10 @@ static void make_key(struct gyre_run *run)
     gyre_cache_key(parts, sizeof parts / sizeof parts[0], run->key);
 }
 
-/* The kernel's options for the note. A compiled file that is written out once more keeps the options that it was compiled with. */
+/*
+ * The kernel's options for the note. A compiled file that is written out once more keeps the options that it was
+ * compiled with.
+ */
 static const char *options_noted(struct gyre_run *run)
 {
     if (!run->source.is_artifact)
@@ -109,7 +113,7 @@ static void tell_reused(struct gyre_run *run, const char *from)
                   run->artifact.image_size);
 }
 
-/* For debuggers and readers: the generated unit beside the entry, under its name and ".c". */
+/* Writes the generated unit beside the cache's entry, under the entry's name and ".c", for debuggers and readers. */
 static void keep_unit(const struct gyre_run *run)
 {
     char path[PATH_MAX + 4], *text = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A build on its way from a compiled file to a loaded module that is verified. */
+/*
+ * Makes a build (build.h) from a compiled file: loads its module and verifies it (build.c). Only the pipeline calls
+ * this.
+ */
 #ifndef GYRE_CORE_PIPELINE_LOADING_H
 #define GYRE_CORE_PIPELINE_LOADING_H
 
@@ -14,20 +17,20 @@ struct gyre_build {
     struct gyre_dispatch *device;
     gyre_module *module;
     gyre_kernel_record *records;
-    size_t count, migrations; /* behind the kernels */
+    size_t count, migrations; /* records of kernels, and of migrations behind them */
     char kernel[GYRE_KERNEL_NAME_SIZE];
     char file[PATH_MAX];
-    uint64_t handler;                /* 0: unknown */
-    bool compiled_before;            /* the file is an artifact, with `options` for good */
-    char options[GYRE_OPTIONS_SIZE]; /* of the kernel, as the artifact notes them */
+    uint64_t handler;                /* see gyre_build_handler; 0: unknown */
+    bool compiled_before;            /* the file is an artifact: it was compiled with `options` */
+    char options[GYRE_OPTIONS_SIZE]; /* the kernel's options, as the artifact notes them */
     struct gyre_pipeline_report report;
 };
 
 gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_source *source,
                               struct gyre_build **out);
-/** Stage load: the artifact at `path` becomes the build's module. */
+/** Stage load: loads the artifact at `path` as the build's module. */
 gyre_status gyre_build_load(struct gyre_build *build, const char *path, const struct gyre_artifact *artifact);
-/** Stage verify; writes what was found to `text`. */
+/** Stage verify: checks the kernels' records, and writes the line of the report to `text`. */
 gyre_status gyre_build_verify(const struct gyre_build *build, char *text, size_t size);
 
 #endif

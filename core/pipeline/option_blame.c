@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds, by the words of a compiler's sentence about an option, the setting that the option comes from. A sentence with a place
- * in a file is about that file. No state.
+ * Finds, by the words of a compiler's sentence about an option, the setting that the option comes from. A sentence
+ * with a place in a file is about that file. No state.
  */
 #include "core/base/error.h"
 #include "core/config/config.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FILE:LINE */
+/* Whether the sentence names a place in a file (FILE:LINE). */
 static bool names_a_line(const char *sentence)
 {
     for (const char *at = strchr(sentence, ':'); at; at = strchr(at + 1, ':'))
@@ -20,13 +20,13 @@ static bool names_a_line(const char *sentence)
     return false;
 }
 
-/* Letters of options; the quotation marks of compilers, in whatever alphabet, are none. */
+/* Whether a letter can be inside an option. Quotation marks, in any alphabet, cannot. */
 static bool is_inside(char letter)
 {
     return isalnum((unsigned char)letter) || (letter && strchr("-_=+./", letter));
 }
 
-/* An option that the sentence speaks of, perhaps without its value: `unrecognized argument to '-fsanitize='`. */
+/* Whether the sentence names the option, perhaps without its value: `unrecognized argument to '-fsanitize='`. */
 static bool speaks_of_option(const char *sentence, const char *option)
 {
     for (const char *at = strchr(sentence, '-'); at; at = strchr(at + 1, '-')) {
@@ -39,7 +39,10 @@ static bool speaks_of_option(const char *sentence, const char *option)
     return false;
 }
 
-/* Whether the sentence names a value that is no option by itself: in quotation marks, behind an equals sign, or as the name of a file. */
+/*
+ * Whether the sentence names a value that is no option by itself: in quotation marks, behind an equals sign, or as
+ * the name of a file.
+ */
 static bool speaks_of_value(const char *sentence, const char *value)
 {
     const size_t length = strlen(value);
@@ -63,7 +66,10 @@ static bool speaks_of(const char *sentence, const char *words)
     return false;
 }
 
-/* The status afterwards; `status` where the value is not what it is about, or nobody set it. */
+/*
+ * Blames a setting: adds to the error where it is set, and returns CONFIG. Returns `status` where the sentence does
+ * not speak of the setting's value, or the setting has its default.
+ */
 static gyre_status blame_setting(const struct gyre_run *run, const char *sentence,
                                  enum gyre_section_kind kind, const char *name, const char *key,
                                  gyre_status status)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of the stages. A run owns everything it works with, so there are no locks; what several runs
- * share (the device, the cache) has its own. Each stage fills its line of the report, also when it fails.
+ * Runs the stages of the pipeline in order (pipeline.h). Takes no lock: each run owns what it works with, and the
+ * things that several runs share (the device, the cache) have locks of their own. Each stage fills its line of the
+ * report, also when it fails.
  */
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/build.h"
@@ -73,7 +74,7 @@ static gyre_status stage_compile(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_COMPILE, start, status);
 }
 
-/* Fails with the finding of the check, which the compiler's own error does not tell better (check_wins). */
+/* Fails with the finding of the check. check_wins decides that this finding tells more than the compiler's error. */
 static gyre_status fail_check(struct gyre_run *run)
 {
     const struct gyre_stage_report *compiled = &run->report.stages[GYRE_STAGE_COMPILE];
@@ -101,8 +102,10 @@ static void tell_check(struct gyre_run *run)
         gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_FAILED, "%.250s", check->sentence);
 }
 
-/* The parser stopped at a line of the kernel's file, and the compiler's sentence names none there: a brace that
- * is missing shows only in what the generated unit has behind the file. */
+/*
+ * Whether the checker's parser names a line of the kernel's file, and the compiler does not. With a missing brace,
+ * for example, the compiler stops only in the part of the generated unit that follows the file.
+ */
 static bool check_says_where(const struct gyre_run *run)
 {
     size_t length = strlen(run->source.path);
@@ -111,7 +114,7 @@ static bool check_says_where(const struct gyre_run *run)
            !strstr(run->report.stages[GYRE_STAGE_COMPILE].text, run->source.path);
 }
 
-/* Whatever the compiler says. */
+/* Whether the check fails the run, whatever the compiler says. */
 static bool check_forbids(const struct gyre_run *run)
 {
     return run->check.verdict == GYRE_CHECK_REFUSED ||
@@ -119,8 +122,9 @@ static bool check_forbids(const struct gyre_run *run)
 }
 
 /*
- * A refusal is told before the compiler's error, an error of the parser only when the compiler had none or no
- * line of the file: both read the same text, and the compiler's words fit its own options.
+ * Whether the check's finding is told and not the compiler's error. A refusal always is. An error of the checker's
+ * parser is told only if the compiler reported none, or none with a line of the file: both read the same text, and
+ * the compiler's sentence fits the compiler's options.
  */
 static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 {
@@ -144,8 +148,10 @@ static void start_check(struct gyre_run *run)
         gyre_check_start(&run->check);
 }
 
-/* Waits for the check where the compiler must not see a refused source. A source that only the checker's parser cannot read is
- * compiled: the compiler's parser stops at the same place. */
+/*
+ * Waits for the check where the compiler must not see a refused source. A source that only the checker's parser
+ * cannot read is compiled: the compiler's parser stops at the same place.
+ */
 static bool is_to_be_compiled(struct gyre_run *run)
 {
     if (run->settings.check == GYRE_CHECK_OFF || !gyre_dispatch_device_info(run->desc->device)->check_first)
@@ -181,7 +187,7 @@ static gyre_status prepare_options(struct gyre_run *run)
     return GYRE_OK;
 }
 
-/* From wherever it is quickest to have: the source is one, the cache has one, or it is made. */
+/* Obtains the artifact in the quickest way: the source is an artifact itself, the cache has one, or it is compiled. */
 static gyre_status obtain_artifact(struct gyre_run *run)
 {
     if (run->source.is_artifact)

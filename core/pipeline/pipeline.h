@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a kernel's source to a loaded module: discover, check, generate, compile, load, verify.
+ * Makes a loaded module from a kernel's source in six stages: discover, check, generate, compile, load, verify
+ * (pipeline.c).
  *
- * Each stage has its own errors and its line in the report. The check of the dialect's rules (program
- * gyre-check, a process of its own) runs beside the compiler, or before one that may end this process
- * (check_first of gyre_device_info), and its refusal is told before the compiler's error. Compiled kernels are kept
- * in the disk cache; a hit skips check, generate and compile. Threads: any, several runs at once. Blocks for the
- * compiler, at most compile_timeout_ms.
+ * Each stage has its own errors and its line in the report. The check of the dialect's rules runs in a process of its
+ * own (program gyre-check) beside the compiler. It runs before a compiler that may end this process (check_first of
+ * gyre_device_info). A refusal of the check is told before the compiler's error. Compiled kernels are kept in the
+ * disk cache; a hit skips check, generate and compile. Threads: any, several runs at once. Blocks for the compiler,
+ * at most compile_timeout_ms.
  */
 #ifndef GYRE_CORE_PIPELINE_PIPELINE_H
 #define GYRE_CORE_PIPELINE_PIPELINE_H
@@ -17,7 +18,7 @@
 
 #include "gyre/backend.h"
 
-/** How a line of the log begins that has a compiler's warnings of a kernel that compiled. */
+/** The beginning of a log line with the compiler's warnings about a kernel that compiled. */
 #define GYRE_COMPILER_WARNS "the compiler warns: "
 
 struct gyre_config;
@@ -26,23 +27,23 @@ struct gyre_dispatch;
 /** A loaded kernel file on one device. */
 struct gyre_build;
 
-/** Bytes of a kernel file, of what it includes, and of a header that declares types. */
+/** The most bytes of a kernel file, of a file that it includes, and of a header that declares types. */
 enum { GYRE_SOURCE_SIZE_MAX = 4 * 1024 * 1024 };
 
 enum gyre_stage {
-    GYRE_STAGE_DISCOVER, /* the file is found, read, and has kernels of different names */
-    GYRE_STAGE_CHECK,    /* it keeps to the dialect */
-    GYRE_STAGE_GENERATE, /* the translation unit for the backend */
-    GYRE_STAGE_COMPILE,  /* the backend's compiler */
-    GYRE_STAGE_LOAD,     /* the device takes the result */
-    GYRE_STAGE_VERIFY    /* what the compiler saw is what the declarations say, and fits the device */
+    GYRE_STAGE_DISCOVER, /* finds and reads the file; its kernels must have different names */
+    GYRE_STAGE_CHECK,    /* checks that the file keeps to the rules of the dialect */
+    GYRE_STAGE_GENERATE, /* makes the translation unit for the backend */
+    GYRE_STAGE_COMPILE,  /* runs the backend's compiler */
+    GYRE_STAGE_LOAD,     /* loads the compiled file on the device */
+    GYRE_STAGE_VERIFY    /* checks that the compiled kernels match their declarations and fit the device */
 };
 enum { GYRE_STAGE_COUNT = 6 };
 
 enum gyre_stage_state {
     GYRE_STAGE_NOT_REACHED = 0,
     GYRE_STAGE_DONE,
-    GYRE_STAGE_CACHED,  /* not run: its result came from the cache, or is part of the given artifact */
+    GYRE_STAGE_CACHED, /* not run: the stage's result came from the cache, or is part of the given artifact */
     GYRE_STAGE_SKIPPED, /* not run, and `text` says why */
     GYRE_STAGE_FAILED
 };
@@ -50,7 +51,7 @@ enum gyre_stage_state {
 struct gyre_stage_report {
     enum gyre_stage_state state;
     uint64_t duration_ns;
-    char text[256]; /* what came out, for people; of a failure: its sentence, cut */
+    char text[256]; /* the stage's result, for people; after a failure its sentence, cut */
 };
 
 /** The report of one run. Valid after a success and after a failure. */
@@ -66,19 +67,19 @@ struct gyre_pipeline_report {
 
 struct gyre_pipeline_desc {
     const struct gyre_config
-        *config;                  /* NULL: no cache, check where there is a checker, a minute to compile */
+        *config;                  /* NULL: no cache, check if a checker is installed, a minute to compile */
     struct gyre_dispatch *device; /* the build keeps a reference */
     const char *source; /* "FILE.gyre.c", "FILE.gyre.c:KERNEL", or a file that `gyre compile -o` wrote */
-    /* absolute path of the file that `source` was written for, under which it is kept and listed; NULL: its own */
+    /* absolute path of the file that `source` was made from: the cache lists it by this path; NULL: `source` itself */
     const char *written_for;
-    const char *options; /* further compiler options, of this kernel; NULL: none */
-    /* under which name the kernel is configured that these are of, for what a compiler says of them; NULL: none */
+    const char *options; /* further compiler options of this kernel; NULL: none */
+    /* the kernel's name in the configuration, for errors that blame its `options`; NULL: they are not configured */
     const char *configured;
-    const char *output; /* where to put an artifact that runs without a compiler; NULL: nowhere */
-    /* asked before `output` is written, with `context`: false leaves it as it is; NULL: it is written */
+    const char *output; /* where to write an artifact that runs without a compiler; NULL: nowhere */
+    /* called with `context` before `output` is written; false: the output stays as it is; NULL: always write it */
     bool (*output_fits)(void *context, const struct gyre_build *build);
     void *context;
-    struct gyre_pipeline_report *report; /* NULL, or filled in every case */
+    struct gyre_pipeline_report *report; /* NULL, or filled in after success and failure */
 };
 
 /**
@@ -88,12 +89,15 @@ struct gyre_pipeline_desc {
  */
 gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
 
-/** The folder that holds gyre/kernel.h; NULL, with a sentence, when there is none. Lives as long as the process. */
+/**
+ * The folder that holds gyre/kernel.h. NULL, with a sentence, when there is none. The text lives as long as the
+ * process.
+ */
 const char *gyre_pipeline_headers(void);
 
-/** "discover", "check", ... */
+/** The word for a stage: "discover", "check", ... */
 const char *gyre_stage_word(enum gyre_stage stage);
-/** "done", "cached", "skipped", "failed", "not reached". */
+/** The word for the state of a stage: "done", "cached", "skipped", "failed" or "not reached". */
 const char *gyre_stage_state_word(enum gyre_stage_state state);
 
 #endif

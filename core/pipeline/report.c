@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a run: the words for its stages, and the line that each stage fills, also when it fails. No state. */
+/*
+ * Fills the report of a run (pipeline.h): a line for each stage, also for a stage that fails, and the words for
+ * stages. No state.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 

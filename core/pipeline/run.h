@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of the pipeline: what it works with, and the lines of its report. */
+/* The struct of one run of the pipeline, shared by pipeline.c, report.c, option_blame.c and kept.c. */
 #ifndef GYRE_CORE_PIPELINE_RUN_H
 #define GYRE_CORE_PIPELINE_RUN_H
 
@@ -14,45 +14,47 @@ struct gyre_run {
     const struct gyre_pipeline_desc *desc;
     struct gyre_pipeline_settings settings;
     const char *headers;
-    char options[GYRE_OPTIONS_SIZE]; /* of the backend and of the kernel */
+    char options[GYRE_OPTIONS_SIZE]; /* compiler options of the backend and of the kernel */
     struct gyre_source source;
-    uint64_t handler; /* the hash of the source, or of the source that the artifact was made of; 0: unknown */
+    uint64_t handler; /* the hash of the source, or that of the artifact's source; 0: unknown */
     struct gyre_cache cache;
     char key[GYRE_CACHE_KEY_SIZE];
-    bool checked;            /* gyre-check is to judge it: part of the key */
-    struct timespec started; /* CLOCK_REALTIME, before the compiler runs */
+    bool checked;            /* gyre-check judges the source; part of the cache's key */
+    struct timespec started; /* CLOCK_REALTIME before the compiler runs */
     struct gyre_workspace workspace;
     struct gyre_check check;
     struct gyre_artifact artifact;
     struct gyre_build *build;
     struct gyre_pipeline_report report;
-    char artifact_path[PATH_MAX]; /* what is loaded */
+    char artifact_path[PATH_MAX]; /* the file that is loaded */
 };
 
 /** Fills a line of the report. */
 void gyre_run_tell(struct gyre_run *run, enum gyre_stage stage, enum gyre_stage_state state,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
-/** Called at the end of a stage that can fail, with its start; returns `status`, with a frame that names the
- * stage. */
+/**
+ * Ends a stage that can fail. `start`: when the stage began. Returns `status`, with the stage's name on the error
+ * stack.
+ */
 gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_t start, gyre_status status);
 
 /* ---- option_blame.c ---- */
 
 /**
- * The compiler failed: where its sentence is about an option of a setting, puts in front which, and returns CONFIG;
- * else `status`.
+ * Call when the compiler failed. If the compiler's sentence is about an option from a setting, names this setting in
+ * the error and returns CONFIG; else returns `status`.
  */
 gyre_status gyre_run_blame_options(const struct gyre_run *run, gyre_status status);
 
-/* ---- kept.c: what comes from files compiled before, and what goes there ---- */
+/* ---- kept.c: artifacts from the cache or from a file, and artifacts that are written ---- */
 
-/** Opens the cache and makes the key. */
+/** Opens the cache and makes the cache's key of this run. */
 void gyre_run_open_cache(struct gyre_run *run);
-/** Takes the artifact from the cache; false when it is not there. */
+/** Takes the artifact from the cache. False when the cache does not have it. */
 bool gyre_run_find(struct gyre_run *run);
-/** Puts what was compiled into the cache, and takes it from there on. */
+/** Puts the compiled artifact into the cache, and loads it from there. */
 void gyre_run_keep(struct gyre_run *run);
-/** The source is an artifact: opens it and compares what it says with the device. */
+/** Opens a source that is an artifact, and checks its note against the device. */
 gyre_status gyre_run_take_artifact(struct gyre_run *run);
 /** Refuses an output that would be written over its own source. */
 gyre_status gyre_run_check_output(const struct gyre_run *run);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings for compiling, and the folder of the headers of the dialect. */
+/*
+ * Reads the settings for compiling (settings.h), and finds the folder with the dialect's headers
+ * (gyre_pipeline_headers).
+ */
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/config/config.h"
@@ -40,7 +43,7 @@ void gyre_pipeline_settings_read(const struct gyre_config *config, const char *b
     settings->keep_source = gyre_config_bool(config, GYRE_SECTION_BACKEND, backend, "keep_source");
 }
 
-/* From LIBRARY_FOLDER/gyre: as in the install, else as in the build tree. */
+/* Finds the headers from LIBRARY_FOLDER/gyre: where an install puts them, else where the build tree has them. */
 static void find_headers(void)
 {
     static const char *const candidates[] = {GYRE_HEADERS_FROM_HOME, "../../include"};

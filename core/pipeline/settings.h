@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings for compiling, read from the configuration. */
+/* Reads the settings for compiling from the configuration (settings.c). */
 #ifndef GYRE_CORE_PIPELINE_SETTINGS_H
 #define GYRE_CORE_PIPELINE_SETTINGS_H
 
@@ -8,16 +8,16 @@
 
 struct gyre_config;
 
-enum gyre_check_mode { GYRE_CHECK_AUTO = 0, GYRE_CHECK_ON = 1, GYRE_CHECK_OFF = 2 }; /* as in the table */
+enum gyre_check_mode { GYRE_CHECK_AUTO = 0, GYRE_CHECK_ON = 1, GYRE_CHECK_OFF = 2 }; /* of key `check` */
 
 /** The settings for compiling. Texts live as long as the configuration. */
 struct gyre_pipeline_settings {
     enum gyre_check_mode check;
-    const char *cache_dir; /* "" keeps nothing */
+    const char *cache_dir; /* the cache's folder; "": nothing is cached */
     uint64_t cache_size, compile_timeout_ns;
-    const char *options;          /* of the backend */
-    const char *compiler_options; /* those of a backend that has a key for its own compiler's; else "" */
-    uint64_t lane_stack;          /* bytes, of a backend that has the key; 0: another */
+    const char *options;          /* the backend's key `options` */
+    const char *compiler_options; /* the backend's key `compiler_options`; "" if it has no such key */
+    uint64_t lane_stack;          /* the backend's key `lane_stack`, bytes; 0 if it has no such key */
     bool keep_source;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage discover: what the user's text names, and its content. No state, no locks. */
+/* Stage discover (source.h): finds and reads the file that the user's text names. Has no state, takes no lock. */
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/cache/artifact.h"
@@ -25,8 +25,10 @@ bool gyre_is_kernel_name(const char *text)
     return !*text;
 }
 
-/* The text behind the colon is no identifier. When the text before the colon is a file, that is a mistake; else the colon is part
- * of a file's name. */
+/*
+ * The text behind the colon is no identifier. When the text before the colon is a file, that is a mistake; else the
+ * colon is part of a file's name.
+ */
 static gyre_status check_kernel_name(const char *name, const char *colon)
 {
     char file[PATH_MAX];
@@ -42,7 +44,7 @@ static gyre_status check_kernel_name(const char *name, const char *colon)
                           file);
 }
 
-/* "FILE:KERNEL" when FILE:KERNEL itself is no file; file names may hold colons. */
+/* Splits "FILE:KERNEL", unless a file has this whole name: file names may hold colons. */
 static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel[GYRE_KERNEL_NAME_SIZE])
 {
     size_t length = strlen(name);
@@ -103,7 +105,10 @@ static gyre_status resolve_path(const char *typed, struct gyre_source *source)
     return GYRE_OK;
 }
 
-/* Non-blocking, so that a pipe or a device does not hold up the caller before it is refused. */
+/*
+ * Opens a regular file. Opens it non-blocking, so that a pipe or a device does not block the caller before it is
+ * refused.
+ */
 static gyre_status open_regular(const char *path, int *descriptor, size_t *size)
 {
     struct stat file;
@@ -150,7 +155,9 @@ static gyre_status check_text(const struct gyre_source *source)
     return GYRE_OK;
 }
 
-/* An artifact, or what was one: compiled files are never C text. Looks at both ends of the file. */
+/*
+ * Whether the file is an artifact, or a damaged one: compiled files are never C text. Looks at both ends of the file.
+ */
 static bool looks_compiled(int descriptor, size_t size)
 {
     unsigned char head[4], tail[256];

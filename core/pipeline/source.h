@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file to build: a source of kernels, or a file compiled before. */
+/* Finds and reads the file to build: a kernel source, or an artifact, a file compiled before (source.c). */
 #ifndef GYRE_CORE_PIPELINE_SOURCE_H
 #define GYRE_CORE_PIPELINE_SOURCE_H
 
@@ -14,20 +14,23 @@ enum { GYRE_KERNEL_NAME_SIZE = 64 };
 /** The thing to build: a kernel source with its text, or an artifact. */
 struct gyre_source {
     char path[PATH_MAX], folder[PATH_MAX]; /* absolute, links resolved */
-    char kernel[GYRE_KERNEL_NAME_SIZE];    /* "" when none is named */
+    char kernel[GYRE_KERNEL_NAME_SIZE];    /* the kernel named behind the file; "": none is named */
     bool is_artifact;
-    char *text; /* of a source; NUL-terminated, without a byte order mark */
+    char *text; /* the text of a source, NUL-terminated, without a byte order mark */
     size_t size;
 };
 
-/** Finish with gyre_source_finish, also after a failure. */
+/** Finds and reads the file. The caller calls gyre_source_finish, also after a failure. */
 gyre_status gyre_source_read(const char *name, struct gyre_source *source);
 void gyre_source_finish(struct gyre_source *source);
 
-/** Part of gyre_source_read: refuses a file whose includes would be read without end. included.c */
+/** Part of gyre_source_read: refuses a source that includes a device or a pipe, which has no end. included.c */
 gyre_status gyre_source_check_included(const struct gyre_source *source);
 
-/** Whether it is a C identifier of ASCII letters, so that "FILE:NAME", sections and variables can name it. */
+/**
+ * Whether the text is a C identifier of ASCII letters, so that "FILE:NAME", sections and variables can name the
+ * kernel.
+ */
 bool gyre_is_kernel_name(const char *text);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage generate. The user's text goes into the unit as it is, behind a #line that names the user's file, so
- * that what is compiled is what was read and hashed, and every message and debugger line is the user's own.
+ * Stage generate: makes the translation unit (unit.h). The user's text goes into the unit unchanged, behind a #line
+ * that names the user's file. So the compiler gets the text that was read and hashed, and messages and debuggers name
+ * the user's lines.
  */
 #include "core/pipeline/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A path as a C string literal. */
+/* Writes a path as a C string literal. */
 static void write_quoted(FILE *out, const char *path)
 {
     fputc('"', out);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation unit that a backend compiles. */
+/* Makes the translation unit that a backend compiles (unit.c). */
 #ifndef GYRE_CORE_PIPELINE_UNIT_H
 #define GYRE_CORE_PIPELINE_UNIT_H
 
 #include "core/pipeline/source.h"
 
 /**
- * The translation unit for a source: the same text for every backend, because each dialect's header defines
- * what the end of a unit needs. NULL without memory; the caller frees it.
+ * The text of the translation unit for a source. The text is the same for every backend, because each backend's
+ * header of the dialect defines what the end of a unit needs. NULL without memory. The caller frees it.
  */
 char *gyre_unit_text(const struct gyre_source *source);
 

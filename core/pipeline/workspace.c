@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The temporary folder of one compile. Private to one run, so no locks. */
+/* Makes and removes the temporary folder of one compile (workspace.h). Takes no lock: the folder belongs to one run. */
 #include "core/base/error.h"
 #include "core/pipeline/workspace.h"
 #include "gyre/lack.h"
