@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The artifact file. The footer is last, so that an image stays loadable, and is the only part whose place is
- * known without trusting anything else. No locks: files are written under a name of their own and renamed.
+ * Reads and writes artifacts (artifact.h). The footer is last, so that the image stays loadable, and so that its
+ * place is known without trusting any other part. Takes no lock: a file is written under a temporary name and
+ * renamed.
  */
 #include "core/cache/artifact.h"
 #include "core/base/error.h"
@@ -26,7 +27,7 @@ static const char footer_magic[8] = {'G', 'Y', 'R', 'E', 'K', 'R', 'N', '1'};
 
 struct footer {
     uint64_t image_size, note_size;
-    uint64_t hash_low, hash_high; /* of everything before the footer */
+    uint64_t hash_low, hash_high; /* hash of all bytes before the footer */
     char magic[8];
     uint64_t reserved[3];
 };
@@ -82,7 +83,10 @@ gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size
     return GYRE_OK;
 }
 
-/* As much as there is. A file that somebody cuts meanwhile ends in zeros then, which no checksum fits. */
+/*
+ * Reads as many bytes as the file has. If another program cuts the file meanwhile, zeros remain, and the checksum
+ * does not fit.
+ */
 static void read_at(int descriptor, unsigned char *bytes, size_t size, size_t at)
 {
     while (size > 0) {
@@ -97,7 +101,9 @@ static void read_at(int descriptor, unsigned char *bytes, size_t size, size_t at
     }
 }
 
-/* Its end tells whether a file is worth reading: one that is none may be of any size. */
+/*
+ * Whether the file's end is that of an artifact, so that the file is worth reading: any other file may be very large.
+ */
 static bool ends_as_artifact(int descriptor, unsigned char *bytes, size_t size)
 {
     struct footer footer;
@@ -111,7 +117,7 @@ static bool ends_as_artifact(int descriptor, unsigned char *bytes, size_t size)
            footer.note_size == content - footer.image_size;
 }
 
-/* Read into memory of its own, not mapped: a page of a file that somebody cuts is a signal (SIGBUS). */
+/* Reads a file into memory. Does not map it: if another program cuts a mapped file, reading it is a signal (SIGBUS). */
 static gyre_status read_file(const char *path, bool image, void **bytes, size_t *size)
 {
     struct stat file;
@@ -234,7 +240,7 @@ static gyre_status write_all(int descriptor, const char *path, const unsigned ch
     return GYRE_OK;
 }
 
-/* Image, note and footer in one block of memory, which the caller frees; NULL without memory. */
+/* Puts image, note and footer into one block of memory, which the caller frees. NULL without memory. */
 static unsigned char *assemble(const void *image, size_t image_size, const char *note, size_t *size)
 {
     struct footer footer = {.image_size = image_size, .note_size = strlen(note)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding and keeping compiled kernels. Lock: FOLDER/kernels/lock (flock), only in entries.c. Entries are read
- * and written without one: a reader sees a whole file or none.
+ * Finds and keeps compiled kernels in the cache (cache.h). Entries are read and written without a lock: a reader sees
+ * a whole file or none. Only eviction takes a lock (entries.c).
  */
 #include "core/cache/cache.h"
 #include "core/base/error.h"
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static bool trouble(struct gyre_cache *cac
     return false;
 }
 
-/* All missing folders of an absolute path, for this user alone. */
+/* Makes all missing folders of an absolute path, for this user alone. */
 static bool make_folders(const char *path)
 {
     char part[PATH_MAX];
@@ -103,7 +103,7 @@ void gyre_cache_key(const struct gyre_cache_part *parts, size_t count, char key[
 
 /* ---- finding ---- */
 
-/* A file that is no artifact, or a damaged one, is of no use to anybody. */
+/* Opens an entry and compares its files. Removes a file that is no artifact, or a damaged one: nobody can use it. */
 static bool try_entry(const char *path, struct gyre_artifact *artifact)
 {
     gyre_status status = gyre_artifact_open(path, artifact);
@@ -163,7 +163,7 @@ static char *complete_note(const struct gyre_cache_item *item)
     return text;
 }
 
-/* Named by all that is in it. */
+/* Names an entry by a hash of all its content. */
 static void name_entry(const struct gyre_cache *cache, const struct gyre_cache_item *item, const char *note,
                        char folder[PATH_MAX], char path[PATH_MAX])
 {

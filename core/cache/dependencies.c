@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A dependency is known by size, times, inode and the hash of its content. Times alone do not tell a change
- * within one tick of the file system's clock, so a file that was touched shortly before it was recorded has
- * no times in its line and is read each time. No state, no locks.
+ * Records and compares the files that a compiler read (dependencies.h): size, times, inode and the hash of the
+ * content. Times do not show a change within one tick of the file system's clock. So a file that changed shortly
+ * before it was recorded has no times in its line, and is read at every comparison. Has no state, takes no lock.
  */
 #include "core/cache/dependencies.h"
 
@@ -16,10 +16,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define SETTLED_NS INT64_C(2000000000) /* older changes have times of their own on every file system */
+#define SETTLED_NS INT64_C(2000000000) /* a later change gets another time on every file system */
 
 struct fingerprint {
-    int64_t size, modified_ns, changed_ns; /* times are 0 when they prove nothing */
+    int64_t size, modified_ns, changed_ns; /* the times are 0 when they do not show later changes */
     uint64_t inode, hash_high, hash_low;
 };
 
@@ -28,7 +28,10 @@ static int64_t nanoseconds(const struct timespec *time)
     return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-/* Read, not mapped: a file that somebody cuts meanwhile is a short read then, not a signal. */
+/*
+ * Hashes a file. Reads it and does not map it: if another program cuts the file meanwhile, that is a short read, not
+ * a signal.
+ */
 static bool hash_file(const char *path, struct fingerprint *fingerprint)
 {
     struct stat file;
@@ -105,8 +108,10 @@ bool gyre_dependencies_record(const char *list_path, const char *unit, const str
 
 /* ---- comparing ---- */
 
-/* One line's value, "SIZE MTIME CTIME INODE HASH PATH", from anywhere: sscanf with widths, and a bounded
- * copy. */
+/*
+ * Parses the value of a line, "SIZE MTIME CTIME INODE HASH PATH". The text is not trusted: sscanf has widths, the
+ * copy a limit.
+ */
 static bool parse_line(const char *value, size_t length, struct fingerprint *was, char path[PATH_MAX])
 {
     char text[PATH_MAX + 256];

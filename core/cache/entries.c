@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks over all entries: eviction, listing, clearing. Lock: flock on FOLDER/lock, by eviction alone, so that
- * two processes do not both remove the old half. Files may vanish at any time.
+ * Walks over all entries of the cache (cache.h), to evict, list or clear them. Lock: flock on FOLDER/lock, which only
+ * eviction takes, so that two processes do not both remove the oldest entries. Files may vanish at any time.
  */
 #include "core/cache/entries.h"
 #include "core/base/error.h"
@@ -29,9 +29,9 @@ struct inventory {
     struct stored_file *files;
     size_t count, room;
     uint64_t size;
-    bool failed;  /* no memory */
-    int error;    /* why a folder could not be read, else 0 */
-    char *unread; /* the first one, or NULL: no memory */
+    bool failed;  /* there was no memory */
+    int error;    /* errno of the first folder that could not be read, else 0 */
+    char *unread; /* the path of this folder; NULL: no memory for it */
 };
 
 bool gyre_cache_is_entry(const char *name)
@@ -62,7 +62,7 @@ static void add_file(struct inventory *inventory, const char *path, const struct
     inventory->size += (uint64_t)file->st_size;
 }
 
-/* One that has gone, or is no folder, has no entries. */
+/* Opens the folder of a key. A folder that has gone, or that is no folder, counts as empty. */
 static DIR *open_key(struct inventory *inventory, const char *folder)
 {
     DIR *entries = opendir(folder);
@@ -73,7 +73,7 @@ static DIR *open_key(struct inventory *inventory, const char *folder)
     return entries;
 }
 
-/* Files in the making that nobody finished. */
+/* Removes a temporary file that its writer never finished. */
 static void drop_stale(const char *path, const struct stat *file)
 {
     struct timespec now;
@@ -137,7 +137,7 @@ static int compare_use(const void *a, const void *b)
     return (left->tv_nsec > right->tv_nsec) - (left->tv_nsec < right->tv_nsec);
 }
 
-/* The folder of a key goes with its last entry. */
+/* Removes an entry and, after the last entry of a key, the key's folder. */
 static bool remove_file(const char *path)
 {
     char folder[PATH_MAX], unit[PATH_MAX];
@@ -200,7 +200,7 @@ static void describe(const struct stored_file *file, struct gyre_cache_entry *en
     gyre_artifact_close(&artifact);
 }
 
-/* Whether what is there is all that there is. */
+/* Checks that the walk saw all entries: memory sufficed, and every folder could be read. */
 static gyre_status check_inventory(const struct gyre_cache *cache, const struct inventory *inventory)
 {
     if (inventory->failed)

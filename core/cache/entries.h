@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the cache as a whole: listing, eviction. Shared by the files of this folder. */
+/*
+ * Lists and evicts the cache's entries (entries.c). Private to this folder; gyre_cache_list and gyre_cache_clear:
+ * cache.h.
+ */
 #ifndef GYRE_CORE_CACHE_ENTRIES_H
 #define GYRE_CORE_CACHE_ENTRIES_H
 
@@ -7,10 +10,13 @@
 
 #define GYRE_CACHE_SUFFIX ".kernel"
 
-/** Whether a file of this name is an entry (and not one in the making). */
+/** Whether a file with this name is an entry. A file that is being written is none. */
 bool gyre_cache_is_entry(const char *name);
 
-/** Brings the cache below its size, oldest use first; never removes `keep`. Gives way to another process. */
+/**
+ * Removes the entries that were used longest ago, until the cache is below its size. Never removes `keep`. Does
+ * nothing while another process evicts.
+ */
 void gyre_cache_evict(const struct gyre_cache *cache, const char *keep);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrappers over a backend's table. Lock: one per device, held over every operation that is not "threads:
- * any"; the plugin's own lock over device_open. Neither is held while calling out to anything but the plugin.
- * The only file that gives absent optional operations their default.
+ * Wraps the operations of a backend's table (dispatch.h). Locks: one per device, held over every operation that is
+ * not "threads: any"; the plugin's own lock over device_open. While a lock is held, only the plugin is called. No
+ * other file gives absent optional operations their default.
  */
 #include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
@@ -18,13 +18,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The first one, and as soon as it died another one; no third, because somebody waits, and can ask again. */
+/*
+ * How many workers may try to open the device: the first, and after its death a second. No third, because a caller
+ * waits.
+ */
 enum { WORKERS_TO_OPEN = 2 };
 
 struct gyre_dispatch {
     atomic_uint references;
     uint32_t ordinal;
-    struct gyre_plugin *plugin; /* NULL: it is loaded by a worker process */
+    struct gyre_plugin *plugin; /* NULL: a worker process has loaded the plugin */
     const gyre_backend_ops *ops;
     gyre_device *device;
     pthread_mutex_t lock;
@@ -40,8 +43,8 @@ struct gyre_dispatch {
     ((ops)->size >= offsetof(gyre_backend_ops, slot) + sizeof(ops)->slot && (ops)->slot != NULL)
 
 /*
- * Alone on the device. A device in a worker process needs no lock here: the worker takes its own, and a call
- * that waits for the next worker must not keep the thread out that brings it up.
+ * Takes the device's lock. A device in a worker process needs no lock here, because the worker takes one itself.
+ * Also, a call that waits for the next worker must not hold up the thread that starts this worker.
  */
 static void take_device(struct gyre_dispatch *dispatch)
 {
@@ -57,7 +60,7 @@ static void give_device(struct gyre_dispatch *dispatch)
 
 /* ---- what a plugin may get wrong ---- */
 
-/* Called after each operation that can fail; the error stack was cleared before it. */
+/* Checks the status of an operation that can fail, after the call. The error stack was cleared before the call. */
 static gyre_status settle(const char *backend, const char *operation, gyre_status status)
 {
     if (status == GYRE_OK)
@@ -71,8 +74,10 @@ static gyre_status settle(const char *backend, const char *operation, gyre_statu
     return gyre_error_add(status, "backend '%s': %s", backend, operation);
 }
 
-/* As above for operations that make something: `made` says whether *out was set. The caller clears it on
- * failure. */
+/*
+ * Checks the status of an operation that makes an object. `made`: the operation has set *out. The caller clears *out
+ * after a failure.
+ */
 static gyre_status settle_out(const char *backend, const char *operation, gyre_status status, bool made)
 {
     if (status == GYRE_OK && !made)
@@ -82,7 +87,9 @@ static gyre_status settle_out(const char *backend, const char *operation, gyre_s
     return settle(backend, operation, status);
 }
 
-/* Around operations that return nothing: alone on the device, and without a say in the caller's error. */
+/*
+ * Begins an operation that returns nothing: takes the device's lock, and keeps the caller's error from being changed.
+ */
 static void begin_release(struct gyre_dispatch *dispatch)
 {
     take_device(dispatch);
@@ -150,7 +157,10 @@ static gyre_status open_here(struct gyre_dispatch *dispatch, const struct gyre_c
     return settle_out(dispatch->name, "device_open", status, dispatch->device != NULL);
 }
 
-/* One that did not answer in time kept somebody waiting for as long as is allowed, and would again. */
+/*
+ * Whether a worker may try to open the device. No second worker after a timeout: the caller has waited as long as is
+ * allowed.
+ */
 static bool may_try(const struct gyre_candidate *candidate, int worker, uint64_t begun_ns)
 {
     return worker == 1 || (candidate->replaced && worker <= WORKERS_TO_OPEN &&

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One opened device, and one wrapper for each operation of the backend's table (contracts in backend.h).
+ * Opens devices, and calls the operations of a backend's table through wrappers, one for each operation (dispatch.c;
+ * the operations' contracts are in backend.h). No other file calls a plugin's operations.
  *
- * The wrappers serialise what the table does not allow from any thread (one lock per device), give absent
- * optional operations their default, put backend and operation on the error stack, and turn what a faulty
- * plugin may do (fail without a sentence, set *out and fail, succeed without *out, return no status of
- * status.h) into an INTERNAL error with a sentence. Nobody else calls a plugin's operations.
+ * A wrapper serialises calls that the table does not allow from any thread (one lock per device). It gives an absent
+ * optional operation its default, and puts backend and operation on the error stack. A faulty plugin may fail without
+ * a sentence, set *out and fail, succeed without *out, or return no status of status.h: the wrapper turns this into
+ * an INTERNAL error with a sentence.
  *
- * Objects of a device (modules, queues, memories, residents) must be released before its last reference is
- * closed; release wrappers accept NULL. Threads: any, for all of it, an object not being used while released.
+ * Objects of a device (modules, queues, memories, residents) must be released before the device's last reference is
+ * closed. Release wrappers accept NULL. Threads: any, but an object must not be used while it is released.
  */
 #ifndef GYRE_CORE_DISPATCH_DISPATCH_H
 #define GYRE_CORE_DISPATCH_DISPATCH_H
@@ -21,29 +22,34 @@
 struct gyre_dispatch;
 
 /**
- * Loads the candidate's plugin and opens device `ordinal`. The candidate's strings are copied; it need not
- * have been judged. `log` may be NULL; it may be called from any thread until the device is closed.
- * INVALID when the plugin has no such device, or what the plugin answers.
+ * Loads the candidate's plugin and opens device `ordinal`. Copies the candidate's strings. The candidate need not
+ * have been judged (registry.h). `log` may be NULL, and may be called from any thread until the device is closed.
+ * INVALID when the plugin has no such device; else returns the plugin's answer.
  * Owner of *out: the caller, who holds the first reference, until gyre_dispatch_close.
  */
 gyre_status gyre_dispatch_open(const struct gyre_candidate *candidate, uint32_t ordinal,
                                gyre_log_function *log, void *log_context, struct gyre_dispatch **out);
-/** One more reference; returns `dispatch`. */
+/** Takes a further reference to the device. Returns `dispatch`. */
 struct gyre_dispatch *gyre_dispatch_retain(struct gyre_dispatch *dispatch);
-/** Gives one reference back; the last one closes the device. Accepts NULL. */
+/** Gives one reference back. The last reference closes the device. Accepts NULL. */
 void gyre_dispatch_close(struct gyre_dispatch *dispatch);
 
-/** The backend's name as configured ("cpu"), and the plugin's version. Live as long as the dispatch. */
+/** The backend's name as configured ("cpu"), and the plugin's version. The texts live as long as the dispatch. */
 const char *gyre_dispatch_backend(const struct gyre_dispatch *dispatch);
 const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch);
-/** As the device told when it was opened; checked: limits are at least 1, strings end. Does not change. */
+/** What the device told when it was opened. Checked: limits are at least 1, strings end. Does not change. */
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch);
 
-/** Blocks of a kernel's launch that does not say how many, where other kernels of the device have `held`. */
+/**
+ * The number of blocks for a kernel whose launch sets none. `held`: the blocks that other kernels of the device have.
+ */
 uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
                                       uint32_t held);
 
-/* Devices in a worker process (isolation = process); the contracts are those of core/isolation/proxy.h and revival.h. */
+/*
+ * Devices in a worker process (isolation = process). The contracts are in core/isolation/proxy.h and worker_return.h,
+ * at the functions with the same last word.
+ */
 
 bool gyre_dispatch_isolated(const struct gyre_dispatch *dispatch);
 void gyre_dispatch_guard(struct gyre_dispatch *dispatch, bool (*lost)(void *context), void *context);
@@ -53,18 +59,21 @@ bool gyre_dispatch_pause(struct gyre_dispatch *dispatch, uint64_t length_ns);
 bool gyre_dispatch_watch(struct gyre_dispatch *dispatch, uint64_t deadline_ns);
 void gyre_dispatch_kill(struct gyre_dispatch *dispatch, const char *reason);
 void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t size);
-/** Whether what was launched can still be running: always, unless its worker process died. */
+/** Whether a launched kernel can still be running: true, unless its worker process died. */
 bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident);
-/** Another worker process is ready to take over. */
+/** Whether a second worker process is ready to take over. */
 bool gyre_dispatch_stands_by(const struct gyre_dispatch *dispatch);
-/** Where the device sees a queue now; of isolated devices. */
+/** The address at which an isolated device sees a queue now. */
 uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory);
 
-/* The operations. Descriptor sizes are set by the caller, as everywhere. */
+/* The operations (contracts in backend.h). The caller sets the member `size` of descriptors, as everywhere. */
 gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc);
 gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre_module_desc *desc,
                                       gyre_module **out);
-/** NOT_FOUND past the last kernel. The record is checked: no pointer in it that must not be NULL is. */
+/**
+ * Reads the record of kernel `index`. NOT_FOUND past the last kernel. Checked: pointers that must not be NULL are
+ * not.
+ */
 gyre_status gyre_dispatch_module_kernel(struct gyre_dispatch *dispatch, gyre_module *module, uint32_t index,
                                         gyre_kernel_record *record);
 void gyre_dispatch_module_release(struct gyre_dispatch *dispatch, gyre_module *module);
@@ -78,14 +87,15 @@ gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_tr
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
                                  const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *resident, uint64_t deadline_ns);
-/** OK where the backend has no such operation: its device watches the control word. */
+/** Whether the backend has the operation notify. A device without it watches the control word itself. */
 bool gyre_dispatch_has_notify(const struct gyre_dispatch *dispatch);
+/** OK, and no effect, where the backend does not have the operation. */
 gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident);
 void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident);
-/** UNIMPLEMENTED where messages cannot name buffers. */
+/** The buffer's address in messages. UNIMPLEMENTED where the backend's messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
                                          uint64_t *address);
-/** Whether the backend copies within the device: only then the next one is of use. */
+/** Whether the backend copies within its device. Only then gyre_dispatch_memory_copy is of use. */
 bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);
 

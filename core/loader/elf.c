@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader of as much ELF as a verdict needs: header, section table, dynamic symbols. Everything in the file
- * is untrusted: each offset and length is checked by reading with pread, never by mapping. No state.
+ * Reads the parts of an ELF file that elf.h needs: header, section table, dynamic symbols. Trusts nothing in the
+ * file: it checks each offset and length, and reads with pread, never by mapping. Has no state.
  */
 #include "core/loader/elf.h"
 #include "core/base/error.h"
@@ -18,7 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The linker's name for the ELF header of the object that this code is in: what "this machine" means. */
+/*
+ * The ELF header of the object that this code is in, by the linker's name. A file for this machine has the same
+ * machine in it.
+ */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 enum { SECTIONS_MAX = 65536, TABLE_MAX = 64 << 20 };
@@ -29,10 +32,13 @@ struct elf_file {
     uint64_t size;
     ElfW(Ehdr) header;
     ElfW(Shdr) * sections;
-    bool starved; /* there was no memory for one of its tables */
+    bool starved; /* there was no memory for a table of the file */
 };
 
-/* What this process lacks says nothing of the file. */
+/*
+ * Makes the error for a file that cannot be read. EXHAUSTED where this process lacks something: the file may be right
+ * then.
+ */
 static gyre_status cannot_read(const struct elf_file *file, int error)
 {
     return gyre_error_set(gyre_lack_status(error, GYRE_UNAVAILABLE), "plugin '%s' cannot be read: %s%s",
@@ -114,7 +120,7 @@ static gyre_status check_header(const struct elf_file *file)
     return GYRE_OK;
 }
 
-/* The bytes of a defined data symbol, through the section that it lies in. */
+/* Reads the bytes of a defined data symbol, which it finds through the symbol's section. */
 static bool read_symbol(const struct elf_file *file, const ElfW(Sym) * symbol, void *bytes, size_t size)
 {
     if (symbol->st_shndx >= file->header.e_shnum)

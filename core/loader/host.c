@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills the table of services for plugins. No locks, no state beside the caller's. */
+/* Fills the table of services for plugins (host.h). Takes no lock, has no state except the caller's. */
 #include "core/loader/host.h"
 #include "core/base/error.h"
 #include "core/base/process.h"

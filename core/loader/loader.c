@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads plugins and other libraries: the only caller of dlopen in the core. One lock, for the list of loaded
- * plugins, held over dlopen so that two threads get the same plugin. Must not call any operation of a plugin.
+ * Loads plugins and other libraries (loader.h). No other file of the core calls dlopen. One lock, for the list of
+ * loaded plugins; it is held over dlopen so that two threads get the same plugin. Must not call any operation of a
+ * plugin.
  */
 #include "core/loader/loader.h"
 #include "core/base/error.h"
@@ -22,7 +23,10 @@ struct gyre_plugin {
     pthread_mutex_t lock;
 };
 
-/* What never moves at the start of gyre_backend_plugin, and is right in the file before relocation. */
+/*
+ * The first members of gyre_backend_plugin, which no version moves. They hold no pointer, so they are right before
+ * relocation.
+ */
 struct plugin_head {
     uint32_t magic;
     uint16_t abi_major, abi_minor;
@@ -154,10 +158,13 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* glibc does not say why: there is no memory for it, or a right is missing. */
+/* The sentence of glibc when it cannot map a library. It does not say why: memory is short, or a right is missing. */
 static const char unmapped[] = "failed to map segment from shared object";
 
-/* What dlopen's words say that this process lacks, else 0: the loader leaves errno alone. */
+/*
+ * The errno for what this process lacks, by dlopen's sentence, because dlopen does not set errno. 0: it lacks
+ * nothing.
+ */
 static int lack_in(const char *words)
 {
     return ends_with(words, unmapped) || ends_with(words, "out of memory") ? ENOMEM : gyre_lack_in(words);
@@ -201,7 +208,7 @@ void gyre_library_close(void *library)
 
 /* ---- plugins ---- */
 
-/* Under loaded_lock. Takes over the reference to `library`. */
+/* Puts a plugin into the list of loaded plugins. Takes over the reference to `library`. Under loaded_lock. */
 static gyre_status keep(const char *path, void *library, const gyre_backend_plugin *table,
                         struct gyre_plugin **out)
 {
@@ -219,7 +226,7 @@ static gyre_status keep(const char *path, void *library, const gyre_backend_plug
     return GYRE_OK;
 }
 
-/* Under loaded_lock. */
+/* Loads a plugin, or finds it in the list of loaded plugins. Under loaded_lock. */
 static gyre_status load_locked(const char *path, struct gyre_plugin **out)
 {
     void *library, *symbol;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets with checked contents. No locks, no state beside the caller's. Must not trust a length, a text or a
- * number that came in: a worker runs the user's code and may write anything.
+ * Writes, sends, receives and reads messages (parcel.h), and checks every value that it reads. Takes no lock; has no
+ * state except the caller's. Must not trust a received length, text or number: a worker runs the user's code and may
+ * write anything.
  */
 #include "core/parcel/parcel.h"
 
@@ -204,15 +205,15 @@ static gyre_status is_gone(void)
 }
 
 /*
- * Room for the descriptors of one message, aligned as the interface wants it. The kernel fills all of it, padding
- * included, so a packet may bring more descriptors than were asked for.
+ * Room for the descriptors of one message, aligned as recvmsg wants it. Linux fills the whole room, padding included,
+ * so a packet may bring more descriptors than a message may have.
  */
 union control {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int) * GYRE_PARCEL_DESCRIPTORS_MAX)];
 };
 
-/* What was lent leaves with the message and is not closed here. */
+/* Attaches the lent descriptors to the packet. They are not closed here, because their owner keeps them. */
 static void attach_descriptors(struct gyre_parcel *parcel, struct msghdr *message, union control *control)
 {
     size_t size = sizeof(int) * parcel->descriptor_count;
@@ -253,7 +254,7 @@ gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t de
     }
 }
 
-/* Keeps as many as a message may bring and closes the others. Returns whether there were others. */
+/* Keeps as many of the descriptors as a message may bring, and closes the others. Returns whether it closed any. */
 static bool keep_of_header(struct gyre_parcel *parcel, const struct cmsghdr *header)
 {
     const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -271,7 +272,10 @@ static bool keep_of_header(struct gyre_parcel *parcel, const struct cmsghdr *hea
     return surplus;
 }
 
-/* Of every header that came: one that is looked over would leave its descriptors open for ever. */
+/*
+ * Keeps the descriptors of all headers of the packet: the descriptors of a header that is not read would stay open
+ * for ever.
+ */
 static bool keep_descriptors(struct gyre_parcel *parcel, struct msghdr *message)
 {
     bool surplus = false;
@@ -310,7 +314,7 @@ static gyre_status check_message(const struct gyre_parcel *parcel, int flags, bo
     return GYRE_OK;
 }
 
-/* One packet that came. An empty one is no message, and may bring descriptors all the same. */
+/* Takes a received packet as the message. An empty packet is no message, but may bring descriptors all the same. */
 static gyre_status take_packet(struct gyre_parcel *parcel, struct msghdr *message, size_t length)
 {
     parcel->length = length;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel records as bytes. A type is sent with the types of its fields inside it, to a limited depth; a
- * message type that is a field twice is sent twice. No locks. Must not trust a count or a depth that came in.
+ * Writes kernel records and types as bytes, and reads them (records.h). A type is sent with the types of its fields
+ * inside it, to a limited depth; a type of two fields is sent twice. Takes no lock. Must not trust a received count
+ * or depth.
  */
 #include "core/parcel/records.h"
 
@@ -12,7 +13,7 @@
 
 enum { DEPTH_MAX = 32, FIELDS_MAX = 4096 };
 
-/* Memory of a record: a chain, so that earlier pieces stay where they are. */
+/* A block of the chain that holds a record. It is a chain so that earlier blocks stay where they are. */
 struct gyre_kept_block {
     struct gyre_kept_block *next;
     max_align_t bytes[];
@@ -76,7 +77,7 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
 
 /* ---- reading ---- */
 
-/* Zeroed memory that lives as long as the record; NULL breaks the message. */
+/* Allocates zeroed memory that lives as long as the record. NULL without memory: the message is broken then. */
 static void *keep(struct reader *reader, size_t size)
 {
     struct gyre_kept_block *block = calloc(1, sizeof *block + size);
@@ -106,7 +107,7 @@ static const char *get_text(struct reader *reader)
 
 static const gyre_type *get_type(struct reader *reader, int depth);
 
-/* `count` types and a NULL behind them; NULL when the message is broken. */
+/* Reads `count` types into an array that ends with NULL. NULL when the message is broken. */
 static const gyre_type *const *get_types(struct reader *reader, uint32_t count, int depth)
 {
     if (reader->parcel->broken)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the arguments of an operation from its message (arguments.h). Has no state. */
 #include "core/worker/arguments.h"
 
 #include "core/base/error.h"

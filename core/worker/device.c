@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens and holds the one device of the worker process (device.h). */
 #include "core/worker/device.h"
 
 #include "core/worker/arguments.h"

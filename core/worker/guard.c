@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker program as a guard (core/isolation/guard.h): waits for the death of the program, or for the number of a worker
- * that died, and ends every process with that mark in its environment. One thread, no locks. Must not hold anything of the
- * program's open: it may outlive it for a moment.
+ * Runs the worker program as a guard (core/isolation/guard.h). Waits until the program dies, or sends the number of a
+ * worker that died, and ends every process with the program's or the worker's mark in its environment. One thread, no
+ * locks. Must not keep any file of the program open, because the guard may outlive the program for a moment.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -26,7 +26,7 @@ enum { ENVIRONMENT_MAX = 1 << 21, PASSES_MAX = 2000, LOOK_MS = 100 };
 
 static char environment[ENVIRONMENT_MAX];
 
-/* An entry of the environment begins with the mark. */
+/* Whether an entry of the process's environment begins with the mark. */
 static bool is_marked(int process, const char *mark)
 {
     char path[64];
@@ -44,7 +44,10 @@ static bool is_marked(int process, const char *mark)
     return found && (found == environment || found[-1] == '\0');
 }
 
-/* The descriptor first: the number is not another process's once that is open. */
+/*
+ * Ends a process that has the mark. Opens the descriptor (pidfd) first: while it is open, no other process is ended
+ * in its place.
+ */
 static bool end_if_marked(int process, const char *mark)
 {
     const int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
@@ -58,7 +61,10 @@ static bool end_if_marked(int process, const char *mark)
     return marked;
 }
 
-/* One pass over all processes. Returns how many had the mark. They may be there still, and processes that they just started. */
+/*
+ * Ends all processes with the mark, in one pass. Returns how many there were. These processes, and processes that
+ * they just started, may still be there.
+ */
 static size_t end_all_once(const char *mark)
 {
     size_t count = 0;
@@ -84,7 +90,7 @@ static void purge_worker(const char *prefix, uint64_t number)
     end_all(mark);
 }
 
-/* Input is empty already; the program's output, errors and folder are its own. */
+/* Lets go of the program's output, errors and working folder. The guard's input is empty already. */
 static void let_go_of_program(void)
 {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -107,8 +113,9 @@ static enum order hear_order(int socket, uint64_t *number)
 }
 
 /*
- * A socket that ended without a word: the program is dying, or it became another program by exec, and its workers end for
- * that, too. A forked child of the program may have the socket as well: so the program's own end is looked at.
+ * The program's end shows in two ways. The socket ends without an order: the program is dying, or became another
+ * program by exec, which ends its workers, too. Or the program's process ends: a forked child may still have the
+ * socket then, so the guard looks at the process as well.
  */
 int worker_guard(int socket, pid_t program, const char *prefix)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching in the worker: the control region is mapped from the core's descriptor, handles are looked up by
- * their numbers. No locks of its own.
+ * The worker's operations on launched kernels (operations.h). Maps the control region from the core's descriptor, and
+ * finds the other objects by their numbers. Takes no lock of its own.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ static gyre_status find_memory(uint64_t id, gyre_memory **out)
     return status;
 }
 
-/* Reads what the message says beyond its first numbers. */
+/* Reads the part of the message behind its first numbers. */
 static gyre_status read_desc(struct gyre_parcel *parcel, gyre_resident_desc *desc,
                              gyre_binding_desc *bindings)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Log lines of the worker, sent over the control socket. Lock: log_lock, for the one message that every line goes out in.
+ * Sends the worker's log lines over the control socket (log.h). Lock: log_lock, for the one message that all lines use.
  */
 #include "core/worker/log.h"
 

@@ -3,10 +3,12 @@
  * The program gyre-worker: one device of one backend, in a process that may die.
  *
  *     gyre-worker PARENT [standby]
+ *
  *     gyre-worker PARENT guard MARK
  *
- * The core runs it as a child with a socket as descriptor 3; the program calls the plugin as it is asked there,
- * and the user's handlers run here. It ends with its parent, and without exit handlers: those are the driver's.
+ * The core runs this program as a child with a socket as descriptor 3. The program calls the plugin as the core asks
+ * over the socket, and the user's handlers run here. It ends when its parent ends, and runs no exit handlers, because
+ * the driver registered them. With `standby` it is a second worker; with `guard` it is a guard (guard.h).
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of the worker, by the numbers that the core gave them. Lock: one, for the list. It is not held while the
- * backend is called, except for a look at its kernels. The core releases nothing that it still uses.
+ * Keeps the worker's objects by the numbers that the core gave them (objects.h). One lock, for the list. It is not
+ * held while the backend is called, except for a look at launched kernels. The core releases no object that it still
+ * uses.
  */
 
 #include "core/worker/objects.h"

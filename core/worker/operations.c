@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of a device, asked for by messages: arguments out of the message, a call of core/dispatch,
- * the answer into the message. No locks: core/dispatch serialises what the plugin does not allow from any
- * thread.
+ * The worker's operations (operations.h): each reads its arguments from the message, calls core/dispatch, and writes
+ * the answer into the message. Launching is in launches.c. Takes no lock: core/dispatch serialises the calls that the
+ * plugin does not allow from any thread.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 enum { DIRECTORIES_MAX = 64, MESSAGES_MAX = 64 * 1024 };
 
-/* In the list of processes it is a worker like any other from now on. */
+/* Makes a worker that stood by the worker: from now on the list of processes shows it under the name of a worker. */
 gyre_status worker_promote(struct gyre_parcel *parcel)
 {
     static const char name[] = GYRE_WORKER_PROGRAM;
@@ -86,7 +86,9 @@ static bool file_is(const char *path, const void *bytes, uint64_t size)
     return same;
 }
 
-/* From the file where it is as it was, which debuggers know; else from the core's copy of it. */
+/*
+ * Loads a module from its file if the file is unchanged, because debuggers know this file; else from the core's copy.
+ */
 static gyre_status load_module(const char *path, int copy, const void *bytes, uint64_t size,
                                gyre_module **out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of a device, for what the core asks of the worker. Each reads its arguments from the message and writes its
- * answer into it; a status that is not OK is the answer where the operation wrote none. Threads: any.
+ * The operations of a device that the core asks the worker for by messages. Each operation reads its arguments from
+ * the message and writes its answer into it. If it returns a status other than OK without an answer, serve.c makes
+ * this status the answer. Threads: any.
  */
 #ifndef GYRE_CORE_WORKER_OPERATIONS_H
 #define GYRE_CORE_WORKER_OPERATIONS_H

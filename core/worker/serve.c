@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections: the control socket brings them, and each has a thread that answers one call after the other.
- * So a call that waits keeps no other out.
+ * Answers the core's calls (serve.h). The control socket brings connections, and each connection has a thread that
+ * answers one call after the other. So a call that waits does not hold up calls on other connections.
  */
 #include "core/worker/serve.h"
 
@@ -51,8 +51,8 @@ static worker_operation *const operations[] = {
 };
 
 /*
- * A device that died of a handler, or by itself, may leave the process alive, and of no more use: it ends then, as
- * a crash would have ended it.
+ * Ends the process after its device died, as a crash would. A device that died, of a handler or by itself, may leave
+ * the process alive, but the process is of no more use.
  */
 static _Noreturn void end_with_device(void)
 {
@@ -60,7 +60,7 @@ static _Noreturn void end_with_device(void)
     _exit(GYRE_WORKER_DEVICE_DIED);
 }
 
-/* The answer to one call is what the operation wrote, or its status and sentence. */
+/* Answers one call: with the answer that the operation wrote, else with its status and sentence. */
 static void answer_call(struct gyre_parcel *parcel)
 {
     enum gyre_parcel_operation operation = gyre_parcel_operation(parcel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's side of its sockets. The other end is core/isolation. */
+/* Answers the core's calls over the worker's sockets (serve.c). The core's side is core/isolation. */
 #ifndef GYRE_CORE_WORKER_SERVE_H
 #define GYRE_CORE_WORKER_SERVE_H
 
