@@ -65,8 +65,7 @@ struct gyre_cache_item {
     const char *note;         /* whole lines */
     const char *dependencies; /* a file that lists the paths that the compiler read, one a line */
     const char *unit;         /* the generated unit, which is no dependency though it is listed */
-    struct timespec
-        started; /* CLOCK_REALTIME before the compiler ran: a file changed later spoils the entry */
+    struct timespec started; /* CLOCK_REALTIME before the compiler ran: files changed later spoil the entry */
 };
 
 /** Keeps an item, and evicts the entries that were used longest ago. False: cache->trouble says why. */

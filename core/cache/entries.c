@@ -73,7 +73,7 @@ static DIR *open_key(struct inventory *inventory, const char *folder)
     return entries;
 }
 
-/* Removes a temporary file that its writer never finished. */
+/* Removes an old temporary file, which its writer will not finish any more. */
 static void drop_stale(const char *path, const struct stat *file)
 {
     struct timespec now;

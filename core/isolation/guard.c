@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's side of its guard, which is the worker program in another role (core/worker/guard.c). Lock: guard.lock for
- * everything; held across fork. A forked child has no guard: its copy of the parent's is let go.
+ * Starts the program's guard (guard.h), sends it orders, and ends it. The guard itself is the worker program in
+ * another role (core/worker/guard.c). Lock: guard.lock for everything; held across fork. A forked child has no guard:
+ * it lets go of its copy of the parent's guard.
  */
 #include "core/isolation/guard.h"
 
@@ -22,7 +23,7 @@ enum { END_MS = 5000 };
 
 static struct {
     pthread_mutex_t lock;
-    pid_t program; /* the process that set the rest; 0: none yet */
+    pid_t program; /* the process that set the other members; 0: none yet */
     uint64_t begun_ns, last;
     uint32_t users;
     struct gyre_worker_process process; /* pid is 0 while there is none */
@@ -65,7 +66,10 @@ static void take_lock(void)
     guard.users = 0;
 }
 
-/* All marks of this program begin so. The number of a process is used again, and never with the same time. */
+/*
+ * Writes the beginning of all marks of this program: its process number and a time. The number may be used again by
+ * a later program, but not with the same time.
+ */
 static int write_prefix(char mark[GYRE_MARK_SIZE])
 {
     return snprintf(mark, GYRE_MARK_SIZE, "GYRE_KIN_%ld_%llu_", (long)guard.program,
@@ -96,7 +100,10 @@ void gyre_guard_join(void)
     pthread_mutex_unlock(&guard.lock);
 }
 
-/* A guard whose socket takes nothing is busy, or dead: the worker's process group has been ended all the same. */
+/*
+ * Sends the guard an order. Ignores a guard that is busy or dead: the worker's process group has been ended in any
+ * case.
+ */
 static void ask_guard(uint64_t number)
 {
     if (guard.process.socket >= 0)
@@ -110,7 +117,10 @@ void gyre_guard_purge(uint64_t number)
     pthread_mutex_unlock(&guard.lock);
 }
 
-/* By its descriptor where there is one: the program may have reaped the guard, and another process may have its number. */
+/*
+ * Waits for the guard's end. Uses the pidfd where there is one: the program may have reaped the guard, and another
+ * process may have its number.
+ */
 static void await_end(const struct gyre_worker_process *process)
 {
     struct pollfd end = {.fd = process->pidfd, .events = POLLIN};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ops table of a backend that runs in a worker process: each operation becomes a message over a socket.
+ * The ops table of a backend that runs in a worker process (proxy.c): each operation becomes a message over a socket.
  *
- * Objects keep what made them (a module's file, a buffer's contents, a queue's descriptor), so that after the
- * death of a worker gyre_proxy_revive (worker_return.h) makes them again in the next one, under the same handles. An
- * operation that a death interrupts waits for that and is done again. Launched kernels are not made again: their
- * `wait` answers LOST, and the caller launches them again. Rings and control regions are the core's memory and
- * outlive any worker.
+ * Each object keeps what it was made from (a module's file, a buffer's contents, a queue's descriptor). After the
+ * death of a worker, gyre_proxy_revive (worker_return.h) makes all objects again in the next worker, under the same
+ * handles. An operation that a death interrupts waits for the next worker and is done again. Launched kernels are not
+ * made again: their `wait` answers LOST, and the caller launches them again. Rings and control regions are memory of
+ * the core, so they outlive any worker.
  *
- * Threads: as backend.h says for each operation. Every operation has a deadline, and a worker that does not
- * answer by then is killed.
+ * Threads: as backend.h says for each operation. Every operation has a deadline, and a worker that does not answer by
+ * then is killed.
  */
 #ifndef GYRE_CORE_ISOLATION_PROXY_H
 #define GYRE_CORE_ISOLATION_PROXY_H
@@ -20,18 +20,18 @@
 #include "gyre/backend.h"
 
 struct gyre_proxy_desc {
-    const char *backend, *library; /* copied, as are the parameters */
+    const char *backend, *library; /* gyre_proxy_open copies these, and the parameters */
     const gyre_parameter *parameters;
     size_t parameter_count;
     uint32_t ordinal;
-    bool found;               /* the backend's probe told of this device */
+    bool found;               /* the backend's probe found this device */
     uint64_t call_timeout_ns; /* of operations without a deadline of their own */
     bool standby;             /* a second worker stands by */
     gyre_log_function *log;   /* may be NULL */
     void *log_context;
 };
 
-/** The table; `probe` and `device_open` are absent: gyre_proxy_open opens. */
+/** The ops table. It lacks `probe` and `device_open`: gyre_proxy_open opens the device. */
 extern const gyre_backend_ops gyre_proxy_ops;
 
 /**

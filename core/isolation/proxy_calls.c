@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of the worker: a connection, a message there, a message back, within a deadline.
+ * Makes a call of the worker (proxy_calls.h): takes a connection, sends a message, receives the answer, within a
+ * deadline.
  *
- * Lock: device->lock for the state and the idle connections, never held across a call. Calls count themselves
- * in, so that the worker is replaced only while none is under way; all of them end when it dies, because
- * their connections close.
+ * Lock: device->lock for the state and the idle connections, never held across a call. Each call counts itself in
+ * (device->calls), so that the worker is replaced only while no call is under way. All calls end when the worker
+ * dies, because their connections close.
  */
 #include "core/isolation/proxy_calls.h"
 
@@ -69,7 +70,7 @@ uint64_t proxy_incarnation(gyre_device *device)
     return incarnation;
 }
 
-/* The worker does not answer any more: from now on others wait for the next one. */
+/* Notes that the worker does not answer any more: from now on other callers wait for the next worker. */
 static void mark_down(gyre_device *device, uint64_t incarnation, const char *reason)
 {
     pthread_mutex_lock(&device->lock);
@@ -153,7 +154,7 @@ static void give_connection(gyre_device *device, struct proxy_connection *connec
 
 /* ---- calls ---- */
 
-/* The answer is there: what it says. */
+/* Reads the answer: the operation's results, or the worker's status and sentence. */
 static gyre_status read_answer(const struct proxy_call *call, struct gyre_parcel *parcel, void *argument)
 {
     gyre_status status = gyre_parcel_status(parcel);
@@ -174,7 +175,10 @@ static gyre_status read_answer(const struct proxy_call *call, struct gyre_parcel
     return status;
 }
 
-/* From now on: the call may have waited longer than any limit for this worker, or after another died of it. */
+/*
+ * The deadline of a call, counted from now on: before, the call may have waited for this worker longer than any
+ * limit.
+ */
 static uint64_t deadline_of(const gyre_device *device, const struct proxy_call *call)
 {
     uint64_t limit = call->limit_ns ? call->limit_ns : call->deadline_ns ? 0 : device->call_timeout_ns;
@@ -201,7 +205,7 @@ gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
     return status == GYRE_OK ? read_answer(call, parcel, argument) : status;
 }
 
-/* After a broken connection: the worker died, or it does not answer and is killed for that. */
+/* Gives the worker up after a broken connection: it died, or it did not answer in time and is killed for that. */
 static gyre_status give_up(gyre_device *device, const struct proxy_call *call, uint64_t incarnation,
                            gyre_status status)
 {
@@ -241,8 +245,8 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
 }
 
 /*
- * A request may end workers while the operation is under way, as often as poison_limit allows: that does not count
- * against the operation. Workers that the operation kept from answering, until they were killed, do.
+ * While the operation is under way, a request may end workers as often as poison_limit allows: these deaths do not
+ * count against the operation. Workers that the operation itself kept from answering, until they were killed, count.
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the worker, and the connections that they take. Threads: any. Private to this folder. */
+/*
+ * Calls a device's worker: sends an operation over a connection and receives the answer (proxy_calls.c). Threads:
+ * any. Private to this folder.
+ */
 #ifndef GYRE_CORE_ISOLATION_PROXY_CALLS_H
 #define GYRE_CORE_ISOLATION_PROXY_CALLS_H
 
@@ -19,12 +22,12 @@ struct proxy_call {
 
 /** Calls the worker. Returns its answer, with its sentence; LOST when there is no worker any more. */
 gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void *argument);
-/** The same once, for a caller that has entered. LOST also when the worker died during the call. */
+/** Calls the worker once, for a caller that has called proxy_enter. LOST also when the worker died during the call. */
 gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, void *argument);
 /**
- * Waits while the worker is being replaced; it is not replaced until proxy_leave. LOST when nobody replaces
- * it. A caller that wants a certain worker (`incarnation` not 0) never waits, and gets LOST when that worker is
- * not up. The keeper's thread, which replaces the worker, never waits.
+ * Enters: waits while the worker is being replaced, and keeps it from being replaced until proxy_leave. LOST when
+ * nobody replaces a dead worker. A caller that wants a certain worker (`incarnation` not 0) never waits, and gets
+ * LOST when that worker is not up. The keeper's thread, which replaces the worker, never waits.
  */
 gyre_status proxy_enter(gyre_device *device, uint64_t incarnation);
 void proxy_leave(gyre_device *device);
@@ -32,7 +35,8 @@ void proxy_leave(gyre_device *device);
 gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
                            struct proxy_connection *connection, void *argument, bool *broken);
 /**
- * Whether an operation is made with another worker, after `tries` workers died during it since begun_ns.
+ * Whether an operation may be tried with the next worker. `tries` workers have died during the operation since
+ * begun_ns.
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns);
 /** Makes a connection without a socket, for the caller to close with proxy_connection_close. EXHAUSTED. */

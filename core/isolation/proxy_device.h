@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device in a worker process and its objects, which the files of the proxy share. Private to this folder. */
+/*
+ * The structs of a device in a worker process and of its objects, shared by the files proxy*.c. Private to this
+ * folder.
+ */
 #ifndef GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 #define GYRE_CORE_ISOLATION_PROXY_DEVICE_H
 
@@ -20,8 +23,8 @@ struct proxy_standby;
 
 enum proxy_state {
     PROXY_UP,   /* calls are answered */
-    PROXY_DOWN, /* the worker died; another one is on its way */
-    PROXY_GONE  /* nobody brings it back */
+    PROXY_DOWN, /* the worker died, and the next worker is being started */
+    PROXY_GONE  /* the worker died, and no other worker will follow */
 };
 
 /** An object of the device that a new worker has to make again. */
@@ -29,7 +32,7 @@ struct proxy_object {
     struct proxy_object *next;
     gyre_device *device;
     uint64_t id; /* the worker knows it by this; the same in every worker */
-    /** Makes it in the worker; called again by revive. */
+    /** Makes the object in the worker. gyre_proxy_revive calls it again in the next worker. */
     gyre_status (*make)(struct proxy_object *object);
 };
 
@@ -45,26 +48,26 @@ struct gyre_device {
     void *log_context;
     gyre_device_info info;
     char build[128];
-    bool has_notify; /* the backend wants to be told of orders */
-    bool can_copy;   /* it copies within its device */
+    bool has_notify; /* the backend has the operation notify */
+    bool can_copy;   /* the backend copies within its device */
 
-    pthread_mutex_t lock; /* for what follows; not held across a call */
+    pthread_mutex_t lock; /* for the members below; not held across a call */
     pthread_cond_t changed;
     enum proxy_state state;
     uint64_t incarnation; /* of the worker that is up */
-    uint32_t calls;       /* under way, in other threads than the keeper's */
+    uint32_t calls;       /* calls under way in other threads than the keeper's */
     uint64_t next_id;
-    struct proxy_connection *connections; /* idle ones */
-    struct proxy_object *objects;         /* the last made first */
-    struct gyre_resident *residents;      /* for their log lines */
+    struct proxy_connection *connections; /* idle connections */
+    struct proxy_object *objects;         /* all objects; the newest is first */
+    struct gyre_resident *residents;      /* launched kernels, listed for their log lines */
     bool (*lost)(void *context);
     void *lost_context;
-    struct proxy_standby *standby; /* NULL: none is kept */
+    struct proxy_standby *standby; /* NULL: no standby worker is kept */
 };
 
 struct gyre_module {
     struct proxy_object object;
-    struct gyre_region artifact; /* a copy: the file may leave the cache */
+    struct gyre_region artifact; /* a copy of the compiled file, because the file may leave the cache */
     size_t artifact_size;
     char *path;
     struct gyre_kept_record *records;
@@ -74,16 +77,16 @@ struct gyre_module {
 struct gyre_memory {
     struct proxy_object object;
     pthread_mutex_t mirror_lock; /* one transfer at a time */
-    struct gyre_region mirror;   /* the bytes from the program: for a new worker, and the way for transfers */
+    struct gyre_region mirror;   /* the program's bytes: transfers go through them, a new worker gets them */
     uint64_t size;
-    bool given;       /* under mirror_lock: the mirror holds something that a new worker needs */
-    bool has_address; /* the backend tells where its device has it */
+    bool given;       /* under mirror_lock: the mirror holds bytes that a new worker needs */
+    bool has_address; /* the backend tells the buffer's address on its device */
     uint64_t device_address;
 };
 
 struct gyre_queue_memory {
     struct proxy_object object;
-    int descriptor; /* the core's, as is the region */
+    int descriptor; /* owned by the core, like the queue's region */
     uint64_t region_size, device_address;
 };
 

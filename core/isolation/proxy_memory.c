@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues and buffers of a device in a worker. A queue's region is the core's: the worker gets its descriptor.
- * A buffer has a mirror in shared memory, through which transfers go and from which a new worker's buffer is
- * filled. Lock: a buffer's own, around a transfer through its mirror.
+ * Queues and buffers of a device in a worker (proxy_memory.h). A queue's region is memory of the core: the worker
+ * gets its descriptor. A buffer has a mirror in shared memory. Transfers go through the mirror, and a new worker's
+ * buffer is filled from it. Lock: each buffer has a lock, held around a transfer through its mirror.
  */
 #include "core/isolation/proxy_memory.h"
 

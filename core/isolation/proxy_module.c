@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules of a device in a worker. The compiled file is kept in shared memory, so that a new worker loads the
- * very bytes that the first one loaded, whatever became of the file. Their kernels are asked for once.
+ * Modules of a device in a worker (proxy_module.h). The compiled file is kept in shared memory, so that a new worker
+ * loads the same bytes as the first worker, whatever became of the file. The worker is asked once for a module's
+ * kernel records.
  */
 #include "core/isolation/proxy_module.h"
 
@@ -79,7 +80,7 @@ static gyre_status get_record(struct gyre_parcel *parcel, void *argument)
     return gyre_record_get(parcel, request->record);
 }
 
-/* Asks for all records; the core counts them the same way. */
+/* Asks the worker for all kernel records, by index until NOT_FOUND, as the core does. */
 static gyre_status read_records(struct gyre_module *module)
 {
     const struct proxy_call call = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules of a device in a worker. Private to this folder. */
+/* Loads modules in a device's worker, and again in the next worker (proxy_module.c). Private to this folder. */
 #ifndef GYRE_CORE_ISOLATION_PROXY_MODULE_H
 #define GYRE_CORE_ISOLATION_PROXY_MODULE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects of a device in a worker: made and entered into its list, or taken out of it and released.
+ * Makes objects of a device in a worker and enters them into the device's list, or takes them out and releases them
+ * (proxy_objects.h).
  *
  * Lock: device->lock for the list and the numbers, never held across a call.
  */

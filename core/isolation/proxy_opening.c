@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GYRE_PARCEL_OPEN: what a worker is told of the device that it opens, and what it answers. No state and no locks. */
+/*
+ * Writes the message GYRE_PARCEL_OPEN, which tells a worker the device to open, and reads the worker's answer
+ * (proxy_opening.h). Has no state and takes no lock.
+ */
 #include "core/isolation/proxy_opening.h"
 
 #include <stdio.h>
@@ -43,7 +46,7 @@ gyre_status proxy_open_revived(gyre_device *device)
     return proxy_call_once(device, &call, device);
 }
 
-/* A second worker sees the same device: what it says of it is read and left. */
+/* Reads the answer of a second worker and ignores the description: the second worker sees the same device. */
 static gyre_status get_open_again(struct gyre_parcel *parcel, void *argument)
 {
     gyre_device_info info;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launched kernels of a device in a worker. They obey the control region, which is the core's memory, so only
- * launching, waiting for their end and their log go through the worker's socket. A kernel ends with the
- * worker that it was launched in.
+ * Launched kernels of a device in a worker (proxy_resident.h). A kernel obeys the control region, which is memory of
+ * the core. So only launching, waiting for the kernel's end and its log lines go through the worker's sockets. A
+ * kernel ends with the worker that it was launched in.
  *
- * Lock: device->lock for the list of residents; also held while a line of the log is handed on, so that none
+ * Lock: device->lock for the list of launched kernels. It is also held while a log line is handed on, so that no line
  * arrives after its kernel was released.
  */
 #include "core/isolation/proxy_resident.h"
@@ -16,7 +16,7 @@
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_objects.h"
 
-/* A worker may answer a wait so much later than its deadline. */
+/* A worker may answer a wait this much later than the wait's deadline. */
 #define WAIT_GRACE_NS UINT64_C(1000000000)
 
 struct launch {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper's spare: a second worker process, started and reaped by the keeper's thread like the first. Lock:
- * keeper->lock, as for the worker. Only standby.c uses it.
+ * Starts and reaps the keeper's spare (spare.h), a second worker process, in the keeper's thread. Lock: keeper->lock,
+ * as for the worker. Only standby.c uses the spare.
  */
 #include "core/isolation/spare.h"
 
@@ -40,7 +40,7 @@ void gyre_keeper_kill_spare(struct gyre_keeper *keeper)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-/* Makes sure of its end; `why` receives what it was. */
+/* Ends and reaps the spare. `why` receives how it ended. */
 static void reap_spare(struct gyre_keeper *keeper, char *why, size_t size)
 {
     int wait_status = 0;

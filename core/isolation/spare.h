@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spare of a keeper: a second worker process, which takes the place of the first one when there is none. */
+/*
+ * The spare of a keeper: a second worker process, which becomes the worker when the first worker has died (spare.c).
+ * What the device does with it: standby.h.
+ */
 #ifndef GYRE_CORE_ISOLATION_SPARE_H
 #define GYRE_CORE_ISOLATION_SPARE_H
 
@@ -17,7 +20,10 @@ void gyre_keeper_kill_spare(struct gyre_keeper *keeper);
 
 /* In the keeper's thread only. */
 
-/** After a poll of its pidfd and its socket: hears the spare, reaps a dead one, and starts one that is wanted. */
+/**
+ * Call after a poll of the spare's pidfd and socket (`news`). Hears the spare, reaps a dead spare, starts a spare
+ * that is wanted.
+ */
 void gyre_spare_tend(struct gyre_keeper *keeper, const struct pollfd news[2]);
 /** Ends the spare, if there is one. */
 void gyre_spare_end(struct gyre_keeper *keeper);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts the worker program by posix_spawn: the caller may have threads that hold locks, so nothing is
- * forked. The worker keeps the caller's environment, output and errors; its input is empty, and it leads a
- * process group of its own, so that a terminal's interrupt reaches the program alone.
+ * Starts the worker program (spawn.h) by posix_spawn and not by fork, because other threads of the caller may hold
+ * locks. The worker keeps the caller's environment, output and errors. Its input is empty. It leads a process group
+ * of its own, so that a terminal's interrupt reaches only the program.
  */
 #include "core/isolation/spawn.h"
 
@@ -45,7 +45,10 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
     return rc;
 }
 
-/* The caller's environment and the mark; NULL without memory. free() */
+/*
+ * Makes a copy of the caller's environment with the mark added, which the caller frees with free(). NULL without
+ * memory.
+ */
 static char **marked_environment(const char *mark)
 {
     extern char **environ;

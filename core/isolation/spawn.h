@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts the worker program, in either of its roles, as a child of the calling thread. The system ends a worker when that
- * thread ends.
+ * Starts the worker program, in either of its roles, as a child of the calling thread. The system ends a worker when
+ * that thread ends.
  */
 #ifndef GYRE_CORE_ISOLATION_SPAWN_H
 #define GYRE_CORE_ISOLATION_SPAWN_H
@@ -14,19 +14,19 @@
 /** A process that runs the worker program. */
 struct gyre_worker_process {
     pid_t pid;
-    int pidfd, socket; /* -1: there is none; also on a system without pidfd */
-    uint64_t number;   /* of its mark (guard.h) */
+    int pidfd, socket; /* -1: there is none; on a system without pidfd, pidfd is always -1 */
+    uint64_t number;   /* the number of the process's mark (guard.h) */
 };
 
-/** A role of the program: its arguments `name` and `more`, as its usage says them; either may be NULL. */
+/** A role of the worker program: its arguments `name` and `more` (see core/worker/main.c). Either may be NULL. */
 struct gyre_worker_role {
     const char *name, *more;
-    const char *mark; /* an entry of its environment besides the caller's; NULL: none */
+    const char *mark; /* an entry that is added to the process's environment; NULL: none */
 };
 
 /**
- * Starts the program with one end of a socket as its GYRE_WORKER_SOCKET and nothing else inherited; the other end is
- * out->socket. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED.
+ * Starts the program. Its descriptor GYRE_WORKER_SOCKET is one end of a socket, and it inherits no other descriptors;
+ * the other end is out->socket. UNAVAILABLE when the program is not installed, EXHAUSTED, FAILED.
  */
 gyre_status gyre_worker_spawn(const struct gyre_worker_role *role, struct gyre_worker_process *out);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker that stands by: the keeper's spare, in which a thread of the device opens the device and loads
- * every module that the device has. Queues and buffers are made when it takes over: they would take memory
- * twice, and transfers could not follow them. Calls of it have deadlines, so it may be stopped, or die, at
- * any moment; another one follows then.
+ * Makes a standby worker ready and lets it take over (standby.h). The standby worker is the keeper's spare; a thread
+ * of the device opens the device in it and loads every module of the device. Queues and buffers are made only when it
+ * takes over: before, they would take memory twice, and would miss transfers. Calls of the standby worker have
+ * deadlines, so it may be stopped, or die, at any moment. Then another standby worker follows.
  *
- * Lock: device->lock for everything here except the connection, which is the thread's while the state is BUSY and
- * the keeper's thread's otherwise. Not held while a worker is asked something.
+ * Lock: device->lock for everything here except the connection. The connection belongs to the standby thread while
+ * the state is BUSY, and to the keeper's thread otherwise. The lock is not held during a call of a worker.
  */
 #include "core/isolation/standby.h"
 
@@ -25,7 +25,7 @@
 
 #define PROMOTE_NS UINT64_C(1000000000)
 
-/* Under the lock: what was known of the last one is over. */
+/* Under the lock: forgets the last standby worker, its connection and its modules. */
 static void forget_standby(gyre_device *device)
 {
     struct proxy_standby *standby = device->standby;
@@ -53,7 +53,7 @@ static bool standby_has(const struct proxy_standby *standby, uint64_t id)
     return false;
 }
 
-/* Under the lock: a module that it lacks. */
+/* Under the lock: finds a module that the standby worker lacks. False: it lacks none. */
 static bool find_missing(gyre_device *device, struct gyre_module *copy)
 {
     const struct proxy_standby *standby = device->standby;
@@ -65,7 +65,10 @@ static bool find_missing(gyre_device *device, struct gyre_module *copy)
     return false;
 }
 
-/* Under the lock, which is given up meanwhile; BUSY. */
+/*
+ * Opens the device in the standby worker and loads the modules that it lacks. Under the lock, which it gives up during
+ * a call. The state is BUSY.
+ */
 static gyre_status catch_up(gyre_device *device)
 {
     struct proxy_standby *standby = device->standby;
@@ -86,7 +89,7 @@ static gyre_status catch_up(gyre_device *device)
     return status;
 }
 
-/* Under the lock, which is given up meanwhile. */
+/* Makes the standby worker ready, or gives it up. Under the lock, which it gives up meanwhile. */
 static void prepare_standby(gyre_device *device)
 {
     struct proxy_standby *standby = device->standby;
@@ -182,7 +185,7 @@ void proxy_standby_free(gyre_device *device)
 
 /* ---- taking over ---- */
 
-/* A standby worker that does not answer at once is of no use now. */
+/* Tells the standby worker that it is the worker. False: it does not answer at once, so it is of no use. */
 static bool promote_standby(gyre_device *device, struct proxy_connection *connection)
 {
     const struct proxy_call call = {.operation = GYRE_PARCEL_PROMOTE,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the standby worker: what the keeper and the device's other files tell of it. Calls no worker.
+ * Changes the state of the standby worker (standby_state.h) when the keeper or another file of the device reports an
+ * event. Calls no worker.
  *
  * Lock: device->lock for everything here.
  */
@@ -12,7 +13,9 @@
 #include "core/isolation/worker_return.h"
 #include "gyre/waiting.h"
 
-/* A kernel that is being brought back has the processors first. */
+/*
+ * The delay before the next standby worker starts: until then a kernel that is being brought back has the processors.
+ */
 #define FOLLOW_NS  UINT64_C(100000000)
 #define BACKOFF_NS UINT64_C(1000000000)
 #define DOUBLINGS  6

@@ -11,9 +11,9 @@
 
 enum standby_state {
     STANDBY_NONE,
-    STANDBY_ASKED,  /* the keeper is to start one */
-    STANDBY_BEHIND, /* it lacks the device, or a module */
-    STANDBY_BUSY,   /* the thread gives it what it lacks */
+    STANDBY_ASKED,  /* the keeper was asked to start a standby worker */
+    STANDBY_BEHIND, /* the standby worker lacks the device, or a module */
+    STANDBY_BUSY,   /* the standby thread opens the device or loads modules in it */
     STANDBY_READY,
     STANDBY_ENDING /* it was killed or taken, and the keeper has not told its end yet */
 };
@@ -22,27 +22,27 @@ struct proxy_standby {
     pthread_t thread;
     enum standby_state state;
     bool quit;
-    uint32_t failures; /* in a row */
-    uint64_t again_ns; /* the thread asks for none before */
+    uint32_t failures; /* failures in a row */
+    uint64_t again_ns; /* the thread asks for no standby worker before this time */
     struct proxy_connection *connection;
-    uint64_t modules[PROXY_STANDBY_MODULES_MAX]; /* ids of the modules that it has */
+    uint64_t modules[PROXY_STANDBY_MODULES_MAX]; /* ids of the modules that the standby worker has */
     size_t module_count;
 };
 
-/** The device has a module that the standby worker lacks. Accepts a device without one. */
+/** Notes that the device has a module that the standby worker lacks. Accepts a device without a standby worker. */
 void proxy_standby_notice(gyre_device *device);
 /**
- * Under the lock: the device is up again, and another standby worker may be started in a moment. Accepts a device
- * without one.
+ * Under the lock: notes that the device is up again, so that another standby worker may be started in a moment.
+ * Accepts a device without a standby worker.
  */
 void proxy_standby_may_follow(gyre_device *device);
-/** For the keeper: the spare is there, or is gone because of `why`. */
+/** The keeper calls this when the spare is there (`there`), or is gone because of `why`. */
 void proxy_standby_hear(void *context, bool there, const char *why);
 /** Logs that the standby worker `what` ("died"), because of `why`. */
 void proxy_standby_tell(const gyre_device *device, const char *what, const char *why);
 /**
- * Under the lock: counts a failure, and puts the next start off, the longer the more failures there were in a row.
- * True for the first of them, which alone is worth a line.
+ * Under the lock: counts a failure, and delays the next start. The delay grows with the failures in a row. True for
+ * the first failure in a row: only this one is logged.
  */
 bool proxy_standby_note_failure(struct proxy_standby *standby);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper's thread. Lock: keeper->lock, for the process and its descriptors; not held while the thread
- * waits, starts a process, or calls out. Only the thread reaps, so a kill under the lock never hits a reused
- * number.
+ * The keeper's thread, and the functions that other threads call (worker_keeper.h). Lock: keeper->lock, for the
+ * process and its descriptors; not held while the thread waits, starts a process, or calls its user. Only the thread
+ * reaps the worker, so a kill under the lock never hits another process with the same number.
  */
 #include "core/isolation/worker_keeper.h"
 
@@ -37,7 +37,7 @@ static void close_descriptor(int *descriptor)
 
 /* ---- starting ---- */
 
-/* Under the lock. */
+/* Makes a started process the worker. Under the lock. */
 static void take_on(struct gyre_keeper *keeper, const struct gyre_worker_process *process)
 {
     keeper->pid = process->pid;
@@ -109,7 +109,7 @@ bool gyre_keeper_is_self(const struct gyre_keeper *keeper)
     return pthread_equal(pthread_self(), keeper->thread) != 0;
 }
 
-/* The worker's socket closed or its pidfd fired: makes sure of its end and takes its remains away. */
+/* Ends and reaps the worker, and what its handlers started, after its socket closed or its pidfd fired. */
 static void reap_worker(struct gyre_keeper *keeper)
 {
     int wait_status = 0;
@@ -165,7 +165,7 @@ static void sleep_until_news(const struct gyre_keeper *keeper, uint64_t deadline
     ppoll(news, NEWS, deadline_ns == UINT64_MAX && !blind ? NULL : &wait, NULL);
 }
 
-/* Whoever rings wants something that is looked at next. False: the bell is broken. */
+/* Empties the bell. The caller then looks at everything that another thread may want. False: the bell is broken. */
 static bool hear_bell(const struct gyre_keeper *keeper)
 {
     uint64_t rings;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker process and the thread that keeps it: starts it, hears its log, notices its death, reaps it.
+ * The keeper of a worker: a thread that starts the worker process, hears its log, notices its death and reaps it
+ * (worker_keeper.c).
  *
- * The keeper's thread starts the process, and lives as long as the worker may: the system ends a child whose
- * starting thread ended (PR_SET_PDEATHSIG), so a worker never outlives the program. The thread reaps a dead
- * worker before it tells anybody: from then on the worker cannot write into shared memory. Then the thread
- * calls `lost`, which may start another worker.
+ * The keeper's thread starts the process, and lives as long as the worker may: the system ends a child whose starting
+ * thread ended (PR_SET_PDEATHSIG), so a worker never outlives the program. The thread reaps a dead worker before it
+ * tells anybody: from then on the worker cannot write into shared memory. Then the thread calls `lost`, which may
+ * start another worker.
  *
- * Beside the worker there may be a spare (spare.h): a second process, started when it was asked for, which takes
- * the place of a worker that died. Its user decides what is done with it meanwhile.
+ * Beside the worker there may be a spare (spare.h): a second process, started on request, which becomes the worker
+ * after the worker died. The caller that asked for the spare decides what the spare does meanwhile.
  */
 #ifndef GYRE_CORE_ISOLATION_WORKER_KEEPER_H
 #define GYRE_CORE_ISOLATION_WORKER_KEEPER_H
@@ -36,21 +37,21 @@ struct gyre_keeper_desc {
 struct gyre_keeper {
     struct gyre_keeper_desc desc;
     pthread_t thread;
-    struct gyre_parcel parcel; /* of the thread */
+    struct gyre_parcel parcel; /* used by the thread alone */
     int bell;                  /* eventfd: rung when the thread has to look at `quit` or `spare_wanted` */
 
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* for the members below */
     pthread_cond_t changed;
     bool alive, tried, quit, guarded;
-    gyre_status start_status; /* of the first start */
+    gyre_status start_status; /* the result of the first start */
     char start_words[512];
     pid_t pid;
     int pidfd, socket;                /* -1 while there is none */
-    uint64_t number;                  /* of its mark (guard.h) */
+    uint64_t number;                  /* the number of the worker's mark (guard.h) */
     uint64_t incarnation;             /* grows with every start; 0 before the first */
     struct gyre_worker_process spare; /* pid is 0 while there is none */
     bool spare_wanted;
-    char reason[GYRE_KEEPER_REASON_SIZE]; /* why the last one died */
+    char reason[GYRE_KEEPER_REASON_SIZE]; /* why the last worker died */
 };
 
 /** Starts the thread and the first worker. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED. */
@@ -59,8 +60,8 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
 void gyre_keeper_finish(struct gyre_keeper *keeper);
 
 /**
- * Kills the worker of that incarnation (0: whichever there is). `reason` becomes the reason of its death.
- * NULL: the worker seems to be dying by itself, and the reason is how it ended.
+ * Kills the worker of that incarnation (0: the present worker). `reason` becomes the reason of its death. NULL: the
+ * worker seems to be dying by itself, and the way it ended becomes the reason.
  */
 void gyre_keeper_kill(struct gyre_keeper *keeper, uint64_t incarnation, const char *reason);
 /** Makes a connection to the worker; *socket is the end of the caller. LOST when there is no worker. */
@@ -77,15 +78,15 @@ gyre_status gyre_keeper_start(struct gyre_keeper *keeper);
 /** When there is no worker: makes the spare the worker. False: there is no living spare. */
 bool gyre_keeper_adopt(struct gyre_keeper *keeper);
 /**
- * Hears the worker until the deadline, until somebody finishes the keeper, or until the worker dies, which is
- * reaped then. False: there is no living worker any more, or the keeper is to end.
+ * Hears the worker until the deadline, until another thread finishes the keeper, or until the worker dies. Reaps a
+ * worker that died. False: there is no living worker any more, or the keeper ends.
  */
 bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns);
 /** Kills the worker, if there is one, and reaps it. */
 void gyre_keeper_end(struct gyre_keeper *keeper);
-/** Waits so long, while there is no worker. False: somebody wants the keeper to end. */
+/** Waits for length_ns, while there is no worker. False: another thread finishes the keeper. */
 bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns);
-/** Whether somebody wants the keeper to end. */
+/** Whether another thread finishes the keeper. */
 bool gyre_keeper_quits(struct gyre_keeper *keeper);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker process: started with a mark, connected to, heard, and its end in words. No state and no locks. */
+/*
+ * Starts a worker process with a mark, connects to it, hears its messages, and tells its end in words
+ * (worker_process.h). Has no state and takes no lock.
+ */
 #include "core/isolation/worker_process.h"
 
 #include <errno.h>

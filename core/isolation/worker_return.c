@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The death of a device's worker, and the device's return in another one.
+ * Handles the death of a device's worker, and brings the device back in the next worker (worker_return.h).
  *
- * Lock: device->lock for the state. The keeper's thread replaces the worker; it does so only after every call
- * that was under way has ended, so it alone touches the objects meanwhile.
+ * Lock: device->lock for the state. The keeper's thread replaces the worker, after every call that was under way has
+ * ended. So only this thread touches the objects meanwhile.
  */
 #include "core/isolation/worker_return.h"
 

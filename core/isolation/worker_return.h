@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The death of a worker, and the return of its device in another one (proxy.h). */
+/*
+ * Handles the death of a device's worker, and brings the device back in the next worker (worker_return.c; see
+ * proxy.h).
+ */
 #ifndef GYRE_CORE_ISOLATION_WORKER_RETURN_H
 #define GYRE_CORE_ISOLATION_WORKER_RETURN_H
 
@@ -8,10 +11,9 @@
 #include "gyre/backend.h"
 
 /**
- * From now on the keeper's thread calls `lost` whenever the worker has died and was reaped. Until `lost`
- * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that worked,
- * whatever became of the new worker since; false gives the device up. NULL, as after opening: nobody brings
- * the device back.
+ * From now on the keeper's thread calls `lost` whenever the worker has died and was reaped. Operations of other
+ * threads wait until `lost` returns. `lost` calls gyre_proxy_revive and returns true when that worked, even if the
+ * new worker has died since. False gives the device up. `lost` NULL, as after opening: nobody brings the device back.
  */
 void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
 
@@ -21,7 +23,7 @@ void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *co
 void gyre_proxy_bury(gyre_device *device);
 /** Starts a new worker with the device and all its objects except launched kernels. May be repeated after a failure. */
 gyre_status gyre_proxy_revive(gyre_device *device);
-/** Waits so long, before the next attempt. False: the device is being closed. */
+/** Waits for length_ns before the next attempt. False: the device is being closed. */
 bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
 /** Waits until the deadline. False: the new worker died, or the device is being closed. */
 bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
@@ -37,7 +39,7 @@ bool gyre_proxy_stands_by(gyre_device *device);
 
 /* Private to this folder. */
 
-/** For the keeper of the device that is the context: its worker has died. */
+/** The keeper calls this when its worker has died. `context`: the device. */
 void proxy_lose(void *context);
 
 #endif
