@@ -58,7 +58,7 @@ static inline void gyre_lock_init(struct gyre_lock *lock, int light_barriers)
 static inline uintptr_t gyre_thread_name(void)
 {
 #if defined(__x86_64__)
-    uintptr_t block; /* where the thread's own block begins, which it keeps there for this */
+    uintptr_t block; /* the address of the thread's control block, which its first word holds */
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 #else
@@ -77,7 +77,7 @@ static inline bool gyre_lock_enter(struct gyre_lock *lock)
     if (!seat || seat->thread != me)
         return false;
     __atomic_store_n(&seat->inside, 1, __ATOMIC_RELAXED);
-    gyre_barrier_light(1); /* pairs with the heavy one of who ends the ownership */
+    gyre_barrier_light(1); /* pairs with the heavy barrier of the thread that ends the ownership */
     if (__builtin_expect(__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) == seat, 1)) {
         lock->seat = seat;
         return true;

@@ -77,7 +77,7 @@ const char *gyre_text_hint(const char *typed, const char *const *candidates, siz
 {
     const char *nearest = gyre_text_nearest(typed, candidates, count);
     hint[0] = '\0';
-    if (nearest && strcmp(nearest, typed) != 0) /* to name it again helps nobody */
+    if (nearest && strcmp(nearest, typed) != 0) /* no hint names the typed word itself */
         snprintf(hint, GYRE_TEXT_HINT_SIZE, "; did you mean '%s'?", nearest);
     return hint;
 }

@@ -18,8 +18,8 @@ bool gyre_record_keeps_something(const gyre_kernel_record *record)
     return record->state->size > 0 || strstr(record->buffers, "inout ") != NULL;
 }
 
-/* True for a kernel with checkpoints on a device that cannot skip requests: several blocks that share a queue would leave holes
- * behind, which the next device would have to skip. */
+/* Whether the kernel can be resumed only with one block: it has checkpoints, and the device cannot skip requests. Several blocks
+ * that share a queue answer out of order, and after a death the next device would have to skip the answered requests. */
 static bool resumes_one_block(const struct gyre_shape_site *site)
 {
     return shape_setting(site, "checkpoints") && !gyre_dispatch_device_info(site->device)->can_skip;

@@ -46,6 +46,7 @@ static inline bool gyre_queue_settles(const gyre_queue *queue)
 /** Settles a request that is built in its place in the ring. */
 void gyre_queue_settle(const gyre_queue *queue, void *request);
 
+/** Frees both layouts of *growth and sets them to NULL. */
 void gyre_queue_growth_finish(struct gyre_queue_growth *growth);
 
 #endif

@@ -21,12 +21,12 @@ struct gyre_line {
                  uint64_t *ticket);
     /* Moves messages into the ring as far as its window allows; returns how many. */
     uint64_t (*pump)(gyre_queue *queue);
-    /* The caller with this ticket gave up. If its request still waits in the line, nobody waits for the reply. */
+    /* Notes that the caller with this ticket gave up, so no thread waits for the reply if the request is still in the line. */
     void (*abandon)(gyre_queue *queue, uint64_t ticket);
-    /* A device will handle messages that come into the ring from now on. */
+    /* Notes that a device will handle messages that enter the ring from now on. */
     void (*begin)(gyre_queue *queue);
-    /* No device handles messages any more; sends are closed. Messages in the line are unhandled and remain so, even if
-     * another device comes. Returns how many of them became unhandled now. */
+    /* Makes all messages in the line unhandled, because no device handles messages any more and sends are closed. They stay
+     * unhandled even if another device comes. Returns how many became unhandled now. */
     uint64_t (*end)(gyre_queue *queue);
 
     /* ---- any thread, without a lock ---- */

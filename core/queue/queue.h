@@ -74,7 +74,7 @@ struct gyre_queue_forms {
     void (*settle)(const struct gyre_queue *queue, void *request, uint64_t length);
 };
 
-/** The senders' side. */
+/** The senders' side: members that sending threads use, under the producer's lock unless they are atomic. */
 struct gyre_queue_producer {
     _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
     uint8_t busy;           /* GYRE_CHECKED: a thread is inside a side that has no lock */
@@ -85,10 +85,10 @@ struct gyre_queue_producer {
     uint64_t sending;       /* atomic: as `sent`, but stored before requests are published, not after */
     uint64_t received_seen; /* a past value of consumer.received: there is at least that much room */
     uint64_t high_water, rejected, dropped, waits, duplicates;
-    const gyre_header *given; /* headers of the requests being put; NULL: the queue fills headers in */
-    uint64_t drop_before;     /* the value of `drop_before` in the region's host line */
-    uint64_t drop_asked;      /* the last request that a device was asked to drop */
-    uint32_t drop_askers;     /* senders that wait for the outcome of that request */
+    const gyre_header *given; /* the sender's headers of the requests being put; NULL: it gave none */
+    uint64_t drop_before;     /* the value of host.drop_before in the ring's region */
+    uint64_t drop_asked;      /* the last request that the device was asked to drop */
+    uint32_t drop_askers;     /* senders that asked for this drop and wait for its outcome */
     struct {                  /* senders that wait for room, in their order (senders.h) */
         struct gyre_sender *first, *last;
         bool overtaken; /* a sender outside the line sent since the first sender's turn began */
@@ -96,7 +96,7 @@ struct gyre_queue_producer {
     struct gyre_storm storm;
 };
 
-/** The receivers' side. */
+/** The receivers' side: members that receiving threads use, under the consumer's lock unless they are atomic. */
 struct gyre_queue_consumer {
     _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
     uint8_t busy;      /* as `busy` of the producer */

@@ -27,9 +27,9 @@ struct gyre_queue_view {
     bool withdrawn; /* the queue is being closed: no device gets to see it any more */
     uint32_t
         suspect_crashes;    /* deaths of the device in a row with `suspect` as the first unanswered request */
-    uint32_t alone_crashes; /* such deaths with no other request in the device's sight */
+    uint32_t alone_crashes; /* how many of these deaths came while the device saw no other request */
     uint64_t suspect;
-    uint64_t watched, watched_ns; /* the first unanswered request, and since when it is unanswered */
+    uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the first */
     uint64_t gate; /* the device does not see requests from here on; UINT64_MAX: it sees all; 0: none */
 };
 

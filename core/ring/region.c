@@ -149,7 +149,7 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         status = region_exhausted(name, size, "fallocate");
         goto done;
     }
-    /* a program that gets the region can neither cut it, which would be a SIGBUS here, nor reopen it for writing */
+    /* another program that gets the region can neither shrink it (a SIGBUS here) nor reopen it for writing */
     if (fcntl(region.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
         fchmod(region.descriptor, S_IRUSR | S_IWUSR) != 0) {
         status = region_exhausted(name, size, "fcntl");
