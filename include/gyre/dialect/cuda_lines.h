@@ -230,8 +230,8 @@ GYRE_HELPER gyre_chunk gyre_chunk_load_if_(gyre_u32 wanted, const void *from)
 }
 
 /*
- * Returns how many rows of the next window are there already, from index `from` on. Looks once at the end of each row,
- * under way together with this window's loads. Called by the first warp.
+ * Counts the rows of the next window that are there already, from index `from` on, into view->rows_ahead. Looks once at
+ * the end of each row, under way together with this window's loads. Called by the first warp.
  */
 GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served *queue, gyre_u64 from)
 {
