@@ -29,7 +29,7 @@ enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
  */
 #define GYRE_MEETING_FEATURES UINT64_C(0)
 
-/** What a client asks for. */
+/** The contents of the packet ATTACH: what a client asks a server for. */
 struct gyre_attach_request {
     char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
     char client[GYRE_CLIENT_NAME_MAX]; /* empty: the client has no name */

@@ -159,7 +159,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     gyre_status status = blame_client(gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS)));
     gyre_arrivals_heard(session);
     if (status == GYRE_LOST)
-        return status; /* it looked whether somebody serves here, and left */
+        return status; /* the client only looked whether a server is here, and left */
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_STATE) {
         gyre_session_tell_state(session, parcel);
         return GYRE_LOST; /* it wanted no queue */

@@ -98,7 +98,7 @@ bool gyre_dependencies_record(const char *list_path, const char *unit, const str
             line[length - 1] = '\0';
         if (!line[0] || strcmp(line, unit) == 0)
             continue;
-        /* the compiler's paths may be relative to a folder that is another one next time */
+        /* the compiler's paths may be relative to its working folder, which may differ next time */
         fine = realpath(line, absolute) && record_file(absolute, nanoseconds(started), note);
     }
     free(line);

@@ -41,7 +41,7 @@ extern const gyre_backend_ops gyre_proxy_ops;
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
                             gyre_device **out);
 
-/* From any thread. */
+/* The functions below may be called from any thread. */
 
 /** Whether the worker that the kernel was launched in is up, or has died unnoticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);

@@ -16,7 +16,7 @@ struct proxy_call {
     uint64_t
         limit_ns; /* the time that each worker has for it; 0: the device's timeout, or until the deadline */
     uint64_t deadline_ns; /* a worker has until then in any case; 0: none */
-    /** 0: whichever worker is up, and the next one when that dies. Else the worker with this number, or LOST. */
+    /** 0: the worker that is up, and the next worker when it dies. Else only the worker with this number, or LOST. */
     uint64_t incarnation;
 };
 

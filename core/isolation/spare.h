@@ -10,7 +10,7 @@
 
 #include "core/isolation/worker_keeper.h"
 
-/* From any thread. */
+/* These functions may be called from any thread. */
 
 /** Asks for a spare, when there is none or it is about to end. The keeper's `spare` tells what became of it. */
 void gyre_keeper_want_spare(struct gyre_keeper *keeper);
@@ -18,7 +18,7 @@ void gyre_keeper_want_spare(struct gyre_keeper *keeper);
 gyre_status gyre_keeper_connect_spare(struct gyre_keeper *keeper, int *socket);
 void gyre_keeper_kill_spare(struct gyre_keeper *keeper);
 
-/* In the keeper's thread only. */
+/* These functions may be called in the keeper's thread only. */
 
 /**
  * Call after a poll of the spare's pidfd and socket (`news`). Hears the spare, reaps a dead spare, starts a spare

@@ -58,7 +58,7 @@ static bool find_missing(gyre_device *device, struct gyre_module *copy)
 {
     const struct proxy_standby *standby = device->standby;
     if (standby->module_count == PROXY_STANDBY_MODULES_MAX)
-        return false; /* those beyond are loaded when it takes over */
+        return false; /* further modules are loaded when it takes over */
     for (const struct proxy_object *object = device->objects; object; object = object->next)
         if (!standby_has(standby, object->id) && proxy_module_lend(object, copy))
             return true;

@@ -26,11 +26,11 @@ enum { GYRE_KEEPER_REASON_SIZE = 160 };
 
 struct gyre_keeper_desc {
     void *context;
-    /** In the keeper's thread: the worker has died and was reaped. */
+    /** Called in the keeper's thread when the worker has died and was reaped. */
     void (*lost)(void *context);
-    /** In the keeper's thread: a message that the worker sent by itself. */
+    /** Called in the keeper's thread with a message that the worker sent without being asked. */
     void (*heard)(void *context, struct gyre_parcel *message);
-    /** In the keeper's thread: the spare that was asked for is there (`there`), or is gone, or could not be started. */
+    /** Called in the keeper's thread when a requested spare is there (`there`), is gone, or could not be started. */
     void (*spare)(void *context, bool there, const char *why);
 };
 
@@ -71,7 +71,7 @@ void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size);
 /** Whether the caller is the keeper's thread. */
 bool gyre_keeper_is_self(const struct gyre_keeper *keeper);
 
-/* In the keeper's thread only. */
+/* The functions below may be called in the keeper's thread only. */
 
 /** Starts a worker, when there is none. */
 gyre_status gyre_keeper_start(struct gyre_keeper *keeper);

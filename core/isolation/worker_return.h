@@ -17,7 +17,7 @@
  */
 void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
 
-/* In `lost` only. */
+/* These functions may be called only inside `lost` (see gyre_proxy_guard). */
 
 /** Makes sure that the last worker is dead, so that gyre_proxy_reason knows why. */
 void gyre_proxy_bury(gyre_device *device);
@@ -28,7 +28,7 @@ bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
 /** Waits until the deadline. False: the new worker died, or the device is being closed. */
 bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
 
-/* From any thread. */
+/* These functions may be called from any thread. */
 
 /** Kills the worker; `reason` becomes the reason of its death. */
 void gyre_proxy_kill(gyre_device *device, const char *reason);

@@ -69,7 +69,7 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
     free(path);
     if (out->lock < 0)
         return failed(out, "open");
-    /* children of one that was killed end a little later */
+    /* children of a killed program hold the lock until they end, a little later */
     for (uint64_t until = gyre_clock_ns() + LOCK_NS; gyre_clock_ns() < until;) {
         if (flock(out->lock, LOCK_EX | LOCK_NB) == 0)
             return GYRE_OK;

@@ -55,7 +55,7 @@ struct gyre_candidate {
 };
 
 /**
- * Lists the backends that `config` names and those in the plugin folder (the setting gyre.plugin_dir, else
+ * Lists the backends that `config` names and the backends in the plugin folder (the setting gyre.plugin_dir, else
  * the folder beside the library). `config` must outlive the registry. CONFIG when a section is wrong.
  * Owner of *out: the caller, until gyre_registry_destroy.
  */
