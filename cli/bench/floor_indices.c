@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bare index ring, there and back: messages lie side by side, each direction has a tail in a line of its
- * own, published once a burst and remembered by the reader until it has caught up. A reply uses the place of
- * its request, so the client's window is all the flow control there is and no head is needed.
+ * A floor (shape.h): a bare ring with an index, requests and replies. Messages lie side by side. Each direction has an index,
+ * its tail, in a cache line of its own. The writer publishes the tail once for each burst, and the reader keeps the value until
+ * it has read that far. A reply uses the place of its request, so the client's window is the only flow control, and the ring
+ * needs no head.
  */
 #include "cli/bench/floor_rings.h"
 #include "cli/bench/floor_server.h"
@@ -13,7 +14,7 @@
 #include "gyre/waiting.h"
 
 struct tails {
-    _Alignas(64) uint64_t requests; /* written by the struct client */
+    _Alignas(64) uint64_t requests; /* written by the client */
     _Alignas(64) uint64_t replies;  /* written by the server */
 };
 
@@ -29,7 +30,7 @@ BENCH_INLINE size_t stride(size_t payload)
     return (payload + 15) / 16 * 16;
 }
 
-/* Acquire and release pair with each other: the payload is there when its index is. */
+/* Reads a tail. Acquire pairs with the writer's release: a reader that sees the tail sees the messages below it. */
 BENCH_INLINE uint64_t tail_read(const uint64_t *tail)
 {
     return __atomic_load_n(tail, __ATOMIC_ACQUIRE);
@@ -100,7 +101,7 @@ BENCH_INLINE void receive_burst(struct client *client, enum bench_kind kind)
     }
 }
 
-/* The clock is read once a window. */
+/* Runs one round for messages of a kind. Reads the clock once for each window. */
 BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind, uint64_t duration_ns)
 {
     uint64_t end = gyre_clock_ns() + duration_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second thread of a floor, and memory for its rings. */
+/* Starts and stops the server thread of a floor (shape.h), and allocates memory for its rings. */
 #include "cli/bench/floor_server.h"
 #include "cli/bench/shape.h"
 

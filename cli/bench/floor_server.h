@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of the server of a floor, and memory for its rings. */
+/* The server thread of a floor (shape.h), which answers the floor's client, and memory for the floor's rings. */
 #ifndef GYRE_CLI_BENCH_FLOOR_SERVER_H
 #define GYRE_CLI_BENCH_FLOOR_SERVER_H
 
@@ -9,7 +9,7 @@
 
 /** A thread that serves a floor: pinned, started before `bench_server_start` returns. */
 typedef struct bench_server {
-    void (*serve)(struct bench_server *server); /* until `stop` */
+    void (*serve)(struct bench_server *server); /* the thread's work; returns when `stop` is set */
     void *context;
     uint64_t errors;
     unsigned long thread;
@@ -24,7 +24,7 @@ static inline bool bench_server_stopped(const bench_server *server)
     return __atomic_load_n(&server->stop, __ATOMIC_RELAXED) != 0;
 }
 
-/** Memory for rings, zeroed and present, as queues have it: shareable pages. NULL when there is none. */
+/** Allocates memory for rings, zeroed and present, in shareable pages like a queue's. NULL without memory. */
 void *bench_ring_memory(size_t size);
 void bench_ring_free(void *memory, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bare slot ring. Each slot holds its sequence; the sequence is stored last (release) and looked at first
- * (acquire), and nothing else passes between the two threads. Requests and replies have the same index, so
- * the client's own count of what is under way is all the flow control there is.
+ * Floors (shape.h) with a bare ring of slots. Each slot holds its sequence. The writer stores it last (release), the reader
+ * looks at it first (acquire), and nothing else passes between the two threads. A reply has the index of its request, so the
+ * client's count of requests under way is the only flow control.
  */
 #include "cli/bench/floor_rings.h"
 #include "cli/bench/floor_server.h"
@@ -17,7 +17,7 @@
 enum { PRODUCERS_MAX = 16, LOOKS_PER_YIELD = 256 };
 
 struct slot {
-    uint64_t sequence; /* index + 1 when filled */
+    uint64_t sequence; /* index of the message plus 1, when the slot is filled */
     uint64_t unused;
     unsigned char payload[];
 };
@@ -32,7 +32,7 @@ struct pair {
     struct ring requests, replies;
     void *memory;
     size_t memory_size;
-    _Alignas(64) uint64_t served; /* the server's own, in a line of its own */
+    _Alignas(64) uint64_t served; /* requests served; only the server uses it */
 };
 
 BENCH_INLINE size_t stride(size_t payload)
@@ -76,8 +76,8 @@ struct served {
 };
 
 /*
- * A reply that shares its line with the sequence is made beside the ring and copied in one go: the client
- * polls that line, and would take it away between two stores.
+ * Makes the reply to a request. A reply that shares its cache line with the sequence is made beside the ring and copied in one
+ * go: the client polls that line, and would take it away between two stores.
  */
 BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
 {
@@ -91,7 +91,7 @@ BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
     memcpy(reply, &small, bench_reply_size(kind));
 }
 
-/* Answers what is there, up to a burst's worth; returns how many. */
+/* Answers the requests that are there, up to a burst. Returns the number of answered requests. */
 BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
 {
     enum { AT_ONCE = 256 };
@@ -130,12 +130,12 @@ struct client {
     _Alignas(64) struct pair *pair;
     const bench_shape *shape;
     uint64_t duration_ns, sent, received, errors;
-    uint64_t began_ns, ended_ns; /* of a producer's round */
+    uint64_t began_ns, ended_ns; /* begin and end of a producer's round */
     unsigned number;
     bench_histogram *histogram;
 };
 
-/* A request is made and copied in; a reply is copied out and checked: what a user of a ring does. */
+/* Makes a request and copies it into the ring, as a user of a ring does. */
 BENCH_INLINE void send_one(struct client *client, enum bench_kind kind)
 {
     unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
@@ -189,7 +189,7 @@ BENCH_INLINE uint64_t min_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Sends up to a burst within the window, then takes up to a burst of what came back. */
+/* Sends up to a burst within the window, then takes up to a burst of replies. */
 BENCH_INLINE void turn(struct client *client, enum bench_kind kind, bool crowded, unsigned *idle)
 {
     const bench_shape *shape = client->shape;
@@ -205,7 +205,7 @@ BENCH_INLINE void turn(struct client *client, enum bench_kind kind, bool crowded
     }
 }
 
-/* The clock is read once a window. */
+/* Runs one round for messages of a kind. Reads the clock once for each window. */
 BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind)
 {
     unsigned idle = 0;
@@ -288,7 +288,7 @@ static void *producer_main(void *argument)
     return NULL;
 }
 
-/* Runs all producers to their end and adds up what they did. */
+/* Runs all producers to their end, and adds up their counts. */
 static bool play_producers(struct client *clients, unsigned count, bench_sample *sample)
 {
     pthread_t threads[PRODUCERS_MAX];

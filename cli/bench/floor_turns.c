@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads that take turns on one cache line: spinning, which is the cost of a line's journey between two
- * cores, and sleeping, which is the cost of a futex.
+ * Floors (shape.h) in which two threads take turns on one cache line. When both spin, a turn costs the way of the line between
+ * two cores. When both sleep, a turn costs a futex wake.
  */
 #include "cli/bench/floor_turns.h"
 #include "cli/bench/floor_server.h"
@@ -10,7 +10,7 @@
 #include "gyre/waiting.h"
 
 struct turns {
-    _Alignas(64) uint32_t turn; /* odd: the server's */
+    _Alignas(64) uint32_t turn; /* odd: the server's turn; even: the client's */
     _Alignas(64) words_48 message;
 };
 
@@ -32,7 +32,7 @@ static void serve_line(bench_server *server)
     }
 }
 
-/* The client's side: turns until the time is up; counts messages that came back wrong. */
+/* The client's side of a floor: takes turns until the time is up, and counts wrong replies. */
 typedef void play_turns(struct turns *shared, uint64_t duration_ns, bench_histogram *times, uint64_t *errors);
 
 static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogram *times, uint64_t *errors)
@@ -51,7 +51,7 @@ static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogra
 
 /* ---- sleeping ---- */
 
-/* Gives the turn away and wakes whoever sleeps on it. */
+/* Gives the turn to the other thread, and wakes that thread if it sleeps. */
 static void pass_turn(struct turns *shared, uint32_t turn)
 {
     __atomic_store_n(&shared->turn, turn, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The benchmark's kernels: their names, and the files that they are in. No state. */
+/* Names the benchmark's kernels, and finds the files that hold them. No state. */
 #include "cli/bench/kernels.h"
 #include "cli/bench/bench.h"
 

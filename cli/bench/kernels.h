@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The benchmark's kernels and files. */
+/* Names of the benchmark's kernels, and paths of their files. */
 #ifndef GYRE_CLI_BENCH_KERNELS_H
 #define GYRE_CLI_BENCH_KERNELS_H
 
 #include "cli/bench/work.h"
 #include "gyre/status.h"
 
-/** Path of a file that was installed for the benchmark, or NOT_FOUND. */
+/** Writes the path of a file that was installed for the benchmark. NOT_FOUND. */
 gyre_status bench_file(const char *name, char *path, size_t size);
 
-/** "words_48": also the name that [kernel.NAME] and [queue.NAME] configure it by. */
+/** The name of the kernel for a kind of messages, for example "words_48". [kernel.NAME] and [queue.NAME] configure that
+ * kernel. */
 const char *bench_kernel_name(enum bench_kind kind);
-/** The file that it is in, or NOT_FOUND. */
+/** Writes the path of the file that holds the kernel for a kind of messages. NOT_FOUND. */
 gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size);
 
 #endif

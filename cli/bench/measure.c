@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantiles, medians, cores and clocks. No state but the processors that the process started with. */
+/* Computes quantiles and medians, pins threads to processors, and reads clocks. Its only state is the processors that the
+ * process started with. */
 #include "cli/bench/measure.h"
 
 #include <pthread.h>
@@ -84,7 +85,7 @@ bench_sample bench_sample_median(const bench_sample *samples, size_t count)
 
 /* ---- cores ---- */
 
-static cpu_set_t allowed; /* before anything was pinned */
+static cpu_set_t allowed; /* the processors of the process before any thread was pinned */
 static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
 
 static void read_allowed(void)
@@ -93,7 +94,7 @@ static void read_allowed(void)
         CPU_ZERO(&allowed);
 }
 
-/* The n-th allowed processor, or -1. */
+/* The number of the n-th allowed processor, or -1. */
 static int core_at(unsigned n)
 {
     pthread_once(&allowed_once, read_allowed);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tools of measuring: a histogram that allocates nothing, the cores that threads are pinned to, CPU time.
+ * Tools for measuring: a histogram that allocates nothing, the processors to which threads are pinned, and CPU time.
  *
  * One latency is the time from one clock reading to the next, so it contains the cost of one reading; floors
- * and cases are measured alike. Threads: a histogram is one thread's; the rest is any.
+ * and cases are measured alike. Threads: one thread uses a histogram; any thread may call the other functions.
  */
 #ifndef GYRE_CLI_BENCH_MEASURE_H
 #define GYRE_CLI_BENCH_MEASURE_H
@@ -36,7 +36,7 @@ static inline void bench_histogram_add(bench_histogram *histogram, uint64_t valu
         histogram->max = value;
 }
 
-/** The value below or at which a `share` (0 to 1) of the values lie; 0 when there are none. */
+/** The quantile: a `share` (0 to 1) of the values is at most this value. 0 for a histogram without values. */
 uint64_t bench_histogram_quantile(const bench_histogram *histogram, double share);
 
 /** The figures of one round of a floor or a case; members that were not measured are 0. */
@@ -55,8 +55,8 @@ double bench_median(const double *values, size_t count);
 bench_sample bench_sample_median(const bench_sample *samples, size_t count);
 
 /**
- * The processors to pin to, among the processors that this process may use: the client is on the first, its server on the second,
- * further producers on the others or with the client. -1: there is only one processor, and nobody is pinned.
+ * The processors to which threads are pinned, among the processors of this process: the client to the first, its server to the
+ * second, further producers to the others, or with the client. -1: the process has only one processor, so no thread is pinned.
  */
 int bench_core_client(void);
 int bench_core_server(void);
@@ -66,7 +66,7 @@ void bench_pin(int core);
 
 /** CPU time of the whole process, and of the process that bench_cpu_with named, until that process ended. */
 uint64_t bench_cpu_ns(void);
-/** Names another process whose time counts; 0: none. */
+/** Names another process whose CPU time bench_cpu_ns adds; 0: no other process. */
 void bench_cpu_with(pid_t other);
 /** Median cost of one clock reading. */
 double bench_clock_cost_ns(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows as JSON and for people. */
+/* Prints the rows of `gyre bench`, as JSON and as a table for people. */
 #include "cli/bench/report.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/rounds.h"
@@ -101,7 +101,7 @@ json_t *bench_row_json(const bench_row *row)
 
 enum { CELL = 64 };
 
-/* Three digits and a letter: 41.2 M. */
+/* Prints a count as three digits and a letter: 41.2 M. */
 static void print_count(char *cell, double value)
 {
     static const char letters[] = " kMG";

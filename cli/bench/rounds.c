@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounds: line, floor, case, line, floor, case ... Each ratio is taken within a round, so that a neighbour of
- * this machine slows both sides of it; the row tells the median of the ratios, which is not the ratio of the
- * medians.
+ * Runs the rounds of a case: cache-line ping-pong ("line"), floor, case, line, floor, case ... Each ratio of case and floor
+ * comes from one round, so that a disturbance of the machine slows both. The row has the median of these ratios, which is not
+ * the ratio of the medians.
  */
 #include "cli/bench/rounds.h"
 #include "cli/bench/bench.h"

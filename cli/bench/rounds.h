@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a case and its floor, and what their figures are judged by. */
+/* Runs a case and its floor in rounds, and judges the figures by the targets. */
 #ifndef GYRE_CLI_BENCH_ROUNDS_H
 #define GYRE_CLI_BENCH_ROUNDS_H
 
 #include "cli/bench/bench.h"
 
-/** One round of a case: fills the sample; `context` is the case's own. */
+/** Runs one round of a case and fills the sample. `context` belongs to the case. */
 typedef gyre_status (*bench_round)(void *context, uint64_t duration_ns, bench_sample *sample);
 
 /**

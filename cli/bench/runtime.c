@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runtimes with the settings of a case, and the benchmark's kernels launched in them, through the public API. No state. */
+/* Opens runtimes with the settings of a case, and launches the benchmark's kernels in them, through the public API. No state.
+ * */
 #include "cli/bench/runtime.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/kernels.h"
@@ -76,7 +77,7 @@ void bench_note_kernel(const gyre_kernel *kernel, bench_row *row)
     snprintf(row->device, sizeof row->device, "%s", info.device);
 }
 
-/* As many blocks as a GPU has multiprocessors would be as many threads on a processor. */
+/* Takes the settings away on a processor, where a block for each multiprocessor of a GPU would be a thread each. */
 gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
                              gyre_status (*run)(const bench_case *self, const bench_options *options,
                                                 bench_row *row))

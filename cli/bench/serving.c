@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server of a case that measures a client: `gyre serve` in a process of its own, with the settings that the
- * case would have here, and a queue attached to it. It ends with this process, also when this one is killed. Its
- * socket and what it says are in a folder of its own, removed in the end. Single-threaded.
+ * Runs the server for a case that measures a client: starts `gyre serve` in a process of its own, with the settings that the
+ * case would have in this process, and attaches a queue. The server ends with this process, also when this process is killed.
+ * The server's socket and its output are in a folder of its own, removed at the end. One thread.
  */
 #include "cli/bench/serving.h"
 #include "cli/bench/bench.h"
@@ -35,7 +35,7 @@ struct bench_serving {
     const char *settings[BENCH_SETTINGS_MAX + 1];
     const char *arguments[ARGUMENTS_MAX];
     pid_t process;
-    int words; /* what it prints */
+    int words; /* descriptor of the server's output */
 };
 
 /* ---- the command ---- */
@@ -95,7 +95,7 @@ static gyre_status prepare_command(struct bench_serving *serving, const bench_ca
 
 /* ---- the process ---- */
 
-/* Runs in a forked child and does only what is safe there. */
+/* Runs in a forked child, and calls only functions that are safe there. */
 static void become_server(const struct bench_serving *serving, pid_t parent, int words)
 {
     const int errors = open(serving->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -138,7 +138,7 @@ static gyre_status tell_failed(const struct bench_serving *serving)
     return gyre_error_set(GYRE_FAILED, "a server did not start within %d ms: %s", BENCH_PATIENCE_MS, text);
 }
 
-/* Its line, which it prints when everything is ready. */
+/* Waits for the line that the server prints when it is ready. */
 static gyre_status await_ready(const struct bench_serving *serving)
 {
     char line[512];

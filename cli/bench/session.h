@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session of a case: a queue into a kernel of a runtime here, or of a server's process. */
+/* The session of a case: a queue to a kernel, either in a runtime of this process or in a server's process. */
 #ifndef GYRE_CLI_BENCH_SESSION_H
 #define GYRE_CLI_BENCH_SESSION_H
 
 #include "cli/bench/bench.h"
 
-/** A runtime with one kernel of the benchmark's, and a queue into it; or a server, and a queue attached to it. */
+/** A runtime with one of the benchmark's kernels and a queue to it; or a server and a queue attached to its kernel. */
 typedef struct bench_session {
-    gyre_runtime *runtime; /* NULL: attached */
-    gyre_kernel *kernel;   /* the runtime's, as the queue is; NULL: attached */
+    gyre_runtime *runtime; /* NULL when the queue is attached to a server */
+    gyre_kernel *kernel;   /* owned by the runtime, like the queue; NULL when attached */
     gyre_queue *queue;
-    bench_shape shape; /* of the case */
+    bench_shape shape; /* the case's */
     struct bench_serving *serving;
 } bench_session;
 
@@ -20,7 +20,7 @@ gyre_status bench_session_open(const bench_case *self, const bench_options *opti
                                bench_row *row);
 void bench_session_close(bench_session *session);
 
-/** One call with the reply checked; adds to *errors. */
+/** Makes one call and checks the reply; adds 1 to *errors for a wrong reply. */
 gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t number, uint64_t *errors);
 
 #endif

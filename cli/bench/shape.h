@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How messages of a case go there and back, and what its floor is called with. */
+/* The shape of a case (how its messages travel), and the type of a floor, the plain measurement that a case is compared with.
+ * */
 #ifndef GYRE_CLI_BENCH_SHAPE_H
 #define GYRE_CLI_BENCH_SHAPE_H
 
 #include "cli/bench/measure.h"
 #include "cli/bench/work.h"
 
-/** How messages go there and back. */
+/** How requests and replies of a case travel. */
 typedef struct bench_shape {
     enum bench_kind kind;
-    uint64_t capacity;  /* slots, a power of two; 0: as many as a queue has by itself */
-    uint64_t window;    /* messages under way at most, up to `capacity`, and 0 with it */
-    uint64_t burst;     /* the client sends and receives up to so many at a time */
-    unsigned producers; /* clients, each with a ring of its own; 0 is 1 */
+    uint64_t capacity;  /* slots, a power of two; 0: the default capacity of a queue */
+    uint64_t window;    /* most messages under way, up to `capacity`; 0 when `capacity` is 0 */
+    uint64_t burst;     /* most messages that the client sends or receives at once */
+    unsigned producers; /* clients, each with a ring of its own; 0 means 1 */
 } bench_shape;
 
 /**
- * A floor: what the machine itself does with the same messages, written as plainly as possible and without any of Gyre. A case is
- * told as a ratio to its floor of the same minute. Every payload is checked here too.
+ * A floor: a measurement of the bare machine with the same messages as the case, in code as plain as possible and without Gyre.
+ * A case is reported as a ratio to its floor of the same minute. A floor checks every payload, too.
  *
  * Runs one round with the calling thread as the client, pinned to bench_core_client() for the round, and a server on
  * bench_core_server(). False when memory or threads cannot be had.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The error of a case, kept over its clean-up. No state. */
+/* Keeps the error of a case while the case cleans up. No state. */
 #include "cli/bench/story.h"
 #include "cli/bench/bench.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The error of a case, kept over its clean-up. */
+/* Keeps the error of a case while the case cleans up. */
 #ifndef GYRE_CLI_BENCH_STORY_H
 #define GYRE_CLI_BENCH_STORY_H
 
 #include "cli/bench/bench.h"
 
-/** A failure, kept while cleaning up, which may fail, or succeed, in its turn. */
+/** A failure that is kept during a clean-up, because the clean-up sets errors of its own. */
 typedef struct bench_story {
     gyre_status status;
     char text[1024];

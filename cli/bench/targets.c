@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The figures that each backend should reach. The table of cases holds the CPU's figures, on two cores; others stand
- * here. What OpenCL should reach is told by a plain program on the same device (tests/bench/peer_opencl.c).
+ * Lists the figures that backends other than the CPU should reach. The table of cases (cases.c) holds the CPU's figures, on two
+ * cores. A plain program on the same device (tests/bench/peer_opencl.c) tells what OpenCL should reach.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const struct backend_targets others[] = {
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 
-/* The case's own targets for the CPU and for floors, another backend's, or none. */
+/* The targets for a row: the case's own for the CPU and for floors, else the backend's, else NULL. */
 static const bench_target *find_targets(const bench_case *self, const bench_row *row)
 {
     if (strcmp(row->backend, "cpu") == 0 || strcmp(row->backend, "none") == 0)

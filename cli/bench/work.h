@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work that floors and cases have in common: how a request is made from its number, what a handler does
- * with it, and whether a reply is the right one. Floors run `bench_handle` themselves; cases run the kernels
- * of cli/bench/kernels/, which say the same in the dialect.
+ * The work that floors and cases share: makes a request from its number, handles it, and checks the reply. Floors call
+ * bench_handle themselves. Cases run the kernels in cli/bench/kernels/, which do the same work.
  *
  * Every function takes the kind as a constant, so that a loop is compiled for one kind and its sizes.
  */
@@ -30,10 +29,10 @@ enum bench_kind {
     BENCH_CHAIN,
     BENCH_BLOCK_CHAIN,
     BENCH_PLAIN,       /* one addition, as a struct */
-    BENCH_DOTNET,      /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
-    BENCH_BRIDGED_512, /* these two by case_bridged.c alone */
+    BENCH_DOTNET,      /* the addition as a packet of 42 bytes; in place only, as slots hold packets */
+    BENCH_BRIDGED_512, /* only case_bridged.c uses BENCH_BRIDGED_* */
     BENCH_BRIDGED_65536,
-    BENCH_KEEP,   /* by case_checkpoint.c and case_journal.c */
+    BENCH_KEEP,   /* only case_checkpoint.c and case_journal.c use it */
     BENCH_KEEP_48 /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
@@ -75,7 +74,7 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
                                                               : bench_request_size(kind);
 }
 
-/* x -> x * FACTOR + STEP, and what BENCH_CHAIN_TURNS of them come to: x -> x * POWER + SUM. */
+/* One turn of the chain is x -> x * FACTOR + STEP. BENCH_CHAIN_TURNS turns together are x -> x * POWER + SUM. */
 #define BENCH_CHAIN_FACTOR UINT64_C(6364136223846793005)
 #define BENCH_CHAIN_STEP   UINT64_C(1442695040888963407)
 #define BENCH_CHAIN_POWER  UINT64_C(5235669344649507833)
@@ -84,7 +83,7 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 /* Any odd number with many bits: neighbouring words and messages differ everywhere. */
 #define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* The members that an addition and its sum have in common: ids, priority, and whether there is a correlation. */
+/* Writes the members that an addition and its sum share: ids, priority, and whether a correlation is present. */
 BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_t number)
 {
     const uint64_t words[4] = {number, number * BENCH_STEP, ~number, number ^ BENCH_STEP};
@@ -133,7 +132,7 @@ BENCH_INLINE bool bench_right_sum(enum bench_kind kind, const unsigned char *rep
     return wrong == 0 && found == sum;
 }
 
-/* Four floats at a time: what a client does with a message is not to be what is measured. */
+/* Four floats at a time, so that the client's own work on a message takes little of the measured time. */
 typedef float bench_floats __attribute__((vector_size(16)));
 typedef int32_t bench_masks __attribute__((vector_size(16)));
 static const float bench_steps[25] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
@@ -159,7 +158,7 @@ BENCH_INLINE void bench_fill_vectors(add_request *add, uint64_t number)
     memcpy(add->b, bench_halves, sizeof add->b);
 }
 
-/* Sums are exact in a float. */
+/* True when all sums are right. They are exact in a float. */
 BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t number)
 {
     const float base = (float)(int32_t)(number & 0xffff);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One addition, as a struct and as the 42 bytes that .NET sends: what converting inside the kernel costs. */
+/* The messages of an addition: as a struct, and as the 42 bytes that .NET sends. Cases compare the two, for the cost of
+ * converting. */
 #ifndef GYRE_BENCH_ADD_MESSAGES_H
 #define GYRE_BENCH_ADD_MESSAGES_H
 

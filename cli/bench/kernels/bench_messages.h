@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of the benchmark's kernels: included by the kernels and by `gyre bench`. */
+/* The messages of the benchmark's kernels, for the kernels and for `gyre bench`. */
 #ifndef GYRE_BENCH_MESSAGES_H
 #define GYRE_BENCH_MESSAGES_H
 
@@ -14,14 +14,14 @@ GYRE_MESSAGE(words_1024, BENCH_WORDS_1024)
 GYRE_MESSAGE(words_4096, BENCH_WORDS_4096)
 GYRE_MESSAGE(words_65536, BENCH_WORDS_65536)
 
-/* Up to so many bytes, their own length among them; and what these have on the average, in one piece. */
+/* Messages of varying length, and a fixed message of their mean length. */
 #define BENCH_BRIDGED(FIELD)   FIELD(span_u64, words)
 #define BENCH_WORDS_288(FIELD) FIELD(u64, word[36])
 GYRE_MESSAGE_TAIL(bridged_512, BENCH_BRIDGED, 496)
 GYRE_MESSAGE_TAIL(bridged_65536, BENCH_BRIDGED, 65520)
 GYRE_MESSAGE(words_288, BENCH_WORDS_288)
 
-/* What a handler is to do. */
+/* The fault that a request asks its handler for. */
 #define BENCH_FAULT_NONE           0
 #define BENCH_FAULT_ADDRESS        1
 #define BENCH_FAULT_LOOP           2
@@ -30,7 +30,7 @@ GYRE_MESSAGE(words_288, BENCH_WORDS_288)
 GYRE_MESSAGE(fault_request, BENCH_FAULT_REQUEST)
 GYRE_MESSAGE(fault_reply, BENCH_FAULT_REPLY)
 
-/* What a handler is to add to what it keeps; it replies what that is then. */
+/* Asks a handler to add `value` to a cell of its state. The reply is the new value of the cell. */
 #define BENCH_KEEP_REQUEST(FIELD) FIELD(u64, cell) FIELD(u64, value)
 #define BENCH_KEEP_REPLY(FIELD)   FIELD(u64, value)
 #define BENCH_KEEP_STATE(FIELD)   FIELD(u64, value)
@@ -38,8 +38,8 @@ GYRE_MESSAGE(keep_request, BENCH_KEEP_REQUEST)
 GYRE_MESSAGE(keep_reply, BENCH_KEEP_REPLY)
 GYRE_MESSAGE(keep_state, BENCH_KEEP_STATE)
 
-/* Arithmetic that nobody can shorten: each turn needs the one before,
- * and its numbers come with the message. */
+/* Arithmetic that no compiler can shorten: each turn needs the result of the turn
+ * before, and its numbers come with the message. */
 #define BENCH_CHAIN_TURNS          102
 #define BENCH_CHAIN_REQUEST(FIELD) FIELD(u64, x) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns)
 #define BENCH_CHAIN_REPLY(FIELD)   FIELD(u64, x)

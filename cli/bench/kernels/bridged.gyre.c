@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of changing length: each word comes back as word * 3 + i; and of one length, to compare with. */
+/* Kernels that reply word * 3 + i for word i: for messages of changing length, and for fixed messages to compare with. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

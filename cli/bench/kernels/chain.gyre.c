@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* About a microsecond of arithmetic on a GPU's lane: one message a lane. */
+/* A kernel that does about a microsecond of arithmetic on a GPU. Each lane handles a message of its own. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

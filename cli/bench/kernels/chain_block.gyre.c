@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As chain.gyre.c, one message a block, whose first lane works. */
+/* A kernel that does the arithmetic of chain.gyre.c with one message for each block. The block's first lane works. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same addition; its queue has `wire = memorypack`, so that it takes 42 bytes and gives 38. */
+/* A kernel that adds like plain_add.gyre.c. Its queue has `wire = memorypack`, so a request has 42 bytes and a reply 38. */
 #include <gyre/kernel.h>
 
 #include "add_messages.h"

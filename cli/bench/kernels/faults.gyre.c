@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A handler that faults or never ends when it is told to: what `recover/*` measures. */
+/* A kernel for the cases `recover/...`: its handler faults, or never returns, when a request asks for that. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers that keep something: what `checkpoint/...`, `journal/...` and `attached/kept/...` measure. */
+/* Kernels whose handlers keep a state, for the cases `checkpoint/...`, `journal/...` and `attached/kept/...`. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"
@@ -22,7 +22,7 @@ GYRE_ACTOR(keep_sum, keep_request, keep_reply, keep_state)
     return GYRE_REPLY;
 }
 
-/* What words_48 replies, as long as every message of one client comes once and in order: then nothing is added. */
+/* Replies as words_48 does, as long as every message of one client comes once and in order. Otherwise the reply is wrong. */
 GYRE_ACTOR(keep_words_48, words_48, words_48, keep_state)
 {
     u64 missed = request->word[0] - state->value;

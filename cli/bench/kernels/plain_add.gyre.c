@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An addition of structs: the peer of dotnet_add. */
+/* A kernel that adds the numbers of a struct. dotnet_add.gyre.c does the same with converted messages. */
 #include <gyre/kernel.h>
 
 #include "add_messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 25 sums in a message. */
+/* A kernel that computes the 25 sums of a message. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies that tell each word of the request and its place: word * 3 + i. One lane kernel for each size. Where a call of one
- * message is timed, one lane does all of it: unrolled, its loads are under way together. */
+/* Kernels that reply word * 3 + i for word i of a request, one kernel for each size of messages. One lane handles a message.
+ * The loop over its words is unrolled, so that the loads are under way together. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"

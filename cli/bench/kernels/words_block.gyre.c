@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As words.gyre.c, by all lanes of a block. A file of its own, because PoCL's optimizer is kept from those with block kernels. */
+/* A kernel that replies as words.gyre.c does, with all lanes of a block. It has a file of its own, because PoCL's optimizer is
+ * off for files with block kernels. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"
