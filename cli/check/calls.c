@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for calls: whom a kernel may call, and that no function reaches itself. */
+/* Judges calls in a kernel: which functions a kernel may call, and that no function calls itself, also not by way of others. */
 #include "cli/check/calls.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ static const char *const math[] = {"sqrt", "fabs",  "floor", "ceil", "trunc", "r
 
 static const struct group {
     const char *reason;
-    const char *names; /* each between spaces; "x*" is every name that begins with x */
+    const char *names; /* names, each between spaces; "x*" stands for every name that begins with x */
 } groups[] = {
     {"allocation: a device has none; use state, scratch or buffers",
      " malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc alloca "
@@ -109,7 +109,7 @@ static void check_foreign(struct checker *checker, CXCursor call, const char *na
         name);
 }
 
-/* A failure's code that is known now and below 0; others become GYRE_FAILURE_CODE when they happen. */
+/* Refuses a constant failure code below 0. A code below 0 that only the handler's run tells becomes GYRE_FAILURE_CODE. */
 static void check_fail_code(struct checker *checker, CXCursor call, const struct place *place)
 {
     CXEvalResult code = clang_Cursor_Evaluate(clang_Cursor_getArgument(call, 1));
@@ -136,7 +136,7 @@ static const struct text_taker {
     {"gyre_new_text_", "gyre_new_text", 3,
      "call gyre_new_text once for each text, or make what varies with gyre_new and gyre_set"}};
 
-/* Or what Gyre's own structs have one in, as in `in.problem` of a wire form. */
+/* True for a string literal, and for a member of Gyre's own structs that holds a literal, such as `in.problem`. */
 static bool is_literal(const struct checker *checker, CXCursor argument)
 {
     argument = strip_conversions(argument);
@@ -195,13 +195,13 @@ static bool is_overloaded(const char *name, int arguments)
            in_names(overloaded[arguments], name);
 }
 
-/* CUDA's take numbers. */
+/* True for a number type: CUDA's overloaded functions take only numbers. */
 static bool is_number(CXType type)
 {
     return type.kind != CXType_Pointer && type.kind != CXType_Record;
 }
 
-/* i64 and u64, which are `long` in C and `long long` in CUDA, as opposed to what is `long` in both. */
+/* True for i64 and u64, which are `long` in C and `long long` in CUDA; false for a type that is `long` in both. */
 static bool is_wide(CXType type)
 {
     char name[32];
@@ -250,7 +250,7 @@ static bool is_made_wide(const struct checker *checker, CXCursor expression)
     return false;
 }
 
-/* Whether C++ sees the argument, once C has promoted it, as of the parameter's type. */
+/* True when the argument has the type of the parameter in C++, after C's promotion. */
 static bool is_of_type(const struct checker *checker, CXCursor argument, CXType parameter)
 {
     if (clang_getCanonicalType(clang_getCursorType(argument)).kind != clang_getCanonicalType(parameter).kind)
@@ -264,8 +264,8 @@ static bool takes_truth(const char *name)
     return in_names(" any all ballot ", name);
 }
 
-/* C++ takes the overload that the arguments fit best. It takes the kernel's function, as C does, only where the arguments are of its
- * parameters' types. */
+/* C++ takes the overload that the arguments fit best. It takes the kernel's function, as C does, only where the arguments are
+ * of its parameters' types. */
 static void check_overload(struct checker *checker, CXCursor call, CXCursor definition, const char *name,
                            const struct place *place)
 {
@@ -384,7 +384,7 @@ struct walk {
     size_t path[FUNCTIONS_MAX], depth;
 };
 
-/* "a -> b -> a", from where the cycle begins on the path. */
+/* Refuses a cycle of calls. The sentence shows it as "a -> b -> a", from its begin on the path. */
 static void refuse_cycle(struct checker *checker, const struct walk *walk, const struct user_call *closing)
 {
     char cycle[384] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parses a kernel file as C11 with address spaces and leads every part of the user's code to its rule. One
- * file, one thread. libclang's own limits hold: what it cannot parse it reports as an error.
+ * Parses a kernel file as C11 with address spaces, and passes every part of the user's code to the function that judges it. One
+ * file, one thread. libclang reports code that it cannot parse as an error.
  */
 #include "cli/check/checker.h"
 
@@ -28,7 +28,7 @@ struct body {
     size_t function;
 };
 
-/* An explicit cast can hide what the type system would find: another kind of memory. */
+/* Judges an explicit cast, because a cast can hide a change to another kind of memory from the type system. */
 static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
 {
     CXType to = clang_getCanonicalType(clang_getCursorType(cast));
@@ -42,7 +42,7 @@ static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
             "the same qualifier, as in `(const GYRE_GLOBAL u32 *)x`");
 }
 
-/* libclang has no kind of its own for `.field = value` and `[index] = value`: no expression begins so. */
+/* Judges `.field = value` and `[index] = value`. libclang has no kind for them; they are told by their first token. */
 static void check_initializer(struct checker *checker, CXCursor initializer)
 {
     char text[32];
@@ -199,7 +199,8 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Recurse;
 }
 
-/* Kernels of blocks have a scratch; that of others got a name that they cannot use. */
+/* True for the handler of a kernel of which one lane handles a message. Only kernels of blocks have a scratch parameter of
+ * that name. */
 static bool works_alone(CXCursor handler)
 {
     char name[32];
@@ -207,7 +208,7 @@ static bool works_alone(CXCursor handler)
     return strcmp(name, "scratch") != 0;
 }
 
-/* Whether the handler calls a migration (GYRE_MIGRATE). Such a handler is no kernel of the file. */
+/* True for a handler that only runs a migration (GYRE_MIGRATE). Such a handler is no kernel of the file. */
 static bool is_migrations(const char *handler)
 {
     static const char migration[] = "gyre_migrate_"; /* dialect/forms.h */

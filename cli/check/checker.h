@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of the kernel dialect, over the syntax tree of libclang. Only code of the user is judged: Gyre's
- * and the system's headers may do what they like. The checker knows the
- * code that Gyre's macros leave in the user's code by an annotation, an address space, a reserved name or a member of Gyre's own
- * structs, which only these macros write.
+ * The checker of a kernel file: judges the user's code by the rules of the kernel dialect, over the syntax tree of libclang. It
+ * does not judge Gyre's and the system's headers. It knows code that Gyre's macros leave in the user's code by an annotation,
+ * an address space, a reserved name or a member of Gyre's own structs, because only these macros write them.
  */
 #ifndef GYRE_CHECK_CHECKER_H
 #define GYRE_CHECK_CHECKER_H
@@ -31,7 +30,7 @@ struct user_function {
     CXCursor cursor; /* canonical */
     char name[128];
     bool works_alone; /* the handler of a kernel of which one lane works on a message */
-    bool meets;       /* calls what all lanes of a block call alike, first in */
+    bool meets;       /* calls a function that all lanes of a block call together; first at `meeting` */
     struct place meeting;
 };
 
@@ -42,16 +41,16 @@ struct user_call {
 };
 
 struct checker {
-    const char *const *options; /* of the preprocessor: -D, -U, -I; set by who wants some */
+    const char *const *options; /* options for the preprocessor (-D, -U, -I), set by the caller */
     size_t option_count;
     CXTranslationUnit unit;
     const char *headers; /* the folder that holds gyre/kernel.h */
     bool
         macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
-    bool lacks_file;     /* of an include of the user's: what is unknown behind it may have been in there */
+    bool lacks_file;     /* an include of the user was not found: it may declare names unknown behind it */
     bool has_kernel_header; /* includes and expansions are seen in their order: <gyre/kernel.h> was met */
-    char early[128];        /* the first macro before it that declares what a handler uses; "": none */
-    CXSourceRange refused_argument; /* of the last call that takes a literal there: nothing in it is judged */
+    char early[128];        /* first declaring macro before <gyre/kernel.h>; "": none */
+    CXSourceRange refused_argument; /* a refused argument of the last call: nothing in it is judged */
     struct report report;
     size_t function_count, call_count;
     struct user_function functions[FUNCTIONS_MAX];
@@ -59,8 +58,8 @@ struct checker {
 };
 
 /**
- * Parses and judges one file; `text` NULL: as it is on disk, else these bytes in its place. The findings are
- * in checker->report. Starts from a zeroed checker.
+ * Parses and judges one file. `text` replaces the file's content on disk; NULL: the content on disk. Writes its
+ * findings into checker->report. `checker` begins as all zero, except options that the caller sets.
  */
 void checker_run(struct checker *checker, const char *path, const char *text, size_t text_size,
                  const char *headers);

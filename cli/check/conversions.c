@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for what C converts by itself and a device's compiler does not: CUDA's kernels are compiled as C++, and
- * in OpenCL C a text lies in constant memory. libclang has no kind for an implicit conversion: it is an
- * expression without a kind, whose type is not that of its only child. No state.
+ * Judges implicit conversions: C makes some that a device's compiler refuses. CUDA's kernels are compiled as C++, and in OpenCL
+ * C a text lies in constant memory. libclang has no kind for an implicit conversion: it is an expression without a kind, whose
+ * type differs from the type of its only child. No state.
  */
 #include "cli/check/conversions.h"
 
@@ -57,7 +57,7 @@ static bool is_void_pointer(CXType type)
            clang_getCanonicalType(clang_getPointeeType(type)).kind == CXType_Void;
 }
 
-/* A call that is refused for whom it calls, as of malloc: a cast would not help it. */
+/* True for a call that another rule refuses for its callee, such as malloc. A sentence about a missing cast would not help. */
 static bool is_foreign_call(const struct checker *checker, CXCursor expression)
 {
     expression = strip_conversions(expression);
@@ -98,7 +98,7 @@ void operator_of(const struct checker *checker, CXCursor expression, char *text,
     clang_disposeTokens(checker->unit, tokens, count);
 }
 
-/* Whether it is of that enumeration in C++, too, where the constants are; in C they are integers. */
+/* True when the expression has that enumeration's type in C++, where its constants have that type; in C they are integers. */
 static bool is_of(const struct checker *checker, CXCursor expression, CXCursor enumeration)
 {
     char operator[8];
@@ -244,7 +244,7 @@ static bool is_exact(const char *name)
     return strstr(exact, word) != NULL;
 }
 
-/* The number of arguments that are of that kind before C converts them. */
+/* Counts the arguments of that kind of type, before C converts them. */
 static int count_arguments(CXCursor call, enum CXTypeKind kind)
 {
     int found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for what C converts by itself, and other dialects do not. */
+/* Judges conversions that C makes by itself and C++ or OpenCL C does not. */
 #ifndef GYRE_CHECK_CONVERSIONS_H
 #define GYRE_CHECK_CONVERSIONS_H
 
@@ -8,16 +8,16 @@
 /** The expressions inside an expression, the first three of them. */
 struct parts {
     CXCursor cursors[3];
-    unsigned count; /* of all parts, even beyond three */
+    unsigned count; /* number of all parts, also beyond three */
 };
 
 /** The expressions that an expression consists of. */
 struct parts parts_of(CXCursor cursor);
-/** An expression without what is only brackets or a conversion that nobody wrote. */
+/** The expression inside brackets and implicit conversions. */
 CXCursor strip_conversions(CXCursor expression);
-/** The operator between the two operands of an expression. "": it cannot be seen. */
+/** Writes the operator between the two operands of an expression into `text`; "" when the text does not show it. */
 void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size);
-/** Refuses a conversion that nobody wrote and that C++ or OpenCL C does not make. */
+/** Refuses an implicit conversion that C++ or OpenCL C does not make. */
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);
 /** Refuses a text that fills its array to the last byte. */
 void check_literal(struct checker *checker, CXCursor literal);
@@ -25,7 +25,7 @@ void check_literal(struct checker *checker, CXCursor literal);
 void check_change(struct checker *checker, CXCursor operation);
 /** Whether an expression is of type bool in C++. */
 bool is_truth_value(const struct checker *checker, CXCursor expression);
-/** Refuses `sizeof` of what has another type in C++. */
+/** Refuses `sizeof` of an expression that has another type in C++. */
 void check_sizeof(struct checker *checker, CXCursor expression);
 /** Refuses a call of one of C's functions for f64, whose name ends without f. */
 void check_math(struct checker *checker, CXCursor call, const char *name, const struct place *place);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser's errors. Errors that break a rule of the dialect become refusals; the others are passed on. */
+/* Turns the parser's errors into findings. An error that breaks a rule of the dialect becomes a refusal; other errors are
+ * passed on. */
 #include "cli/check/diagnostics.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static const char twin_prefix[] = "redefinition of 'gyre_handler_";
 static const char defined[] = "previous de";                  /* -finition, -claration */
 static const char called[] = "previous implicit declaration"; /* by a call */
 
-/* "'NAME' file not found": the name, when the diagnostic says so. */
+/* Takes NAME out of a diagnostic "'NAME' file not found". False for another diagnostic. */
 static bool missing_file(const char *text, char *name, size_t size)
 {
     const char *end = strstr(text, "' file not found");
@@ -82,7 +83,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* A function that was called before it is there; of others with its name nothing is known. */
+/* Refuses a call of a function that is declared only behind the call. */
 static bool refuse_late_function(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                                  const char *text)
 {
@@ -158,7 +159,7 @@ static void refuse_plain_type(struct checker *checker, const struct place *place
             : "");
 }
 
-/* `state`, `scratch` or `buffers` in a kernel whose form has none of them. */
+/* True for an unknown `state`, `scratch` or `buffers` in a kernel whose form lacks that parameter. */
 static bool is_absent_parameter(const char *text)
 {
     const char *name = text + sizeof form_prefix - 1;
@@ -257,7 +258,7 @@ static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, cons
     return false;
 }
 
-/* A name that other headers of C's library, or other dialects, would have. */
+/* Refuses an unknown name, of C's library or another dialect, for which library.c has an advice. */
 static bool refuse_library_name(struct checker *checker, const struct place *place, const char *text)
 {
     static const char *const beginnings[] = {form_prefix, "unknown type name '"};
@@ -351,8 +352,8 @@ static enum CXChildVisitResult find_mark(CXCursor cursor, CXCursor parent, CXCli
     return CXChildVisit_Break;
 }
 
-/* Refuses a cast that takes `const` away in a file with queries: a query could change its state, and the compilers of devices do not
- * see that. */
+/* Refuses a cast that takes `const` away in a file with queries: a query could change its state, and the compilers of devices
+ * do not see that. */
 static void check_cast(struct checker *checker, CXDiagnostic diagnostic)
 {
     char option[96];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for the functions that the user declares. */
+/* Judges the functions that the user declares. */
 #include "cli/check/functions.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static enum CXChildVisitResult look_for_mark(CXCursor cursor, CXCursor parent, C
     return CXChildVisit_Break;
 }
 
-/* Declared with GYRE_HELPER, which dialect/c11.h marks for the check. */
+/* True for a function that is declared with GYRE_HELPER, which dialect/c11.h marks for the check. */
 static bool is_helper(CXCursor function)
 {
     bool marked = false;
@@ -28,7 +28,7 @@ static bool is_helper(CXCursor function)
     return marked;
 }
 
-/* A macro made the name, so what stands in the file are the macro's words. */
+/* True when a macro made the function's name, so that the name does not stand in the file. */
 static bool is_macros(const struct checker *checker, CXCursor function)
 {
     CXFile file = NULL;
@@ -69,7 +69,7 @@ static bool is_old_style(const struct checker *checker, CXCursor function)
     return closed;
 }
 
-/* `u32 f(a) u32 a; { ... }`, and a type that is declared where the result's stands. */
+/* Refuses `u32 f(a) u32 a; { ... }`, and a type that is declared in the place of the result's type. */
 static void check_form(struct checker *checker, CXCursor cursor, const struct place *place, const char *name)
 {
     bool pointed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for functions. */
+/* Judges the functions that the user declares. */
 #ifndef GYRE_CHECK_FUNCTIONS_H
 #define GYRE_CHECK_FUNCTIONS_H
 
@@ -7,7 +7,7 @@
 
 /** Judges a function that the user defined and that is no handler. */
 void check_function(struct checker *checker, CXCursor cursor);
-/** Refuses a function that is declared inside of another. */
+/** Refuses a function that is declared inside another function. */
 void check_inner_function(struct checker *checker, CXCursor cursor);
 
 #endif

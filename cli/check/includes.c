@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rule: a kernel includes Gyre's headers and the user's own; no other exists on every device. */
+/* Judges includes: a kernel includes only Gyre's headers and the user's own, because no other header exists on every device. */
 #include "cli/check/includes.h"
 
 #include <string.h>
@@ -52,8 +52,8 @@ static const char *reason_for(const char *name)
     return "it does not exist on every device";
 }
 
-/* `#include NAME`: whoever follows includes without a preprocessor, as OpenCL's reader and the list of what a cached
- * kernel was made of, does not know what it means. */
+/* True for `#include NAME` with a macro NAME. Code that follows includes without a preprocessor (OpenCL's reader, the cache's
+ * list of included files) cannot know the file. */
 static bool is_by_macro(const struct checker *checker, CXCursor directive, char *name, size_t size)
 {
     CXToken *tokens = NULL;
@@ -66,7 +66,7 @@ static bool is_by_macro(const struct checker *checker, CXCursor directive, char 
     return found;
 }
 
-/* Those of programs, which the host's compilers alone can read. */
+/* True for Gyre's headers for programs, which only compilers of the host can read. */
 static bool is_host_header(const char *path)
 {
     static const char *const names[] = {"gyre.h", "attach.h", "shards.h", "backend.h"};
@@ -86,7 +86,7 @@ void note_declaration(struct checker *checker, const char *macro)
             snprintf(checker->early, sizeof checker->early, "%s", macro);
 }
 
-/* Refuses <gyre/kernel.h> behind a declaration of a message: it adds to the declaration what a handler needs. */
+/* Refuses <gyre/kernel.h> behind a declaration of a message, because that header extends the declaration for handlers. */
 static void check_order(struct checker *checker, CXCursor directive, const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -103,7 +103,7 @@ static void check_order(struct checker *checker, CXCursor directive, const char 
         checker->early);
 }
 
-/* A header of Gyre's own. */
+/* Judges the include of a header of Gyre. */
 static void check_own(struct checker *checker, CXCursor directive, CXFile included, bool by_user)
 {
     char path[1024];

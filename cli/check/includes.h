@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for includes. */
+/* Judges the includes of a kernel file. */
 #ifndef GYRE_CHECK_INCLUDES_H
 #define GYRE_CHECK_INCLUDES_H
 
@@ -7,9 +7,9 @@
 
 /** Refuses an #include that other devices cannot follow. */
 void check_include(struct checker *checker, CXCursor directive);
-/** The user calls a macro of Gyre: notes the macro when it comes too early. */
+/** Call when the user expands a macro of Gyre: notes a macro that stands before <gyre/kernel.h>. */
 void note_declaration(struct checker *checker, const char *macro);
-/** Whether a header of that name belongs to a vendor's toolkit. */
+/** True when a header of that name belongs to a vendor's toolkit. */
 bool is_vendor_header(const char *name);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of C's library. A kernel has only those that <gyre/kernel.h> names. On the CPU its headers bring <stdint.h>,
- * <stddef.h> and <math.h> along, whose types and macros other devices do not have. No state.
+ * Lists names of C's library that kernels must not use, with what to write in their place. A kernel may use only names that
+ * <gyre/kernel.h> gives. On the CPU that header also includes <stdint.h>, <stddef.h> and <math.h>, whose types and macros other
+ * devices lack. No state.
  */
 #include "cli/check/library.h"
 
@@ -98,7 +99,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* Whether the line is `#define NAME`. */
+/* True when the line is `#define NAME`. */
 static bool line_defines(const char *line, const char *name)
 {
     const size_t length = strlen(name);
@@ -112,7 +113,7 @@ static bool line_defines(const char *line, const char *name)
     return strncmp(at, name, length) == 0 && strchr(" \t\r\n(/\\", at[length]); /* or it ends the text */
 }
 
-/* Whether the line is `typedef ... NAME;`. */
+/* True when the line is `typedef ... NAME;`. */
 static bool line_names_type(const char *line, const char *name)
 {
     const size_t length = strlen(name), whole = strcspn(line, ";\n");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of C's library, which only the CPU's headers bring along. */
+/* Knows the names of C's library that only the CPU's headers declare. */
 #ifndef GYRE_CHECK_LIBRARY_H
 #define GYRE_CHECK_LIBRARY_H
 
 #include "cli/check/checker.h"
 
-/** What to write in place of a name, or NULL when there is no such name there. */
+/** The advice what to write in place of a name of C's library; NULL when `name` is no such name. */
 const char *library_advice(const char *name);
-/** Whether the user's text has a macro or a type of that name, even behind `#ifndef`, for devices that lack it. */
+/** True when the user's text defines a macro or a type of that name, also behind `#ifndef`, for devices that lack it. */
 bool library_is_defined(const struct checker *checker, const char *name);
 
 #endif

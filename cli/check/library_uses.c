@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule: a kernel uses no type and no macro of C's library (library.c) unless the user's text defines one of that name. The macros
- * that a kernel expands are seen here in their order: a macro of the user is judged word by word, one of Gyre may come too early.
- * No state.
+ * Refuses types and macros of C's library (library.c) in a kernel, unless the user's text defines the name. Also sees the
+ * macros that a kernel expands, in their order: judges a macro of the user word by word, and notes a macro of Gyre that comes
+ * too early. No state.
  */
 #include "cli/check/library_uses.h"
 
@@ -21,13 +21,13 @@ static void refuse_library_name(struct checker *checker, const struct place *pla
                   advice ? advice : "use what <gyre/kernel.h> names, or a definition of your own");
 }
 
-/* Whether every dialect has the name without a header. */
+/* True when every dialect has the name without a header. */
 static bool is_everywhere(const char *name)
 {
     return strcmp(name, "size_t") == 0 || strcmp(name, "ptrdiff_t") == 0 || strcmp(name, "NULL") == 0;
 }
 
-/* Whether the user wrote that name there, and no macro did. */
+/* True when the name stands there in the user's text, so that no macro made it. */
 static bool is_written(const struct checker *checker, CXCursor cursor, const char *name)
 {
     char text[128];

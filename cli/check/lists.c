@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for the arguments of Gyre's macros: lists that nobody declared, fields that are pointers, and parameters where the name of a
- * message belongs. They are judged before the parser's errors are told, which follow from such arguments. No state.
+ * Judges the arguments of Gyre's macros. Refuses a list that is not declared, a field that is a pointer, and parameters in the
+ * place of a message's name. Runs before the parser's errors become findings, because they follow from such arguments. No
+ * state.
  */
 #include "cli/check/lists.h"
 
@@ -11,7 +12,7 @@
 
 enum { ARGUMENTS_MAX = 6, NAME_SIZE = 64 };
 
-/* The argument that is a list, and the one that is a number, from 0 on. The other arguments are names of messages, or words. */
+/* Gyre's macros, and which argument, from 0 on, is a list or a number. The other arguments are names of messages, or words. */
 static const struct taker {
     const char *macro;
     int list;   /* -1: none */
@@ -43,7 +44,7 @@ static const struct taker *taker_of(const char *macro)
     return NULL;
 }
 
-/* A token belongs to an argument. */
+/* Adds a token to the argument that it belongs to. */
 static void add_word(const struct checker *checker, CXToken token, const char *text,
                      struct argument *argument)
 {
@@ -56,7 +57,7 @@ static void add_word(const struct checker *checker, CXToken token, const char *t
     argument->words++;
 }
 
-/* How many arguments stand between the brackets; 0: the macro's name does not stand there itself. */
+/* Reads the arguments between the brackets. Returns their number; 0 when another macro expands this macro. */
 static unsigned read_arguments(const struct checker *checker, CXCursor expansion, const char *macro,
                                struct argument arguments[ARGUMENTS_MAX])
 {
@@ -88,7 +89,7 @@ static unsigned smallest_of(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-/* Letters to add, to leave out or to replace. */
+/* The number of letters to add, to leave out or to replace to turn one name into the other. */
 static unsigned name_distance(const char *a, const char *b)
 {
     unsigned row[NAME_SIZE];
@@ -107,13 +108,13 @@ static unsigned name_distance(const char *a, const char *b)
     return row[length];
 }
 
-/* The macros before an expansion. */
+/* A search among the macros before an expansion, for the name nearest to an undeclared one. */
 struct search {
     const struct checker *checker;
     CXCursor expansion, found;
     const char *name;
     char nearest[NAME_SIZE];
-    unsigned least; /* how far that one is */
+    unsigned least; /* distance of the nearest name */
 };
 
 static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -201,7 +202,7 @@ static bool is_word(const char *text)
     return (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
 }
 
-/* `GYRE_KERNEL(add, u32 a, u32 b)`, as of a function. */
+/* Refuses parameters like those of a function: `GYRE_KERNEL(add, u32 a, u32 b)`. */
 static void check_argument(struct checker *checker, const struct argument *argument, const char *macro)
 {
     const struct place place = place_of(argument->location);

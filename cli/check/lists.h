@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for what Gyre's macros are given. */
+/* Judges the arguments of Gyre's macros. */
 #ifndef GYRE_CHECK_LISTS_H
 #define GYRE_CHECK_LISTS_H
 
 #include "cli/check/checker.h"
 
-/** Runs before the parser's errors are told, which follow from broken lists: a line with a finding is settled. */
+/** Judges all lists. Call before check_diagnostics, because errors of the parser follow from broken lists. Settles a line with
+ * a finding: no further finding is reported for it. */
 void check_lists(struct checker *checker);
 
 #endif

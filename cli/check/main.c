@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre-check: judges one kernel file by the rules of the dialect and writes a report (report.h) on standard
- * output. Run by the compile pipeline, in a process of its own because libclang's LLVM and that of a driver
- * cannot live in one process. Exit code 0: the report is complete, whatever it says.
+ * gyre-check: judges one kernel file by the rules of the dialect, and writes a report (report.h) on standard output. The
+ * compile pipeline runs it in a process of its own, because libclang's LLVM and a driver's LLVM cannot live in one process.
+ * Exit code 0: the report is complete, also when it has findings.
  */
 #include "cli/check/checker.h"
 
@@ -14,7 +14,7 @@
 
 enum { MEMORY_MAX_MIB = 4096, SECONDS_MAX = 120 };
 
-/* A file that makes the parser grow without bound ends the checker, not the machine. */
+/* Limits memory and time, because a file can make the parser grow without bound. */
 static void limit_resources(void)
 {
     struct rlimit memory = {(rlim_t)MEMORY_MAX_MIB << 20, (rlim_t)MEMORY_MAX_MIB << 20};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for what is good C and yet no kernel: names that are keywords in the C++ or OpenCL C of a device, and
- * jumps that C++ forbids. No state.
+ * Refuses good C that other dialects refuse: names that are keywords or functions in the C++ or OpenCL C of a device, and jumps
+ * that C++ forbids. No state.
  */
 #include "cli/check/names.h"
 
@@ -23,7 +23,7 @@ static const char opencl_keywords[] =
     " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
     "vec_step event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
 
-/* At file scope a kernel cannot have others of these; those that types.h frees the names of are not among them. */
+/* Functions of OpenCL C. A kernel cannot have a name of these at file scope. Names that types.h frees are not in the list. */
 static const char opencl_functions[] =
     " barrier mem_fence read_mem_fence write_mem_fence get_work_dim get_global_id get_global_size get_local_id "
     "get_local_size get_group_id get_num_groups get_global_offset printf popcount rsqrt mul24 mad24 mul_hi "
@@ -193,7 +193,8 @@ static bool is_cuda_function(const char *name)
     return in_list(cuda_functions, begins_with(name, "atomic") ? plain : name);
 }
 
-/* At file scope, beside a function of that name: structs and the like have names of their own. */
+/* True for a declaration, other than a function, that shares the names of functions. Structs and the like have names of their
+ * own. */
 static bool is_beside_functions(enum CXCursorKind kind)
 {
     return kind == CXCursor_TypedefDecl || kind == CXCursor_EnumConstantDecl || kind == CXCursor_VarDecl;
@@ -220,7 +221,7 @@ void check_global_name(struct checker *checker, CXCursor declaration)
 
 struct switch_walk {
     struct checker *checker;
-    char variable[128]; /* with a value, seen in these braces; "" when none was */
+    char variable[128]; /* a variable with a value, seen in these braces; "": none was seen */
 };
 
 static enum CXChildVisitResult find_variable(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -266,7 +267,7 @@ static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Break;
 }
 
-/* Whether C++ takes the value of a case for one of the switch's type. */
+/* True when C++ can convert the value of a case to the type of the switch. */
 static bool value_fits(CXCursor value, enum CXTypeKind type)
 {
     bool fits = true;
@@ -337,7 +338,7 @@ struct loop {
     struct checker *checker;
     char names[LOOP_NAMES][128];
     unsigned count;
-    bool in_braces; /* names are looked for, not collected */
+    bool in_braces; /* true: looks for the names; false: collects them */
 };
 
 static enum CXChildVisitResult visit_declared(CXCursor cursor, CXCursor parent, CXClientData data)

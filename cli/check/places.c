@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places and owners of text. No state. */
+/* Finds the place and the owner (the user, Gyre, the system) of a piece of source text. No state. */
 #include "cli/check/places.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ enum owner owner_of_use(const struct checker *checker, CXSourceLocation location
     return owner_of_file(checker, file);
 }
 
-/* A macro's text is where it was written, not where the macro is used. */
+/* The text of a macro belongs to the file in which the macro was written, not to the file that uses it. */
 enum owner owner_of_text(const struct checker *checker, CXCursor cursor)
 {
     CXToken *token = clang_getToken(checker->unit, clang_getRangeStart(clang_getCursorExtent(cursor)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for the handlers of a protocol's types, and for migrations: that there is one of each type, and that somebody
- * calls it. No state.
+ * Judges the handlers of a protocol's types, and migrations: each type has a handler, and each handler and migration has a
+ * caller. No state.
  */
 #include "cli/check/protocols.h"
 
@@ -19,7 +19,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* The name of the type that a pointer parameter leads to; "": none. */
+/* Writes the name of the type to which a pointer parameter points; "" for another parameter. */
 static void parameter_type(CXCursor function, unsigned index, char *name, size_t size)
 {
     const CXType pointer = clang_getCursorType(clang_Cursor_getArgument(function, index));
@@ -30,10 +30,10 @@ static void parameter_type(CXCursor function, unsigned index, char *name, size_t
 
 /* ---- protocols ---- */
 
-/* A type of a protocol: the kernel of that, and what it gives for it. */
+/* A type of a protocol, with the kernel that takes it and the type of that kernel's reply. */
 struct taken {
     const char *function; /* gyre_takes_TYPE */
-    unsigned line;        /* of the kernel; 0: no kernel takes it */
+    unsigned line;        /* line of the kernel; 0: no kernel takes the type */
     char kernel[128], reply[128];
 };
 
@@ -56,7 +56,7 @@ static enum CXChildVisitResult find_taken(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Continue;
 }
 
-/* By the kernel's own declaration of what handles the type. */
+/* Finds the kernel by its own declaration of the function that handles the type. */
 static bool look_up(const struct checker *checker, const char *function, struct taken *taken)
 {
     *taken = (struct taken){.function = function};
@@ -134,7 +134,7 @@ bool refuse_protocol(struct checker *checker, const struct place *place, const c
     return true;
 }
 
-/* A handler that no kernel before it names. */
+/* Refuses the handler of a type that no kernel before it names. */
 static void check_handler(struct checker *checker, CXCursor definition, const char *type)
 {
     if (!checker->macro_is_broken && clang_equalCursors(clang_getCanonicalCursor(definition), definition))
@@ -148,7 +148,7 @@ static void check_handler(struct checker *checker, CXCursor definition, const ch
 /* ---- migrations ---- */
 
 struct states {
-    char state[128]; /* that is looked for */
+    char state[128]; /* the type of the state that is looked for */
     bool found;
 };
 
@@ -208,7 +208,7 @@ void check_protocols(struct checker *checker)
 
 /* ---- parts ---- */
 
-/* The variable that a chain of members begins with; NULL cursor: something else does, as a call. */
+/* The variable at the begin of a chain of members; a NULL cursor when the chain begins with something else, such as a call. */
 static CXCursor root_of(CXCursor expression)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A broken rule becomes a finding where a cursor is. No state. */
+/* Adds a finding for a broken rule, at the place of a cursor (a node of the syntax tree). No state. */
 #include "cli/check/refuse.h"
 
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects findings and writes the report. Fixed storage: what does not fit is left out, never cut in two. */
+/* Collects findings and writes the report. The storage is fixed: a finding that does not fit is left out. */
 #include "cli/check/report.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether what is wrong in that line was told before all else. */
+/* True when the line of that place is settled: an earlier finding is the only one that is reported for it. */
 static bool is_settled(const struct report *report, const struct place *place)
 {
     for (size_t i = 0; i < report->settled; i++)
@@ -109,7 +109,7 @@ static int compare_findings(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Whether an earlier one of the sorted findings is in that place. */
+/* True when an earlier one of the sorted findings has the same place. */
 static bool was_written(const struct report *report, size_t index)
 {
     const struct finding *finding = &report->findings[index];

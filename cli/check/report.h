@@ -25,8 +25,8 @@ struct place {
 };
 
 struct finding {
-    const char *kind, *stage; /* literals */
-    size_t file, number; /* the number of the first finding in its file, and its own: as they were found */
+    const char *kind, *stage; /* string literals */
+    size_t file, number;      /* in the order of discovery: the file's first finding, and this finding */
     struct place place;
     bool elsewhere; /* an error in a header that is not the user's */
     char text[640];
@@ -39,8 +39,8 @@ struct found_kernel {
 
 struct report {
     size_t finding_count, kernel_count;
-    size_t settled; /* so many, the first ones, are all that is told of their lines */
-    struct finding findings[REPORT_FINDINGS_MAX]; /* further ones are left out */
+    size_t settled; /* this many first findings are settled: the only ones for their lines */
+    struct finding findings[REPORT_FINDINGS_MAX]; /* further findings are left out */
     struct found_kernel kernels[REPORT_KERNELS_MAX];
     char unable[512]; /* "" unless the check cannot be made */
 };
@@ -48,20 +48,22 @@ struct report {
 void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 void report_error(struct report *report, const struct place *place, const char *text, bool elsewhere);
-/** Once all is found: errors in headers that are not the user's follow from what is refused in those that are. */
+/** Drops errors in headers that are not the user's when a rule was refused, because these errors follow from it. Call when
+ * all findings are there. */
 void report_forget_elsewhere(struct report *report);
 void report_kernel(struct report *report, const char *name, unsigned line);
-/** Settles the lines of all findings so far: nothing further is told of these lines. */
+/** Settles the lines of all findings so far: no further finding is reported for these lines. */
 void report_settle(struct report *report);
 
-/** Whether that line has a finding. */
+/** True when that line has a finding. */
 bool report_has_line(const struct report *report, const struct place *place);
-/** Whether the parser met an error. */
+/** True when the parser found an error. */
 bool report_has_errors(const struct report *report);
 
 /**
- * Writes everything, each place once: files and the errors of one line in the order in which they were found,
- * because what a header lacks comes before what that breaks elsewhere; lines, and refusals of one, by place.
+ * Writes all findings, each place once. Files, and the errors of one line, stand in the order in which they were found, because
+ * an error in a header comes before the errors that follow from it elsewhere. Lines, and the refusals of one line, stand by
+ * place.
  */
 void report_write(struct report *report, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for the types that the user declares: structs and their members, other names of types, where each is known. */
+/* Judges the types that the user declares: structs and their members, typedefs, and where a type's name is known. */
 #include "cli/check/types.h"
 
 #include <string.h>

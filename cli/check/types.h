@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for types. */
+/* Judges the types that the user declares and uses. */
 #ifndef GYRE_CHECK_TYPES_H
 #define GYRE_CHECK_TYPES_H
 

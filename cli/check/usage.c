@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells the parser's errors about Gyre's functions and macros, about requests and texts, in words of the dialect. The author of a
- * first handler mixes up arguments, and does not know what a macro makes of them. No state.
+ * Words the parser's errors about Gyre's functions and macros, requests and texts for the author of a first handler, who mixes
+ * up arguments and does not know what a macro makes of them. No state.
  */
 #include "cli/check/usage.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meaning of the parser's errors in a handler. */
+/* Tells what an error of the parser means in a handler. */
 #ifndef GYRE_CHECK_USAGE_H
 #define GYRE_CHECK_USAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for the variables and parameters that the user declares. */
+/* Judges the variables and parameters that the user declares. */
 #include "cli/check/variables.h"
 
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static enum CXVisitorResult find_constant_member(CXCursor member, CXClientData d
     return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
 }
 
-/* A variable whose members C++ wants values for. */
+/* Refuses a variable for whose members C++ demands initial values. */
 static void check_members(struct checker *checker, CXCursor cursor, const struct place *place,
                           const char *name)
 {
@@ -145,8 +145,8 @@ static void check_members(struct checker *checker, CXCursor cursor, const struct
 }
 
 /*
- * A lane's own memory: backend.cpu.lane_stack, and 1 MiB more outside of block handlers; where that is not told, what CUDA
- * gives a thread at most. Less may still be too much for a lane.
+ * The memory of one lane in bytes: backend.cpu.lane_stack, and 1 MiB more outside of block handlers. If that setting is
+ * unknown: the most that CUDA gives a thread. A smaller variable may still be too large for a lane.
  */
 static long long own_memory(const struct checker *checker)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for variables and parameters. */
+/* Judges the variables and parameters that the user declares. */
 #ifndef GYRE_CHECK_VARIABLES_H
 #define GYRE_CHECK_VARIABLES_H
 
@@ -9,8 +9,8 @@
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_parameter(struct checker *checker, CXCursor cursor);
 /**
- * True for what looks like a declaration and is a call of a macro that Gyre does not have, or a wrong call of one that it has. The
- * former is refused; of the latter the parser has said so.
+ * True for text that looks like a declaration and is a call of a macro of Gyre that does not exist, or a wrong call of an
+ * existing macro. Refuses the first; the parser has reported the second.
  */
 bool is_lost_macro(struct checker *checker, const struct place *place, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule: words of C11 and of gcc's C that C++ or OpenCL C lack. Looks at what the user wrote, word by word: where
- * the preprocessor left it in, and in the macros that are used. No state.
+ * Refuses words of C11 and of gcc's C that C++ or OpenCL C lacks. Looks at the user's text word by word, except text that the
+ * preprocessor leaves out, and at the macros that the text uses. No state.
  */
 #include "cli/check/words.h"
 
@@ -39,17 +39,17 @@ static const char *advice_for(const char *text)
     return NULL;
 }
 
-/* A word with those before it and behind it, and where it is. */
+/* A word with the words before and behind it, and its place. */
 struct pair {
     char earlier[64], before[64], text[64], next[64], after_next[64];
     CXSourceLocation location;
-    bool touches; /* nothing is between it and the one before */
+    bool touches; /* no space is between the word and the word before it */
 };
 
 /* The brackets that are open. */
 struct brackets {
     char open[256];
-    unsigned depth; /* may be more than there is room for */
+    unsigned depth; /* number of open brackets, also of those for which there is no room */
 };
 
 static void count_bracket(struct brackets *brackets, const char *token)
@@ -92,7 +92,7 @@ static bool is_type_word(const char *token)
     return strcmp(token, "struct") == 0 || strcmp(token, "union") == 0 || strcmp(token, "enum") == 0;
 }
 
-/* A name with letters that C++ compilers, NVRTC among them, do not take. */
+/* True for a name with letters that C++ compilers, NVRTC among them, do not accept. */
 static bool is_odd_name(const char *token)
 {
     if (!is_name(token) && token[0] != '$' && !((unsigned char)token[0] & 0x80))
@@ -144,7 +144,8 @@ static void check_type_place(struct checker *checker, const struct pair *pair,
             "declare it in a line of its own before");
 }
 
-/* All of a macro's argument, and not the name that Gyre's macros, or the fields of a list, have there. */
+/* True when the word is the whole argument of a macro, and is not a name that Gyre's macros or the fields of a list expect
+ * there. */
 static bool is_plain_argument(const struct pair *pair, bool in_list)
 {
     if (strcmp(pair->next, ",") != 0 && strcmp(pair->next, ")") != 0)
@@ -211,7 +212,7 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
                       library_advice(text));
 }
 
-/* Whether the preprocessor left it out. */
+/* True when the preprocessor left out the text at that offset. */
 static bool is_skipped(const CXSourceRangeList *skipped, unsigned offset)
 {
     for (unsigned i = 0; skipped && i < skipped->count; i++)

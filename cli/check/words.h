@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for words of C that C++ or OpenCL C lack. */
+/* Refuses words of C that C++ or OpenCL C lacks. */
 #ifndef GYRE_CHECK_WORDS_H
 #define GYRE_CHECK_WORDS_H
 
 #include "cli/check/checker.h"
 
-/** Refuses such words, and names that a device takes for something else, in every file of the user. */
+/** Refuses words that C++ or OpenCL C lacks, and names with another meaning on a device, in every file of the user. */
 void check_words(struct checker *checker);
-/** The same in the body of a macro of the user. */
+/** Does what check_words does, in the body of a macro of the user. */
 void check_macro_words(struct checker *checker, CXCursor definition);
 
 #endif
