@@ -48,8 +48,8 @@ static const char HELP[] =
 
 typedef void show_field(void *target, const char *name, const gyre_field *field, uint64_t offset);
 
-/* Shows all fields in order. A field of an inner message is named "outer.inner"; of an array only the first element is shown.
- * */
+/* Shows all fields in order. A field of an inner message is named "outer.inner"; of an array only the first
+ * element is shown. */
 static void each_field(const gyre_layout *layout, const char *prefix, uint64_t offset, show_field *show,
                        void *target)
 {

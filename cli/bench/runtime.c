@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens runtimes with the settings of a case, and launches the benchmark's kernels in them, through the public API. No state.
- * */
+/* Opens runtimes with the settings of a case, and launches the benchmark's kernels in them, through the public
+ * API. No state. */
 #include "cli/bench/runtime.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/kernels.h"

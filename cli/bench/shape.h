@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a case (how its messages travel), and the type of a floor, the plain measurement that a case is compared with.
- * */
+/* The shape of a case (how its messages travel), and the type of a floor, the plain measurement that a case
+ * is compared with. */
 #ifndef GYRE_CLI_BENCH_SHAPE_H
 #define GYRE_CLI_BENCH_SHAPE_H
 

@@ -17,8 +17,8 @@ char *take_string(CXString string, char *text, size_t size);
 enum owner owner_of_text(const struct checker *checker, CXCursor cursor);
 /** Copies the first word of a cursor's text; returns `text`, which is "" where there is none. */
 char *first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size);
-/** The offset where a location takes effect, in bytes from the beginning of its file. *file: that file, unless `file` is NULL.
- * */
+/** The offset where a location takes effect, in bytes from the beginning of its file. *file: that file, unless
+ * `file` is NULL. */
 unsigned offset_of(CXSourceLocation location, CXFile *file);
 /** True when a cursor stands inside the text of the cursor `outer`. */
 bool is_inside(CXCursor cursor, CXCursor outer);

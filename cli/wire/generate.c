@@ -54,8 +54,8 @@ static bool is_local(const char *name)
     return false;
 }
 
-/* The name of a type in the generated functions. A type with the name of one of their variables gets an alias (emit_function).
- * */
+/* The name of a type in the generated functions. A type with the name of one of their variables gets
+ * an alias (emit_function). */
 static const char *type_name(const gyre_layout *layout, char alias[NAME_SIZE])
 {
     if (layout->scalar != GYRE_SCALAR_NO || !is_local(layout->name))

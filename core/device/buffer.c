@@ -62,8 +62,8 @@ void gyre_buffer_destroy(gyre_buffer *buffer)
     free(buffer);
 }
 
-/* Frees all buffers, except those that a handler may still touch because it never returned. No other thread uses the runtime.
- * */
+/* Frees all buffers, except those that a handler may still touch because it never returned. No other thread
+ * uses the runtime. */
 void gyre_buffers_close(gyre_runtime *runtime)
 {
     while (runtime->buffers) {

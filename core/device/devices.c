@@ -94,8 +94,8 @@ static gyre_status open_device(struct gyre_open_device *device)
     return status;
 }
 
-/* Finds a device, and waits while another thread opens it. *claimed true: no thread has opened the device, so the caller must.
- * */
+/* Finds a device, and waits while another thread opens it. *claimed true: no thread has opened the device, so
+ * the caller must. */
 static struct gyre_open_device *find_or_claim(gyre_runtime *runtime, const struct gyre_candidate *candidate,
                                               uint32_t ordinal, bool *claimed)
 {

@@ -57,8 +57,8 @@ void gyre_durable_free(struct gyre_durable *durable);
 gyre_status gyre_durable_begin(gyre_kernel *kernel);
 /** Writes the journal of one queue anew. The queue's kernel may run. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);
-/** Writes the last checkpoint into the journal. Checkpoints' `writing` keeps other threads from taking a checkpoint meanwhile.
- * */
+/** Writes the last checkpoint into the journal. Checkpoints' `writing` keeps other threads from taking
+ * a checkpoint meanwhile. */
 void gyre_durable_checkpoint(gyre_kernel *kernel);
 /** Does what gyre_durable_checkpoint does, for a checkpoint from after the device left: no request was handled behind it. */
 void gyre_durable_settle(gyre_kernel *kernel);

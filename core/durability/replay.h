@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets a device handle requests again from the last checkpoint on. Call from the thread that set turn.starting. How: replay.c.
- * */
+/* Lets a device handle requests again from the last checkpoint on. Call from the thread that set
+ * turn.starting. How: replay.c. */
 #ifndef GYRE_CORE_DURABILITY_REPLAY_H
 #define GYRE_CORE_DURABILITY_REPLAY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the replies of requests that are handled again with their first replies, and logs a difference. Limits: witness.c.
- * */
+/* Compares the replies of requests that are handled again with their first replies, and logs a
+ * difference. Limits: witness.c. */
 #ifndef GYRE_CORE_DURABILITY_WITNESS_H
 #define GYRE_CORE_DURABILITY_WITNESS_H
 

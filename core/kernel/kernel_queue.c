@@ -240,8 +240,8 @@ static gyre_status enter_queue(gyre_kernel *kernel, gyre_queue *queue)
     gyre_view_for(queue)->next = kernel->queues.first;
     kernel->queues.first = queue;
     gyre_view_for(queue)->table_entry = entry;
-    /* now, because a new worker may have it at another address since it was made, and a journal may have put requests into it
-     * */
+    /* now, because a new worker may have it at another address since it was made, and a journal may have put
+     * requests into it */
     gyre_kernel_write_entry(kernel, queue);
     return GYRE_OK;
 }

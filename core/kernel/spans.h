@@ -9,8 +9,8 @@
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length);
 /** Writes the present address of one far part (a part that lies in a buffer) of a request of the queue. */
 void gyre_span_settle(const gyre_queue *queue, gyre_far *far);
-/** Does what gyre_spans_settle does for every unanswered request of the kernel. Takes kernel->lock; only while no device runs.
- * */
+/** Does what gyre_spans_settle does for every unanswered request of the kernel. Takes kernel->lock; only while
+ * no device runs. */
 void gyre_spans_relocate(gyre_kernel *kernel);
 
 #endif
