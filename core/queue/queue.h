@@ -194,6 +194,12 @@ static inline const struct gyre_queue_ways *gyre_ways_of(const gyre_queue *queue
     return &queue->ways;
 }
 
+/** The state of a stage (stage.h); NULL: the queue has not that stage. Inline, because some stages ask for each message. */
+static inline void *gyre_stage_state(const gyre_queue *queue, unsigned number)
+{
+    return queue->stages.states[number];
+}
+
 /** Whether callers see the bytes of packets (convert.h). */
 static inline bool gyre_queue_has_packets(const gyre_queue *queue)
 {

@@ -52,8 +52,3 @@ void gyre_stage_remove(gyre_queue *queue, unsigned number)
     stages->states[number] = NULL;
     stations_list(stages);
 }
-
-void *gyre_stage_state(const gyre_queue *queue, unsigned number)
-{
-    return queue->stages.states[number];
-}

@@ -89,7 +89,5 @@ struct gyre_queue_stages {
 void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state);
 /** Takes a stage away again and destroys its state. Accepts a queue without that stage. */
 void gyre_stage_remove(gyre_queue *queue, unsigned number);
-/** The state of a stage; NULL: the queue has not that stage. */
-void *gyre_stage_state(const gyre_queue *queue, unsigned number);
 
 #endif
