@@ -14,6 +14,7 @@
 #include "core/attach/carry_wait.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/base/thread.h"
 #include "core/journal/record.h"
 #include "core/queue/convert.h"
@@ -96,7 +97,10 @@ static bool waits_for_journal(struct gyre_relay *relay)
  */
 static bool comes_to_an_end(struct gyre_relay *relay)
 {
+    (void)GYRE_FAULT_POINT(RELAY_END);
     bool abandoned = gyre_queue_abandoned(relay->target) || gyre_queue_lost(relay->target);
+    if (abandoned) /* completions that were written before that, perhaps since the last turn looked */
+        gyre_relay_carry_back(relay, true);
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (!ring->shut)
             gyre_queue_close_sends(ring->queue);

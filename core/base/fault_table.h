@@ -34,6 +34,7 @@
     ROW(JOURNAL_SYNC, "journal.sync", "fail die", "a journal is forced to the disk")                         \
     ROW(JOURNAL_RENEW, "journal.renew", "fail die", "a new file is begun for a journal")                     \
     ROW(JOURNAL_RENAME, "journal.rename", "fail die",                                                        \
-        "the new file is whole and about to replace the old one")
+        "the new file is whole and about to replace the old one")                                            \
+    ROW(RELAY_END, "relay.end", "die", "a relay has looked for completions, and its queue is being closed")
 
 #endif

@@ -369,22 +369,37 @@ static void *come_and_go(void *argument)
     return NULL;
 }
 
-/* Each client that comes has the queue opened that the serving program closes. */
-static void the_program_closes_its_queue_while_clients_come(void)
+/* Whether a request of a client is in the queue. */
+static bool has_request(gyre_queue *queue)
 {
-    enum { COMERS = 2, CLOSES = 200 };
+    gyre_queue_stats stats = {.size = sizeof stats};
+    must(gyre_queue_stats_get(queue, &stats));
+    return stats.sent > 0;
+}
+
+/* Each client that comes has the queue opened that the serving program closes `closes` times; those of a kernel that is
+ * inactive once a request waits in them. */
+static void close_while_clients_come(uint64_t closes, bool inactive)
+{
+    enum { COMERS = 2 };
     struct comer comers[COMERS] = {0};
     begin_lives();
     gyre_runtime *runtime = open_keeping();
     gyre_kernel *kernel = launch_teller(runtime, "clerk");
     gyre_server *server = serve_at_place(runtime);
+    if (inactive)
+        must(gyre_kernel_deactivate(kernel, soon()));
     for (int i = 0; i < COMERS; i++)
         require(pthread_create(&comers[i].thread, NULL, come_and_go, &comers[i]) == 0);
-    for (uint64_t closed = 0, limit = soon(); closed < CLOSES && gyre_now_ns() < limit;) {
+    for (uint64_t closed = 0, limit = soon(); closed < closes && gyre_now_ns() < limit;) {
         gyre_queue *queue = gyre_queue_find(kernel, "clerk");
+        if (queue && inactive && !has_request(queue))
+            continue;
         closed += queue != NULL;
         gyre_queue_close(queue);
     }
+    if (inactive)
+        must(gyre_kernel_activate(kernel, soon()));
     for (int i = 0; i < COMERS; i++) {
         __atomic_store_n(&comers[i].stop, 1, __ATOMIC_RELEASE);
         require(pthread_join(comers[i].thread, NULL) == 0);
@@ -394,6 +409,18 @@ static void the_program_closes_its_queue_while_clients_come(void)
     gyre_queue_close(queue);
     gyre_server_close(server);
     gyre_close(runtime);
+}
+
+static void the_program_closes_its_queue_while_clients_come(void)
+{
+    close_while_clients_come(200, false);
+}
+
+/* A request that the closed queue completed since the relay looked is no lost one. Fault points make the relay late. */
+static void the_program_closes_its_queue_under_a_relay_that_is_late(void)
+{
+    require(setenv("GYRE_FAULTS", "relay.end=delay:2@1+", 1) == 0);
+    close_while_clients_come(20, true);
 }
 
 static const named_case cases[] = {
@@ -413,6 +440,8 @@ static const named_case cases[] = {
     {"a_client_that_invents_requests_gets_no_further_than_its_ring",
      a_client_that_invents_requests_gets_no_further_than_its_ring},
     {"the_program_closes_its_queue_while_clients_come", the_program_closes_its_queue_while_clients_come},
+    {"the_program_closes_its_queue_under_a_relay_that_is_late",
+     the_program_closes_its_queue_under_a_relay_that_is_late},
 };
 
 int main(int argc, char **argv)
