@@ -24,12 +24,18 @@ uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
     uint64_t index = gyre_received(queue), end = index + queue->ring.capacity;
     while (index != end && gyre_reply_ready(&queue->ring, index))
         index++;
-    return index;
+    if (!queue->ways.device_lies || queue->foreign.lent) /* a client of another program has its own cursor */
+        return index;
+    /* relaxed: a thread that saw a completion sees the word, too (side.h) */
+    const uint64_t sending = __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
+    return index < sending ? index : sending;
 }
 
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index)
 {
-    while (gyre_reply_ready(&queue->ring, index))
+    const uint64_t end =
+        gyre_received(queue) + queue->ring.capacity; /* another program may write the ring meanwhile */
+    while (index < end && gyre_reply_ready(&queue->ring, index))
         index++;
     return index;
 }

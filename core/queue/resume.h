@@ -12,7 +12,10 @@
 
 #include "core/queue/queue.h"
 
-/** The first index without a completion; a request of that index need not have been sent yet. */
+/**
+ * The first index without a completion; a request of that index need not have been sent yet. Where the device is another
+ * process, completions of requests that were not sent do not count.
+ */
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
 /** The first index from `index` on without a completion. */
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);

@@ -14,6 +14,7 @@
 
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
+#include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/ring.h"
 #include "core/stages/make.h"
@@ -94,6 +95,7 @@ START_TEST(completions_without_a_request_do_not_count)
         ck_assert(count == 1 && replies[0] == lap + 2);
         write_completions_ahead(lap + 2, 4);
         ck_nothing_more();
+        ck_assert_uint_eq(gyre_queue_first_unanswered(device.queue), lap + 2);
         ring_device_hold(&device, true);
         for (uint64_t index = lap + 2; index < lap + 6; index++) /* the device takes it back */
             gyre_reply_slot(gyre_ring_of(device.queue), index)->sequence = 0;
