@@ -9,17 +9,28 @@
 #include "../../patience.h"
 
 #include "core/queue/end.h"
+#include "core/queue/resume.h"
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
 #include "core/ring/options.h"
 
-enum { SENDERS = 12, EACH = 1500, STORMERS = 8, LET_IN = 3000, HASTY = 8, TRIES = 1500 };
+enum {
+    SENDERS = 12,
+    EACH = 1500,
+    STACK_NEAR = 65536,
+    ROOM = 64,
+    STORMERS = 8,
+    LET_IN = 3000,
+    HASTY = 8,
+    TRIES = 1500
+};
 
 static struct ring_device device;
 static uint64_t counts[SENDERS];
-static uint64_t total, served;  /* atomic; served: threads of a storm that had some of it */
-static pthread_barrier_t begin; /* those who are compared begin together */
+static uintptr_t stacks[SENDERS]; /* atomic; where each caller's stack is */
+static uint64_t total, served;    /* atomic; served: threads of a storm that had some of it */
+static pthread_barrier_t begin;   /* those who are compared begin together */
 
 static void start(uint64_t capacity, gyre_idle_strategy idle, gyre_full_policy policy)
 {
@@ -102,12 +113,13 @@ static bool is_over(void)
 static void *call_until_over(void *me)
 {
     uint64_t *const count = &counts[(uintptr_t)me], request = (uintptr_t)me, reply;
+    __atomic_store_n(&stacks[(uintptr_t)me], (uintptr_t)&reply, __ATOMIC_RELAXED);
     pthread_barrier_wait(&begin);
     while (!is_over()) {
         ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(patiently(60000))),
                          GYRE_OK);
         ck_assert_uint_eq(reply, request + 1);
-        __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(count, 1, __ATOMIC_RELEASE); /* read under the producer's lock: the call is over */
         __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
     }
     return NULL;
@@ -135,48 +147,149 @@ static void *receive_until_over(void *argument)
     return argument;
 }
 
-/* Each got at least half of what each other got. */
-static void check_counts(unsigned senders)
+/* One look at the line: the callers in it, first come first, each with the calls that it had finished. */
+struct line {
+    uint64_t sent; /* requests that had been let in */
+    unsigned length, places[SENDERS];
+    uint64_t finished[SENDERS];
+    bool waits[SENDERS];
+};
+
+/* The caller on whose stack that place in line lies; SENDERS: none of them. */
+static unsigned caller_of(const struct gyre_sender *sender)
 {
-    uint64_t least = UINT64_MAX, most = 0;
-    for (unsigned i = 0; i < senders; i++) {
-        least = counts[i] < least ? counts[i] : least;
-        most = counts[i] > most ? counts[i] : most;
+    for (unsigned i = 0; i < SENDERS; i++) {
+        const uintptr_t stack = __atomic_load_n(&stacks[i], __ATOMIC_RELAXED), place = (uintptr_t)sender;
+        if (place < stack + STACK_NEAR && stack < place + STACK_NEAR)
+            return i;
     }
-    ck_assert_msg(most <= 2 * least, "one sender was let in %llu times, another %llu times",
-                  (unsigned long long)most, (unsigned long long)least);
+    return SENDERS;
+}
+
+static void look_at_line(struct line *line)
+{
+    memset(line, 0, sizeof *line);
+    gyre_producer_take(device.queue);
+    line->sent = device.queue->producer.sent;
+    for (const struct gyre_sender *sender = device.queue->producer.senders.first; sender;
+         sender = sender->next) {
+        const unsigned caller = caller_of(sender);
+        if (caller < SENDERS) {
+            line->waits[caller] = true;
+            line->places[caller] = line->length;
+            line->finished[caller] = __atomic_load_n(&counts[caller], __ATOMIC_ACQUIRE);
+        }
+        line->length++;
+    }
+    gyre_producer_give(device.queue);
+}
+
+/*
+ * Whoever waited at both looks for the same call moved on as its place in line promises: at most one sender from outside
+ * went before each sender in line, and one more before the next; each took at most `share` places. Returns how many waited so.
+ * It holds at any speed of the threads: none that sleeps or is not run is in line.
+ */
+static unsigned check_order(const struct line *before, const struct line *after, uint64_t share)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < SENDERS; i++) {
+        if (!before->waits[i] || !after->waits[i] || before->finished[i] != after->finished[i])
+            continue;
+        const uint64_t came = before->places[i] - after->places[i], let_in = after->sent - before->sent;
+        ck_assert_msg(after->places[i] <= before->places[i], "a sender was moved back in line");
+        ck_assert_msg(let_in <= (2 * came + 1) * share,
+                      "%llu requests were let in while a sender moved on by %llu places",
+                      (unsigned long long)let_in, (unsigned long long)came);
+        count++;
+    }
+    return count;
+}
+
+/* Until all is over; the looks lie as near to each other as the machine lets them. */
+static void watch_line(uint64_t share)
+{
+    struct line lines[2];
+    uint64_t compared = 0;
+    look_at_line(&lines[0]);
+    for (unsigned look = 1; !is_over(); look++) {
+        look_at_line(&lines[look % 2]);
+        compared += check_order(&lines[!(look % 2)], &lines[look % 2], share);
+        sched_yield();
+    }
+    ck_assert_uint_gt(compared, 0);
 }
 
 static void run_callers(uint64_t capacity, bool beside_batches)
 {
     pthread_t threads[SENDERS], sender, receiver;
     start(capacity, GYRE_WAIT_ADAPTIVE, GYRE_FULL_BLOCK);
-    pthread_barrier_init(&begin, NULL, SENDERS);
+    pthread_barrier_init(&begin, NULL, SENDERS + 1);
     if (beside_batches) {
         pthread_create(&receiver, NULL, receive_until_over, NULL);
         pthread_create(&sender, NULL, send_batches_until_over, NULL);
     }
     for (uintptr_t i = 0; i < SENDERS; i++)
         pthread_create(&threads[i], NULL, call_until_over, (void *)i);
+    pthread_barrier_wait(&begin);
+    watch_line(capacity / 2);
     for (int i = 0; i < SENDERS; i++)
         pthread_join(threads[i], NULL);
     if (beside_batches) {
         pthread_join(sender, NULL);
         pthread_join(receiver, NULL);
     }
-    check_counts(SENDERS);
     ring_device_finish(&device);
 }
 
-START_TEST(callers_of_a_small_queue_get_equal_shares)
+START_TEST(callers_of_a_small_queue_are_let_in_by_turns)
 {
     run_callers(2, false);
 }
 END_TEST
 
-START_TEST(a_batch_leaves_callers_their_shares)
+START_TEST(a_batch_leaves_callers_their_turns)
 {
     run_callers(64, true);
+}
+END_TEST
+
+/* Returns how many requests of the batch the queue took. */
+static void *send_one_batch(void *argument)
+{
+    static uint64_t requests[ROOM];
+    size_t sent;
+    (void)argument;
+    ck_assert_int_eq(gyre_send_batch(device.queue, requests, 8, ROOM, &sent, gyre_in_ms(patiently(60000))),
+                     GYRE_OK);
+    return (void *)sent;
+}
+
+/* The batch is first in line and finds the whole ring free, but a sender waits behind it. */
+START_TEST(a_batch_takes_half_of_the_room_while_a_sender_waits)
+{
+    pthread_t batch, single;
+    uint64_t replies[ROOM];
+    size_t received;
+    void *sent;
+    start(ROOM, GYRE_WAIT_PARK, GYRE_FULL_BLOCK);
+    fill(ROOM);
+    pthread_create(&batch, NULL, send_one_batch, NULL);
+    await_in_line(1);
+    pthread_create(&single, NULL, send_number, (void *)7);
+    await_in_line(2);
+    ring_device_hold(&device, false);
+    while (gyre_queue_first_unanswered(device.queue) < ROOM)
+        sched_yield();
+    ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, ROOM, NULL, &received, GYRE_NO_WAIT),
+                     GYRE_OK);
+    ck_assert_uint_eq(received, ROOM);
+    pthread_join(batch, &sent);
+    ck_assert_uint_le((uintptr_t)sent, ROOM / 2);
+    pthread_join(single, NULL);
+    for (uintptr_t i = 0; i < (uintptr_t)sent; i++)
+        ck_assert_uint_eq(ring_device_receive(&device), 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 8);
+    ring_device_finish(&device);
 }
 END_TEST
 
@@ -342,8 +455,9 @@ int main(void)
     TCase *tcase = tcase_create("senders");
     tcase_set_timeout(tcase, 100);
     tcase_add_test(tcase, room_is_given_in_the_order_of_waiting);
-    tcase_add_test(tcase, callers_of_a_small_queue_get_equal_shares);
-    tcase_add_test(tcase, a_batch_leaves_callers_their_shares);
+    tcase_add_test(tcase, callers_of_a_small_queue_are_let_in_by_turns);
+    tcase_add_test(tcase, a_batch_leaves_callers_their_turns);
+    tcase_add_test(tcase, a_batch_takes_half_of_the_room_while_a_sender_waits);
     tcase_add_test(tcase, who_gives_up_keeps_nobody);
     tcase_add_test(tcase, nobody_sleeps_for_ever_where_others_give_up);
     tcase_add_test(tcase, closing_wakes_the_whole_line);
