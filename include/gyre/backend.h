@@ -363,7 +363,7 @@ typedef struct gyre_backend_ops {
     /* required threads: one per device blocks: bounded. All objects of the device were released before. */
     void (*device_close)(gyre_device *device);
 
-    /* required   threads: any   blocks: no. `info` is zero but for its size: see gyre_device_info_give. */
+    /* required threads: any blocks: no. `info` is zero except for its size: see gyre_device_info_give. */
     gyre_status (*device_info)(gyre_device *device, gyre_device_info *info);
 
     /*

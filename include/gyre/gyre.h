@@ -60,7 +60,7 @@ typedef struct gyre_buffer gyre_buffer;   /* memory on a device */
 /** The version of the library in use, "0.1.0"; GYRE_VERSION_TEXT is the version of this header. */
 GYRE_API const char *gyre_version(void);
 
-/** Returns the deadline that lies so many milliseconds in the future. */
+/** Returns the deadline that lies `milliseconds` ms in the future. */
 GYRE_API uint64_t gyre_in_ms(uint64_t milliseconds);
 /** The present time, on the clock of deadlines. */
 GYRE_API uint64_t gyre_now_ns(void);
@@ -644,16 +644,16 @@ typedef struct gyre_timing {
     uint64_t sent_ns;
     uint64_t started_ns, finished_ns; /* its handler, on the device */
     uint64_t received_ns;
-    /* Messages themselves compare the device's clock with this one, because a message is sent before it is handled and
-     * received afterwards: `started_ns` and `finished_ns` are wrong by this much at most. */
+    /* The largest error of `started_ns` and `finished_ns`. The device's clock is compared with this one by the
+     * messages themselves, because each is sent before it is handled and received afterwards. */
     uint64_t error_ns;
 } gyre_timing;
 
 /**
- * Tells when request `index` was sent, handled and received: once its completion was received, until
- * `capacity` later ones were sent. INVALID unless the kernel is configured with `timing`; AGAIN when the
- * completion was not received, or too long ago; UNAVAILABLE when its handler said nothing: dropped, left
- * unhandled, or compiled without timing.
+ * Tells when request `index` was sent, handled and received. The times are kept from the receipt of the completion
+ * until `capacity` later requests were sent. INVALID unless the kernel is configured with `timing`; AGAIN when the
+ * completion was not received, or too long ago; UNAVAILABLE when no handler noted a time: the request was dropped or
+ * left unhandled, or the kernel is compiled without timing.
  */
 GYRE_API gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing);
 
@@ -691,11 +691,11 @@ GYRE_API gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type
  */
 typedef struct gyre_recovered {
     size_t size;
-    uint64_t first;   /* the first request whose completion was not taken then; numbers go on */
-    uint64_t offered; /* so many from there on are completed once more, or at last: receive them */
-    /* 0 unless the journal was damaged or cut, be it exactly behind a record: at least so many bytes behind its last
-     * whole record are lost. Requests from lost_first on are lost; if lost_end is larger, it is the number after the
-     * last request that was seen behind the damage. */
+    uint64_t first;   /* the first request whose completion was not taken before; numbering goes on */
+    uint64_t offered; /* how many from `first` on are completed, perhaps for the second time: receive them */
+    /* 0 unless the journal was damaged or cut (even if exactly behind a record). At least lost_bytes bytes behind its
+     * last whole record are lost. Requests from lost_first on are lost; if lost_end is larger, it is the number after
+     * the last request that was seen behind the damage. */
     uint64_t lost_bytes, lost_first, lost_end;
 } gyre_recovered;
 

@@ -134,8 +134,9 @@ enum gyre_scalar_numbers_ {
     "gyre_used gyre_used;" LIST_(GYRE_FIELD_TEXT_) GYRE_TEXT_(gyre_tail gyre_tail[((tail_) + 7) / 8];)
 
 /*
- * The struct of one of several messages: how many bytes are in use, the message's number (counted from 1), and the
- * message. GYRE_NUMBER(desk, note) is the number of a note in desk_request, and of the reply to a note in desk_reply.
+ * The struct of a protocol's requests or replies (desk_request, desk_reply), which holds one message of any of the
+ * listed types: how many bytes are in use, the number of the message's type (counted from 1), and the message.
+ * GYRE_NUMBER(desk, note) is the number of a note in desk_request, and of the reply to a note in desk_reply.
  */
 #define GYRE_CHOICE_FRONT 8
 #define GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                           \
@@ -321,8 +322,8 @@ typedef struct gyre_none {
 
 /**
  * Says how a message looks on the wire of MemoryPack: GYRE_WIRE(add_request, "form=packed order=b,a"). `gyre wire`,
- * `gyre encode` and `gyre decode` read this from the file. docs/messages.md lists the words. Changes nothing of the
- * message.
+ * `gyre encode` and `gyre decode` read this from the file. docs/messages.md lists the words. The message itself stays
+ * as it is.
  */
 #define GYRE_WIRE(name_, text_) enum { gyre_wire_of_##name_ = gyre_size_##name_ };
 

@@ -25,8 +25,9 @@
  *     ...
  *     const f64 *prices = gyre_items(f64, &message, message.prices);  (NULL: empty, or not in the message)
  *
- * A span or text whose items have no parts may also lie in a device buffer, as large as that is: then a
- * gyre_far in the tail tells where, gyre_put_buffer (gyre.h) makes it, and handlers read it like any other.
+ * A span or text whose items have no parts may also lie in a device buffer, and is then limited only by the buffer's
+ * size. gyre_put_buffer (gyre.h) puts a gyre_far into the tail, which tells where the items lie, and handlers read
+ * them like any others.
  *
  * Records with parts are put first and their parts afterwards, through the pointer that gyre_items gives.
  * Handlers: dialect/parts.h. Stability: declarations compile unchanged within a major version.

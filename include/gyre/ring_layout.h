@@ -46,8 +46,8 @@ enum gyre_outcome {
 };
 
 /**
- * `length` and `info` of a request that was answered by a device that has died since: its completion is there. A
- * device that can skip (device_info.can_skip) leaves the completion alone and goes on.
+ * The `length` and `info` of a request that was already answered, by a device that has died since: its completion is in
+ * the reply slot. A device that can skip such requests (device_info.can_skip) leaves the completion alone and goes on.
  */
 #define GYRE_LENGTH_ANSWERED  0xffffffffu
 #define GYRE_REQUEST_ANSWERED 1u
@@ -209,14 +209,17 @@ typedef struct gyre_place {
 } gyre_place;
 #define GYRE_TRACK_SPARE 0xffffffffu
 
-/** The offsets of the rings of bytes from the start of a queue's region. All zeros: every message lies in its slot. */
+/**
+ * The offsets of the rings of bytes from the start of a queue's region. A track is one worker's ring of reply bytes. All
+ * zeros: every message lies in its slot.
+ */
 typedef struct gyre_bridge {
     gyre_u64 words_offset; /* where gyre_bridge_words lie; 0: no bridge */
     gyre_u64 request_offset;
     gyre_u64 reply_offset;  /* where the first track lies */
-    gyre_u64 spare_offset;  /* where a place for one reply lies */
+    gyre_u64 spare_offset;  /* where the spare place lies, which holds one reply */
     gyre_u32 request_bytes; /* the ring's size, a power of two; 0: requests lie in their slots */
-    gyre_u32 reply_bytes;   /* a track's size, a power of two; 0: replies lie in their slots */
+    gyre_u32 reply_bytes;   /* size of each track, a power of two; 0: replies lie in their slots */
     gyre_u32 reply_stride;  /* distance from one track to the next */
     gyre_u32 tracks;
 } gyre_bridge;
@@ -349,9 +352,10 @@ typedef struct gyre_control_block {
     gyre_u64 handled;      /* messages completed, whatever the outcome */
     gyre_u64 failed;       /* `handled` messages that a handler failed */
     gyre_u64 heartbeat;    /* grows while the block is alive and awake */
-    gyre_u64 working;      /* not 0: the block is at messages; a new value: at other messages */
-    gyre_u64 tells;        /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
-    /* GYRE_TELLS_TIME: at the last look, how long the block was at the same messages */
+    /* 0: the block handles no message; the value changes when it goes on to other messages */
+    gyre_u64 working;
+    gyre_u64 tells; /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
+    /* GYRE_TELLS_TIME: how long the block had been at the same messages when the backend last looked */
     gyre_u64 working_ns;
     gyre_u64 reserved;
 } gyre_control_block;
@@ -365,12 +369,12 @@ typedef struct gyre_control_absences {
     gyre_u64 count;
     gyre_u64 total_ns, longest_ns;
     /*
-     * Stays that ended, measured by the device's own events around them; 0 unless `timed`, and on a device without
-     * such events.
+     * How many stays of the kernel on its device have ended. Stays are measured by the device's own events around them. 0
+     * unless `timed`, and on a device without such events.
      */
     gyre_u64 stays;
     gyre_u64 stayed_ns, longest_stay_ns;
-    gyre_u64 timed; /* constant, set by the core. 1: stays are to be measured */
+    gyre_u64 timed; /* constant, set by the core. 1: the backend measures stays */
     gyre_u64 reserved;
 } gyre_control_absences;
 

@@ -141,10 +141,12 @@ static inline void gyre_barrier_heavy(int heavy_works)
 }
 
 /**
- * Returns until when a side may sleep. `parked_ns` is the time (gyre_clock_ns) after it said that it parks;
- * `looked_ns` is the time before its last look began. If that look was late enough, the side may sleep until the
- * deadline. Sleepers whose memory belongs to one process could do without the second look, which costs one wake-up for
- * each parking. They use the same rule, because a rule for each kind of memory would be one more to get wrong.
+ * Returns the time until which a side may sleep. `parked_ns` is a time (gyre_clock_ns) after the side announced itself
+ * as parked; `looked_ns` is a time before its last look began. If the stores of the other side had arrived before that
+ * look (GYRE_STORES_ARRIVE_NS after the announcement), the side may sleep until the deadline. If not, it sleeps only
+ * until they have arrived, and then looks a second time. A sleeper whose memory belongs to one process does not need
+ * the second look, which costs one wake-up for each parking. It follows the same rule all the same, because two rules
+ * would be easier to get wrong than one.
  */
 static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t looked_ns, uint64_t deadline_ns)
 {
@@ -203,8 +205,8 @@ GYRE_IDLE_LOOP int gyre_idle_spin(gyre_look look, void *context, uint64_t turns)
 }
 
 /**
- * Looks as gyre_idle_spin does, and lets others run now and then, because the client may be waiting for this very
- * processor.
+ * Looks as gyre_idle_spin does, and lets other threads run now and then, because the client may be waiting for this
+ * very processor.
  */
 GYRE_IDLE_LOOP int gyre_idle_spin_politely(gyre_look look, void *context, gyre_patience *patience,
                                            uint64_t turns)
@@ -221,7 +223,7 @@ GYRE_IDLE_LOOP int gyre_idle_spin_politely(gyre_look look, void *context, gyre_p
     return 0;
 }
 
-/** Looks as gyre_idle_spin does, and lets others run before each look. */
+/** Looks as gyre_idle_spin does, and lets other threads run before each look. */
 GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns)
 {
     for (uint64_t turn = 0; turn < turns; turn++) {

@@ -349,8 +349,8 @@ GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
 }
 
 /*
- * Reads whether an optional value is there, which is a flag or a bare value. Also reads the bytes that stand for an
- * absent value.
+ * Returns whether an optional value is there. A flag before the value says so; a bare value has no flag, and is there
+ * unless all its bytes are zero. Also reads the padding, and the zeros that stand for an absent value.
  */
 GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 padding, gyre_u32 size)
 {
@@ -385,7 +385,7 @@ GYRE_HELPER gyre_u32 gyre_wire_nonzero_(const GYRE_GLOBAL gyre_u8 *bytes, gyre_u
     return at;
 }
 
-/* Notes a problem `ahead` bytes behind the place that was reached. */
+/* Notes a problem, unless there was one before. The problem lies `ahead` bytes after the place that was reached. */
 GYRE_HELPER void gyre_wire_fail_ahead_(gyre_wire_in *in, gyre_u32 ahead, GYRE_LITERAL_ const char *problem)
 {
     if (in->problem)
@@ -395,8 +395,9 @@ GYRE_HELPER void gyre_wire_fail_ahead_(gyre_wire_in *in, gyre_u32 ahead, GYRE_LI
 }
 
 /*
- * Reads an optional value of fixed size at `ahead` of the bytes `run`, which were reached and are there. Makes room
- * for its item; the value starts behind flag and padding. Does not go by in->at, which an earlier problem has moved.
+ * Reads an optional value of fixed size that begins at run[ahead]; the caller has checked that its bytes are there.
+ * The value itself starts behind flag and padding. Makes room for it in the message's tail. Does not use in->at to
+ * find the value, because an earlier problem has moved in->at.
  */
 GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *run,
                                               gyre_u32 ahead, int nullable, gyre_u32 padding, gyre_u32 size,

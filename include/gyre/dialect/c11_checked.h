@@ -242,7 +242,7 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 /* How compilers describe an array, an index, and where the index is used. */
 typedef struct gyre_ubsan_type_ {
     gyre_u16 kind, info; /* for an integer: the logarithm of its width, and whether it is signed */
-    char name[1];        /* in truth longer */
+    char name[1];        /* the first byte of the type's name, which is longer */
 } gyre_ubsan_type_;
 typedef struct gyre_ubsan_index_ {
     const char *file;

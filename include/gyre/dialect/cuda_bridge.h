@@ -22,7 +22,7 @@
 #define GYRE_BRIDGE_BULK 130
 #endif
 #ifndef GYRE_BRIDGE_AHEAD
-#define GYRE_BRIDGE_AHEAD 2048 /* no worker looks ahead while so many requests are known and not taken */
+#define GYRE_BRIDGE_AHEAD 2048 /* no worker looks ahead while this many requests are known and not taken */
 #endif
 
 /*

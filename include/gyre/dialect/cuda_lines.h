@@ -155,7 +155,8 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
     gyre_u32 *const turn = gyre_turn_(arguments, threadIdx.x >> 5);
     gyre_u32 which = 0, polls = 0, streak = 0;
     gyre_u64 told = ~0ull;
-    if (threadIdx.x >= 32) { /* out of phase: polls of one line wait for each other */
+    /* polls out of phase, because simultaneous polls of one line wait for each other */
+    if (threadIdx.x >= 32) {
         const gyre_u64 start = (gyre_u64)clock64();
         while ((gyre_u64)clock64() - start < GYRE_CUDA_STAGGER)
             ;
@@ -169,7 +170,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
         gyre_u64 order = 0;
         if (number < GYRE_CUDA_POLL_SLOTS)
             mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
-        if (asks) /* the read of the order is under way together with the slots */
+        if (asks) /* the read of the order is in flight together with the reads of the slots */
             order = gyre_word_load_(view->order_word);
         const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
                                                               mine.x == first + number + 1);
@@ -203,8 +204,8 @@ GYRE_HELPER gyre_u32 gyre_swizzle_(gyre_u32 slot, gyre_u32 part)
 }
 
 /*
- * Finds the first slot that is not there, over all threads. Each warp first finds its own, because all warps write to
- * one word.
+ * Finds the first slot whose request is missing, over all threads. Each warp first finds its own first one, because all
+ * warps write to one word.
  */
 GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyre_u32 slots)
 {
@@ -231,7 +232,8 @@ GYRE_HELPER gyre_chunk gyre_chunk_load_if_(gyre_u32 wanted, const void *from)
 
 /*
  * Counts the rows of the next window that are there already, from index `from` on, into view->rows_ahead. Looks once at
- * the end of each row, under way together with this window's loads. Called by the first warp.
+ * the end of each row. These loads are in flight together with the loads of the present window. Called by the first
+ * warp.
  */
 GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served *queue, gyre_u64 from)
 {
@@ -259,7 +261,7 @@ GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked
     return half ? half : 1;
 }
 
-/* Works off a backlog by the whole block, a window at a time. */
+/* Works off a backlog with the whole block, a window at a time. */
 template <class K>
 GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                    gyre_served *queue, gyre_chunk *window, const void *buffers,

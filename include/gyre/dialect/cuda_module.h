@@ -18,16 +18,17 @@
 #define GYRE_CUDA_LANES_MAX 512 /* for lane kernels: leaves registers for many loads in flight */
 #define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
 /*
- * Messages of an actor that are fetched together: this number, and more small messages while they take little time and
- * these bytes of shared memory.
+ * How many messages of an actor are fetched together: GYRE_ACTOR_WINDOW. If messages are small and are handled
+ * quickly, up to GYRE_ACTOR_MOST, in GYRE_ACTOR_STAGE_SIZE bytes of shared memory.
  */
 #define GYRE_ACTOR_WINDOW     32
 #define GYRE_ACTOR_MOST       128
 #define GYRE_ACTOR_STAGE_SIZE 24576
 
 /*
- * Messages of a block kernel that are fetched together, and bytes of shared memory that they may take. With few blocks
- * a block takes many; with many blocks it takes few, so that more blocks fit a multiprocessor.
+ * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.
+ * A kernel with few blocks uses much shared memory in each; a kernel with many blocks uses little, so that more blocks
+ * fit a multiprocessor.
  */
 #define GYRE_BLOCK_WINDOW           32
 #define GYRE_BLOCK_STAGE_SIZE       73728
@@ -35,7 +36,8 @@
 
 /*
  * Threads of a worker. Lane kernels whose messages are larger than a line divide a block into workers, which never
- * wait for each other. Each worker has a hardware barrier; there are 16 of these, and one is the block's.
+ * wait for each other. Each worker has a hardware barrier. A block has 16 of these, and one is for the block as a
+ * whole.
  */
 #ifndef GYRE_CUDA_WORKER_SIZE
 #define GYRE_CUDA_WORKER_SIZE 64
@@ -69,8 +71,8 @@
 #define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
     ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
 /*
- * Whether requests of so many bytes are fetched as they lie in the ring, a run in one piece, because each piece has a
- * price. For lane kernels and actors.
+ * Whether requests of this size are fetched in one piece for each run of neighbours in the ring, because each piece
+ * costs extra time. For lane kernels and actors.
  */
 #define GYRE_CUDA_DENSE(request_size) ((request_size) <= 1024)
 #define GYRE_ORDER_LEAVE              1ull       /* the low bit of an order: leave, and acknowledge nothing */
@@ -88,18 +90,19 @@ typedef struct gyre_cuda_orders {
  * in shared memory while one block serves the queue, otherwise in device memory.
  */
 typedef struct gyre_cuda_claims {
-    gyre_u64 next;       /* the first index that no worker took */
-    gyre_u64 ready;      /* requests below it were seen in the queue; may be less than `next` */
-    gyre_u32 pollers[2]; /* 1: a worker looks across the bus, in this phase */
-    gyre_u64 limit;      /* with replies back to back: the replies to requests below it have room */
+    gyre_u64 next;  /* the first index that no worker took */
+    gyre_u64 ready; /* requests below it were seen in the queue; may be less than `next` */
+    /* for each of the two phases, 1: a worker polls the queue across the bus (cuda_seek.h) */
+    gyre_u32 pollers[2];
+    gyre_u64 limit; /* with replies back to back: the replies to requests below it have room */
 } gyre_cuda_claims;
 
 /** Where the device is in one queue: a line of device memory for each entry of the queue table. */
 typedef struct gyre_cuda_cursor {
     gyre_u64 serial; /* the serial of the table entry that the other words belong to */
     gyre_cuda_claims claims;
-    /* for replies stored back to back: where the next reply is allotted, how many replies are settled (counted as
-     * requests are numbered), and the position below which bytes are free again */
+    /* for replies stored back to back: the position of the next reply, the number of requests whose replies have
+     * their positions, and the position below which bytes are free again */
     gyre_u64 head, settled, tail;
 } gyre_cuda_cursor;
 

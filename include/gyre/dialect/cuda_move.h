@@ -99,7 +99,7 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 #define GYRE_MOVE_BULK 1
 #endif
 #ifndef GYRE_MOVE_APART
-#define GYRE_MOVE_APART 4 /* so many requests are copied one by one, straight into their cells */
+#define GYRE_MOVE_APART 4 /* up to this many requests are copied one by one, straight into their cells */
 #endif
 /*
  * Requests of more bytes than this come by loads, if there are more than a few blocks. A bulk copy arrives sooner, but

@@ -36,7 +36,7 @@ GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
     return all;
 }
 
-/* Chooses how many messages a worker takes at once, if so many fit into its share of `size` bytes. */
+/* Chooses how many messages a worker takes at once: no more than fit into its share of `size` bytes. */
 GYRE_HELPER void gyre_windows_sized_(gyre_block_view *view, gyre_u32 size)
 {
     const gyre_u32 is = view->shape.is, adapts = is & (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_ACTOR_);

@@ -4,11 +4,11 @@
  * room for their replies. A part (see cuda_resident.h): runs once a run of messages. Included by cuda_seek.h.
  *
  * All workers of a queue share its one track (its reply bytes). Workers claim requests only up to a limit; below the
- * limit even the largest replies have room, so delivering never waits. A request that is claimed and not settled may
- * need that much. A worker that delivers replies allots the bytes that they need, and only then counts them as
- * settled. So a limit that was right once stays right, and is only ever raised: a claim touches no more words than in
- * other queues. All other words of such a queue are in its row of the relay. They are loaded from there once a run,
- * because the block's view has no room for them.
+ * limit there is room even if every reply has the largest size, so delivering never waits. A request counts with the
+ * largest size until it is settled: a worker that delivers replies allots the bytes that they really need, and only
+ * then counts their requests as settled. So a limit that was right once stays right, and is only ever raised. That is
+ * why a claim touches no more words than in other queues. All other words of such a queue are in its row of the relay.
+ * They are loaded from there once a run, because the block's view has no room for them.
  */
 #ifndef GYRE_DIALECT_CUDA_PROMISE_H
 #define GYRE_DIALECT_CUDA_PROMISE_H

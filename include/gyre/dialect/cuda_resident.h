@@ -422,7 +422,7 @@ GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_v
  * length. Called by one thread.
  */
 GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped);
-/* Delivers the run's replies and counts them; this thread `failed` so many of them. */
+/* Delivers the run's replies and counts them. `failed`: how many of them are failures from this thread. */
 GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 threads,
                               gyre_u32 failed);
 

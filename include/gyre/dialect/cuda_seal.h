@@ -4,14 +4,15 @@
  * checksum is stored before its completion goes out. Only in kernels that are compiled with GYRE_SEALED = 1. Included
  * by cuda_resident.h.
  *
- * Checksums lie in the host's memory, behind the queue's headers. A reply's checksum arrives before its sequence. So
- * the thread that stores it makes a fence of its own, because completions of one line go without a fence.
+ * Checksums lie in the host's memory, behind the queue's headers. A reply's checksum must reach the host before the
+ * reply's sequence. A completion that fits one cache line is stored without a fence, so the thread that stores the
+ * checksum makes a fence of its own.
  */
 #ifndef GYRE_DIALECT_CUDA_SEAL_H
 #define GYRE_DIALECT_CUDA_SEAL_H
 
 #if GYRE_SEALED
-/* Comes before messages of a queue are handled. A sealed queue has headers. */
+/* Finds the queue's checksums. Called before messages of the queue are handled. A sealed queue has headers. */
 GYRE_HELPER void gyre_seal_queue_(gyre_context *gyre, const gyre_served *queue)
 {
     const gyre_u64 capacity = queue->mask + 1, end = (gyre_u64)queue->headers + capacity * queue->header_size;

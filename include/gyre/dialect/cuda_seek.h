@@ -22,10 +22,10 @@
 #define GYRE_SEEK_ROWS_LARGE 4
 #define GYRE_SEEK_LARGE      128 /* slots of more bytes than this are large */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 4 /* workers that share a queue want to know so many looks' worth of requests ahead */
+#define GYRE_SEEK_AHEAD 4 /* workers that share a queue want to know the requests of this many looks ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
-/* after so many looks that found nothing, messages may be coming alone */
+/* after this many looks that found nothing, messages may be coming one at a time */
 #define GYRE_SEEK_QUIET 2
 /* Clocks between two looks of a resting block for another order. */
 #define GYRE_SEEK_ASK_HOST_CLOCKS  10000
@@ -74,7 +74,7 @@ GYRE_HELPER void gyre_tell_counts_(const gyre_cuda_arguments &arguments, gyre_bl
     atomicExch(&view->telling, 0u);
 }
 
-/* Looks for another order, if no worker did so for so many clocks. */
+/* Looks for another order, if no worker of the block has done so for `clocks` clocks. */
 GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 {
     const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
@@ -252,9 +252,9 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
 }
 
 /*
- * Whether so many requests are known and not taken that no worker looks ahead. A worker that has its queue for itself
- * needs to know its next run only: a look takes longer than a small run's requests need to arrive, and would be made
- * for each run.
+ * Whether enough requests are known and not taken, so that no worker needs to look ahead. A worker that has its queue
+ * for itself needs to know only its next run. A look takes longer than the requests of a small run need to arrive, and
+ * would otherwise be made for each run.
  */
 GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_served *queue)
 {

@@ -45,9 +45,10 @@ typedef struct gyre_epoch {
     gyre_u64 drop_before;        /* requests below it are completed as DROPPED */
     /* direct: some requests below it were completed by an epoch that was called off */
     gyre_u64 redo_end;
-    /* not direct: stands in place of a reply's sequence; GYRE_EPOCH_DONE and other bits */
+    /* not direct: GYRE_EPOCH_DONE | a number of the epoch; the device stores it in place of a reply's sequence */
     gyre_u64 mark;
-    gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
+    /* direct: the control word at the start; if it changes, the epoch is called off between two messages */
+    gyre_u64 command;
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
     gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
     gyre_u64 counts[GYRE_BINDINGS_MAX]; /* elements of the bound buffers */
@@ -65,7 +66,7 @@ typedef struct gyre_epoch {
      * reply_stride of `replies`.
      */
     gyre_bridge bridge;
-    gyre_u32 spare;  /* direct: the reply to the one message goes to the spare place */
+    gyre_u32 spare;  /* direct: the epoch has one message, whose reply goes to the spare place */
     gyre_u32 fenced; /* not direct: a reply must be in memory before its mark is */
 } gyre_epoch;
 
@@ -83,8 +84,9 @@ typedef struct gyre_stay_cursor {
 } gyre_stay_cursor;
 
 /**
- * Size of the memory of each block, behind all cursors, for one message of another program with payloads of so many
- * bytes: the request's slot, its header, its checksum and the reply's checksum, then the reply's slot.
+ * Size of the memory of each block, behind all cursors, for one message of another program: the request's slot, its
+ * header, its checksum and the reply's checksum, then the reply's slot. `asked` and `given` are the sizes of the
+ * payloads.
  */
 #define GYRE_STAY_ROUND_(size)     (((gyre_u64)(size) + 15) / 16 * 16)
 #define GYRE_STAY_HEADER_AT(asked) (GYRE_SLOT_HEADER_SIZE + GYRE_STAY_ROUND_(asked))
