@@ -38,7 +38,7 @@ gyre_status journal_view_adopt(journal_view *view, const type_list *types);
 
 /** OK for a journal that a program would go on from without losing anything, or a sentence that says what is wrong. */
 gyre_status journal_view_check(const journal_view *view);
-/** The word for how the journal ends: "ended", "open" (its program did not end in order), "cut" or "damaged". */
+/** The word for how the journal ends: "ended", "open" (its program did not end normally), "cut" or "damaged". */
 const char *journal_view_end_word(const journal_view *view);
 
 /** Writes which kernel and queue the journal belongs to, and what it holds. */

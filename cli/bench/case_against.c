@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares a case with itself without its settings, or a client in another process with a client in this process; the second of
- * each is the floor. Runs pairs of short sessions, one after the other, in an order that changes from pair to pair. Opens each
- * session anew, because two resident kernels at once would share the device, and because the place of memory should differ from
- * sample to sample. The row tells the bounds of the median ratio, so that noise is not taken for a difference.
+ * Compares a case with itself without its settings, or a client in another process with a client in this process; the second
+ * of each is the floor. Runs pairs of short sessions, one after the other, in an order that changes from pair to pair. Opens
+ * each session anew, because two resident kernels at once would share the device, and because the place of memory should
+ * differ from sample to sample. The row shows the bounds of the median ratio, so that noise is not taken for a difference.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"
@@ -13,7 +13,8 @@
 
 #include "core/base/error.h"
 
-enum { PAIRS = 15, RANK = 3 }; /* the median lies from the 4th to the 12th of 15 with 96.5 % */
+/* with a confidence of 96.5 % the median lies between the 4th and the 12th of 15 samples */
+enum { PAIRS = 15, RANK = 3 };
 
 typedef gyre_status (*case_function)(const bench_case *self, const bench_options *options, bench_row *row);
 

@@ -95,7 +95,7 @@ static gyre_status stream_batch(struct journal *journal, uint64_t limit_ns, benc
     journal->sent += count;
     if (status != GYRE_OK && status != GYRE_AGAIN && status != GYRE_TIMEOUT)
         return status;
-    /* what does not fit waits for the journal: then for a reply, or a while */
+    /* when no request fitted, the journal has to write first: waits for a reply, for limit_ns at most */
     bool full = count == 0;
     count = 0;
     status = gyre_receive_batch(journal->queue, replies, sizeof replies[0], BATCH, NULL, &count,

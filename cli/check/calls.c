@@ -90,7 +90,7 @@ static void check_foreign(struct checker *checker, CXCursor call, const char *na
 {
     if (refuse_unhandled(checker, name, place) ||
         (checker->macro_is_broken && strncmp(name, "gyre_", 5) == 0))
-        return; /* what a message that is none lacks is no news */
+        return; /* the broken macro was reported; what it therefore did not declare is no further error */
     if (is_math(name)) {
         if (name[strlen(name) - 1] != 'f')
             check_math(checker, call, name, place);
@@ -109,7 +109,8 @@ static void check_foreign(struct checker *checker, CXCursor call, const char *na
         name);
 }
 
-/* Refuses a constant failure code below 0. A code below 0 that only the handler's run tells becomes GYRE_FAILURE_CODE. */
+/* Refuses a constant failure code below 0. A code that turns out to be below 0 only while the handler runs becomes
+ * GYRE_FAILURE_CODE. */
 static void check_fail_code(struct checker *checker, CXCursor call, const struct place *place)
 {
     CXEvalResult code = clang_Cursor_Evaluate(clang_Cursor_getArgument(call, 1));
@@ -120,8 +121,9 @@ static void check_fail_code(struct checker *checker, CXCursor call, const struct
     clang_EvalResult_dispose(code);
 }
 
-/* Gyre's functions that take a text as it stands in the file: by which argument, and what to do where there are several.
- * In OpenCL C others lie in other memory, and a failure's is read when the handler has returned. */
+/* Gyre's functions that take a text only as a literal: which argument is the text, and what to do instead when the text
+ * varies. In OpenCL C other texts lie in another kind of memory, and the text of a failure is read only after the handler
+ * has returned. */
 static const struct text_taker {
     const char *name, *shown;
     unsigned argument;
@@ -176,8 +178,8 @@ size_t find_function(struct checker *checker, CXCursor cursor)
     return checker->function_count++;
 }
 
-/* Names of functions that CUDA has for several types, beside which a kernel may have its own: by how many
- * arguments they take. */
+/* Names of functions that CUDA has for several types, by the number of their arguments. A kernel may have its own function
+ * of such a name. */
 static const char *const overloaded[] = {
     NULL,
     " abs labs llabs any all ballot rcbrt rcbrtf normcdf normcdff normcdfinv normcdfinvf erfinv erfinvf erfcinv "
@@ -226,8 +228,8 @@ static bool is_long(CXType type)
 }
 
 /*
- * Whether C++ sees an expression as of what is wide: as soon as one of the operands is that decide its type, which a
- * condition does not, nor by how much is shifted.
+ * Whether an expression is wide (is_wide) in C++: it is as soon as one of the operands that decide its type is wide. A
+ * condition does not decide the type, nor does the count of a shift.
  */
 static bool is_made_wide(const struct checker *checker, CXCursor expression)
 {
@@ -322,7 +324,8 @@ static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Break;
 }
 
-/* gyre_barrier, which is a member that its macro calls through, and gyre_block_sum_u32 and its kin. */
+/* True for functions that all lanes of a block call together: gyre_barrier (a macro, which calls through a member), and
+ * gyre_block_sum_u32 and the like. */
 static bool meets_lanes(const char *name)
 {
     return in_names(
@@ -344,7 +347,7 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     CXCursor callee = clang_getNullCursor();
     clang_visitChildren(call, take_first, &callee);
     struct place place = place_of(clang_getCursorLocation(callee));
-    if (!place.file[0]) /* an argument error leaves the callee without a place */
+    if (!place.file[0]) /* after an error in the arguments, libclang gives the callee no place */
         place = place_of(clang_getCursorLocation(call));
     CXCursor target = clang_getCursorReferenced(call);
     if (clang_Cursor_isNull(target))
@@ -352,8 +355,9 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     enum owner owner = owner_of_use(checker, clang_getCursorLocation(target));
     take_string(clang_getCursorSpelling(target), name, sizeof name);
     if (strncmp(name, "__builtin_", 10) == 0)
-        owner = OWNER_NOBODY;  /* it seems declared where it was used first, which may be in Gyre's headers */
-    if (owner == OWNER_GYRE) { /* its functions, and the members that its macros call through */
+        /* clang reports it as declared where it was used first, which may be in Gyre's headers */
+        owner = OWNER_NOBODY;
+    if (owner == OWNER_GYRE) { /* Gyre's functions, and the members that its macros call through */
         if (strcmp(name, "gyre_fail") == 0)
             check_fail_code(checker, call, &place);
         check_given_text(checker, call, name);

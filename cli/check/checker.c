@@ -54,8 +54,8 @@ static void check_initializer(struct checker *checker, CXCursor initializer)
 }
 
 /*
- * The name of a function used as a value; calls have been looked at by check_call, but one with a wrong
- * argument is no call in the tree.
+ * Refuses the name of a function that is used as a value. check_call has judged the calls before; a call with a wrong
+ * argument does not appear as a call in the tree, but its line has a finding already.
  */
 static void check_reference(struct checker *checker, CXCursor reference)
 {

@@ -226,7 +226,7 @@ void check_conversion(struct checker *checker, CXCursor parent, CXCursor convers
 {
     struct parts parts = parts_of(conversion);
     if (parts.count != 1 || owner_of_text(checker, parts.cursors[0]) != OWNER_USER)
-        return; /* NULL, or what a macro of Gyre's does */
+        return; /* NULL, or a conversion that a macro of Gyre makes */
     check_pointer(checker, conversion, parts.cursors[0]);
     check_enumeration(checker, conversion, parts.cursors[0]);
     check_text(checker, parent, conversion, parts.cursors[0]);
@@ -234,7 +234,7 @@ void check_conversion(struct checker *checker, CXCursor parent, CXCursor convers
 
 /* ---- arguments of C's functions for f64 ---- */
 
-/* Exact in every precision: how it is computed cannot be seen. */
+/* Functions whose result is the same in f32 and f64, so it does not matter which of the two computes it. */
 static const char exact[] = " fabs floor ceil trunc round fmin fmax fmod ";
 
 static bool is_exact(const char *name)

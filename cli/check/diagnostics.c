@@ -178,7 +178,8 @@ static void refuse_absent_parameter(struct checker *checker, const struct place 
                   scratch ? "GYRE_BLOCK_KERNEL" : "GYRE_KERNEL_WITH and the like");
 }
 
-/* An unknown name of Gyre's own, which tells of a type that is not what it has to be; false: something else. */
+/* Refuses a type that cannot stand where it stands: the parser then misses a name that Gyre's macros make from the type's
+ * name. False: the error is about something else. */
 static bool refuse_type(struct checker *checker, const struct place *place, const char *text)
 {
     if (checker->macro_is_broken)
@@ -305,7 +306,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
     else if (missing)
         refuse_missing_file(checker, &place, name);
     else if (checker->lacks_file)
-        return; /* it may follow from that */
+        return; /* the error may be a consequence of the missing file */
     else if (check_usage(checker, diagnostic, &place, text))
         return;
     else if (refuse_protocol(checker, &place, text, noted_line(checker, diagnostic, defined)))
@@ -331,7 +332,8 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))
         refuse_address_space(checker, &place, text);
-    else if (checker->report.settled == 0) /* else it may follow from what settled its line */
+    /* else the error may be a consequence of a finding that settled its line */
+    else if (checker->report.settled == 0)
         report_error(&checker->report, &place, text, owner == OWNER_GYRE || owner == OWNER_SYSTEM);
 }
 

@@ -95,7 +95,8 @@ static void check_order(struct checker *checker, CXCursor directive, const char 
     checker->has_kernel_header = true;
     if (!checker->early[0])
         return;
-    checker->macro_is_broken = true; /* what such a message lacks is no news */
+    /* unknown names in such a message are a consequence of this, and are not reported */
+    checker->macro_is_broken = true;
     refuse_at(
         checker, directive,
         "<gyre/kernel.h> comes behind %s: a message that was declared before it is none that a handler can "

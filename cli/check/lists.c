@@ -154,10 +154,10 @@ static void refuse_absent(struct checker *checker, const struct argument *argume
             "there is no list %s before it: write one, as `#define %s(FIELD) FIELD(u32, a)` for a message "
             "or `#define %s(TAKES) TAKES(request, reply)` for a protocol",
             argument->first, argument->first, argument->first);
-    checker->macro_is_broken = true; /* what follows is wrong for that */
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
 }
 
-/* `FIELD(u32 *, a)` and `FIELD(u32, *a)`: not the `*` of a length, between brackets. */
+/* Refuses pointers as fields, `FIELD(u32 *, a)` and `FIELD(u32, *a)`. A `*` between brackets belongs to an array length. */
 static void check_fields(struct checker *checker, CXCursor list)
 {
     CXToken *tokens = NULL;
@@ -208,7 +208,7 @@ static void check_argument(struct checker *checker, const struct argument *argum
     const struct place place = place_of(argument->location);
     if (argument->words < 2 || !is_word(argument->first) || !is_word(argument->second) ||
         strcmp(argument->first, "struct") == 0 || strcmp(argument->first, "union") == 0)
-        return; /* a scratch may be one */
+        return; /* a type of two words, which a scratch may have */
     report_refuse(
         &checker->report, "check", &place,
         "'%s %s' is a parameter, where %s takes the name of a message: declare that with GYRE_MESSAGE, and "

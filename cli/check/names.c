@@ -48,8 +48,8 @@ static const char opencl_macros[] =
 
 /* Names that NVRTC declares before a kernel's text. */
 static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize clock_t va_list ";
-/* Functions there, beside which a kernel may have its own functions, and nothing else. The parser finds the names
- * that C's library has as well. */
+/* Functions that CUDA declares. A kernel may declare functions of its own with these names, but nothing else at file scope.
+ * Names that C's library has as well are not listed, because the parser finds them. */
 static const char cuda_functions[] =
     " abs all any ballot clock clock64 dadd dmul dsub erfcinv erfcinvf erfcx erfcxf erfinv erfinvf exp10 exp10f "
     "fdivide fdividef float2double int2double uint2double ll2double ull2double free labs llabs llmax llmin "
@@ -85,7 +85,7 @@ static bool is_opencl_vector(const char *name)
     return is_vector(name, " char uchar short ushort int uint long ulong float double half ", " 2 3 4 8 16 ");
 }
 
-/* At file scope: elsewhere a name hides them, as names do. */
+/* CUDA's vector types. Refused at file scope only, because an inner name hides CUDA's, as any inner name does. */
 static bool is_cuda_vector(const char *name)
 {
     return is_vector(name, " char uchar short ushort int uint long ulong longlong ulonglong float double ",
@@ -105,7 +105,7 @@ static bool begins_with_one_of(const char *name, const char *const beginnings[])
     return false;
 }
 
-/* image2d_array_t, ...: a type in some versions of OpenCL C, a word for nobody else. */
+/* image2d_array_t, ...: a type in some versions of OpenCL C, and unknown in other dialects. */
 static bool is_opencl_image(const char *name)
 {
     const size_t length = strlen(name);

@@ -76,7 +76,10 @@ static enum CXChildVisitResult count_member(CXCursor cursor, CXCursor parent, CX
 
 /* ---- where a name is known ---- */
 
-/* The struct inside of which a type was declared, or a constant's type, or none. */
+/*
+ * The struct inside of which a type was declared; for an enumeration constant, the struct around its type. Null: there is
+ * none.
+ */
 static CXCursor hiding_struct(CXCursor declared)
 {
     if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
@@ -121,7 +124,7 @@ static enum CXChildVisitResult find_attributes(CXCursor cursor, CXCursor parent,
     return CXChildVisit_Continue;
 }
 
-/* CUDA's compiler drops what stands behind, with a typedef or without one, and says nothing. */
+/* CUDA's compiler silently ignores attributes behind the members, with a typedef or without one. */
 void check_attributes(struct checker *checker, CXCursor cursor)
 {
     struct attributes found = {0, 0, 0};
@@ -155,7 +158,10 @@ static enum CXChildVisitResult find_twin(CXCursor cursor, CXCursor parent, CXCli
     return CXChildVisit_Break;
 }
 
-/* At the top of the file a name is that of one struct, union or enum: that of `typedef struct NAME {...} NAME` has no twin. */
+/*
+ * True for `typedef struct NAME {...} NAME` at the top of the file. There is no other struct, union or enum of that name
+ * then.
+ */
 static bool is_named_alike(CXCursor declared, const char *name)
 {
     char own[128];
@@ -179,7 +185,10 @@ void check_typedef(struct checker *checker, CXCursor cursor)
                   twin.name);
 }
 
-/* GYRE_PROTOCOL counts its messages in such a struct, with one member before theirs. */
+/*
+ * GYRE_PROTOCOL counts its messages in a struct with such a name, which has one member of its own and one for each
+ * message.
+ */
 static const char protocol_prefix[] = "gyre_numbers_of_";
 
 void check_struct(struct checker *checker, CXCursor cursor)

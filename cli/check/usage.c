@@ -223,7 +223,7 @@ bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct 
             continue;
         report_refuse(&checker->report, "check", place, "%s", meaning->meaning);
         checker->macro_is_broken |=
-            strstr(meaning->meaning, "LIST(") != NULL; /* what follows is wrong for that */
+            strstr(meaning->meaning, "LIST(") != NULL; /* later errors may be consequences of this one */
         return true;
     }
     return false;

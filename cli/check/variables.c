@@ -29,7 +29,10 @@ static void check_length(struct checker *checker, const struct place *place, CXT
                       name);
 }
 
-/* Of the CPU's and CUDA's GYRE_CONSTANT more is to be declared than of what a pointer leads to. */
+/*
+ * Refuses a pointer into GYRE_CONSTANT memory. On the CPU and in CUDA, GYRE_CONSTANT stands for words (static,
+ * __device__) that cannot be part of a pointer's type.
+ */
 static void check_constant_pointer(struct checker *checker, CXCursor cursor, const struct place *place,
                                    const char *what, const char *name)
 {

@@ -155,8 +155,8 @@ static bool is_plain_argument(const struct pair *pair, bool in_list)
 }
 
 /*
- * A keyword of C where a name is meant: in front of what only a name has there, or of a function's parameters. In a
- * list: in a macro, which may be one of fields.
+ * Refuses a keyword of C that is used as a name: it stands before one of `= ; , ) [ ]`, or, for `asm`, before the parameters
+ * of a function. `in_list`: the word is in the definition of a macro, which may be a list of fields.
  */
 static bool check_keyword(struct checker *checker, const struct pair *pair, const struct place *place,
                           bool in_list)
@@ -240,7 +240,7 @@ static void spell_next(const struct checker *checker, const CXToken *tokens, uns
         take_string(clang_getTokenSpelling(checker->unit, tokens[*index]), text, size);
 }
 
-/* `cursors` NULL: the body of a macro. */
+/* Judges the words of a file or, with `cursors` NULL, of a macro's body. */
 static void check_tokens(struct checker *checker, const CXToken *tokens, const CXCursor *cursors,
                          unsigned count, const CXSourceRangeList *skipped)
 {
@@ -280,9 +280,9 @@ void check_macro_words(struct checker *checker, CXCursor definition)
     unsigned count = 0;
     struct place place = place_of(clang_getCursorLocation(definition));
     if (report_has_line(&checker->report, &place))
-        return; /* it was used before */
+        return; /* the macro was used before, and was judged then */
     clang_tokenize(checker->unit, clang_getCursorExtent(definition), &tokens, &count);
-    if (count > 0) /* the first one is its name */
+    if (count > 0) /* the first token is the macro's name */
         check_tokens(checker, tokens + 1, NULL, count - 1, NULL);
     clang_disposeTokens(checker->unit, tokens, count);
 }
