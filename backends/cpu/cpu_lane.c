@@ -29,7 +29,7 @@ struct lane {
     gyre_context context;
     struct cpu_lanes *owner;
     struct cpu_fiber *fiber; /* the fiber that the lane runs on; valid while the lane waits */
-    const char *place;       /* of the barrier where the lane waits; NULL when it does not wait */
+    const char *place; /* the source place of the barrier where the lane waits; NULL: it does not wait */
     int result;
 };
 

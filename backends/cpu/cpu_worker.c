@@ -32,7 +32,7 @@ enum {
 };
 
 /*
- * A worker that was parked for so long gives its thread back. A worker that is called more often keeps its
+ * A worker that was parked for this long gives its thread back. A worker that is called more often keeps its
  * thread.
  */
 #define REST_AFTER_NS UINT64_C(10000000)

@@ -132,8 +132,9 @@ static void fill_options(struct options *options, const struct job *job, enum fo
     add_form(options, form);
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= MINIMAL_SINCE)
         add_option(options, "--minimal"); /* no textures, no launches from the device: saves 7 ms */
+    /* Gyre keeps compiled units itself; NVRTC's cache would never find one again */
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
-        add_option(options, "--no-cache"); /* Gyre caches itself; in NVRTC's cache no unit is found twice */
+        add_option(options, "--no-cache");
     add_words(options, job->desc->options);
     /* no GPU runs this cubin, it only describes the kernels; of two such options NVRTC obeys the last one */
     if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)

@@ -52,8 +52,8 @@ static gyre_status read_attribute(gyre_device *device, CUdevice_attribute which,
 }
 
 /*
- * Chooses the longest stay of a kernel. A watchdog ends kernels after some two seconds, and after the order
- * to leave a handler may take most of that time.
+ * Chooses the longest stay of a kernel. The driver's watchdog ends a kernel after some two seconds, and a
+ * handler that runs when the kernel is told to leave may take most of that time.
  */
 static uint32_t choose_residency(const gyre_device *device)
 {

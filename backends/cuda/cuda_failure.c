@@ -11,8 +11,9 @@
 enum { TRIES_MAX = 8, FIRST_PAUSE_MS = 1 }; /* pauses of 1, 2, ... 128 ms: 255 ms in all */
 
 /*
- * Fatal: after such an answer the context, in truth the whole process, answers every call with the same
- * error. (Measured: after a kernel trapped, cuCtxCreate fails even when the old context was destroyed.)
+ * Fatal: after such an answer every later call fails with the same error, in this context and in every other
+ * context of the process. (Measured: after a kernel trapped, cuCtxCreate fails even when the old context was
+ * destroyed.)
  */
 static const struct {
     CUresult result;

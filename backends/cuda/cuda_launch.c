@@ -109,7 +109,8 @@ static gyre_status check_room(const gyre_resident *resident, uint32_t each, cons
  */
 static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
 {
-    enum { SHARE = 4 }; /* one of so many multiprocessors that are left */
+    /* a kernel with at most 1/SHARE of the free multiprocessors leaves most of them free */
+    enum { SHARE = 4 };
     const uint32_t left = units_left(resident->device);
     uint32_t each = 0;
     gyre_status status = choose_shape(resident, kernel, lanes, false, &each);

@@ -22,8 +22,9 @@
 
 #include "gyre/waiting.h"
 
-#define POLL_NS    20000
-#define REFUSED_NS UINT64_C(2000000000) /* a kernel that the driver has refused for so long is lost */
+#define POLL_NS 20000
+/* a kernel whose launch the driver has refused for this long is lost */
+#define REFUSED_NS UINT64_C(2000000000)
 
 /* Counts an absence when the kernel returns, once. */
 static void note_absence(gyre_resident *resident)
@@ -120,8 +121,8 @@ static void end_stay(gyre_resident *resident)
 }
 
 /*
- * Handles a refusal of a kernel that was taken to be back. In truth it has been away since it left. OK when
- * the launch is tried again.
+ * Handles the refusal of a launch after which the kernel already counted as back on the device. The absence
+ * goes on from the time when the kernel left. OK when the launch is tried again.
  */
 static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
 {

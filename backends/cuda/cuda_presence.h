@@ -9,7 +9,7 @@
 #include "cuda_resident.h"
 
 /**
- * A wait for the end of a kernel polls for so long before it sleeps between polls: a kernel that leaves takes
+ * How long a wait for the end of a kernel polls without sleeping between polls. A kernel that leaves takes
  * some 10 us.
  */
 #define CUDA_EAGER_NS UINT64_C(200000)

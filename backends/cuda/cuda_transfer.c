@@ -26,7 +26,7 @@ enum {
     PIECES = 3,              /* of a carrier: it copies one while others are on the bus */
     THREADS_MAX = 8,         /* including the calling thread */
     STAGED_MIN = 4 << 20,    /* below that the driver's own staging is as fast */
-    ANOTHER_THREAD = 4 << 20 /* each so many bytes are worth one thread more */
+    ANOTHER_THREAD = 4 << 20 /* one more thread is worth its start for each of this many bytes */
 };
 
 struct piece {

@@ -6,9 +6,9 @@
 #include "opencl_resident.h"
 
 /**
- * Returns how many of `most` requests the pump may send to the device: so many of the largest replies have
- * room, behind the replies of the epochs under way. Stores in the queue how many of these requests one block
- * may get.
+ * Returns how many of `most` requests the pump may send to the device, so that even the largest replies to
+ * them have room behind the replies of the epochs under way. Stores in the queue how many of these requests
+ * one block may get.
  */
 uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
 /**

@@ -159,8 +159,8 @@ static uint64_t read_ticks(void)
 }
 
 /*
- * Measures how long a tick of the counter lasts that kernels on this processor read: in nanoseconds times
- * 2^56.
+ * Measures how long one tick lasts of the counter that kernels on this processor read. The unit is 2^-56
+ * nanoseconds.
  */
 static void measure_clock(gyre_device *device)
 {

@@ -27,7 +27,7 @@ enum {
     COMPANY = 1024,         /* messages that make an epoch worth its commands in any case */
     COMPANY_BYTES = 262144, /* bytes of messages that do so */
     COMPANY_NS = 50000,     /* the longest time that requests wait for more requests */
-    HALVES = 512,           /* with so many messages, two epochs are better than one */
+    HALVES = 512,           /* from this many messages on, two epochs are better than one */
     ONE_COMMAND = 256       /* replaces COMPANY and HALVES where an epoch is one command */
 };
 

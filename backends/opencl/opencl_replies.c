@@ -14,7 +14,7 @@
 #include "gyre/waiting.h"
 
 enum {
-    AHEAD = 8,  /* the slot so many replies ahead is fetched before it is written */
+    AHEAD = 8,  /* the cache line of the slot this many replies ahead is fetched early */
     CHUNK = 128 /* most replies that are handed out at once */
 };
 

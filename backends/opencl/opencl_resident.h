@@ -25,7 +25,7 @@ struct opencl_queue {
     uint32_t under_way; /* requests in epochs that are not complete */
     uint64_t sent_ns;   /* when the last epoch of the queue began */
     gyre_u64 redo_end;  /* below it some requests are complete already: an epoch was called off there */
-    uint32_t each;      /* most messages of the next epoch for one block: so many replies have room */
+    uint32_t each;      /* most messages of the next epoch for one block, by the room for their replies */
     uint32_t promised;  /* replies for which the epochs under way have reserved room, of each block */
     bool spare;         /* the next epoch's one reply goes to the spare place */
 };

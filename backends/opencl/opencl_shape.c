@@ -13,7 +13,7 @@
 #include "gyre/waiting.h"
 
 enum {
-    WAVE_NS = 10000, /* so much work is worth another processor */
+    WAVE_NS = 10000, /* work that is worth one more processor */
     WARP = 32,       /* lanes that run together on most devices other than processors */
     WIDEST = 64      /* groups of a processor's first epoch, or all blocks of the launch if these are more */
 };

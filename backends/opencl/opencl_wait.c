@@ -14,7 +14,7 @@
 #include "gyre/waiting.h"
 
 enum {
-    PATIENCE_NS = 1000000, /* looks in quick succession last so long, then they become rare */
+    PATIENCE_NS = 1000000, /* how long looks follow each other quickly, before they become rare */
     LONG_POLL_NS = 100000,
     NUDGE_NS = 20000000
 };
