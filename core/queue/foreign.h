@@ -14,7 +14,7 @@ struct gyre_queue_foreign {
     struct gyre_queue_origin *origins; /* atomic; NULL: no request came from another program (origin.h) */
     struct gyre_names
         names; /* constant after creation: each named client of earlier runs, and its next request's number */
-    uint64_t left; /* an earlier client sent so many requests, from the first on */
+    uint64_t left; /* how many requests an earlier client left, from the queue's first index on */
     bool tells_covered,
         tells_durable; /* the server tells how far checkpoints, and a journal, have come (origin.h) */
     int doorbell;      /* an eventfd: another program reads it and rings the kernel's doorbell; or -1 */

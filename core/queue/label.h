@@ -27,7 +27,7 @@ const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SI
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
 /** Sets the error that says why the queue lost its device or server, and returns LOST. */
 gyre_status gyre_queue_tell_lost(const gyre_queue *queue);
-/** Sets the error that says why a queue with gyre_queue_refused takes no calls of gyre.h: INVALID or CLOSED. */
+/** Sets the error that says why a queue for which gyre_queue_refused is true takes no calls of gyre.h: INVALID or CLOSED. */
 gyre_status gyre_queue_tell_refused(const gyre_queue *queue);
 
 #endif

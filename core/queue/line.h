@@ -16,10 +16,11 @@ struct gyre_outgoing;
 struct gyre_line {
     /* ---- under the producer lock ---- */
 
-    /* Puts the first request of `request` into the line and gives it a ticket. False: the line is full. */
+    /* Puts a request into the line and gives it a ticket. If `request` describes several, takes the first. False: the
+     * line is full. */
     bool (*push)(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
                  uint64_t *ticket);
-    /* Moves messages into the ring as far as its window allows; returns how many. */
+    /* Moves messages from the line into the ring, as far as the ring's window allows; returns how many. */
     uint64_t (*pump)(gyre_queue *queue);
     /* Notes that the caller with this ticket gave up, so no thread waits for the reply if the request is still in the line. */
     void (*abandon)(gyre_queue *queue, uint64_t ticket);

@@ -164,7 +164,8 @@ static gyre_status match_wait(gyre_queue *queue, const struct wish *wish, const 
 static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
 {
     queue->line->move(queue);
-    seen->sent = gyre_queue_next_index(queue); /* before the look: the message will enter at or behind it */
+    /* read before the look: a message that the look misses gets this index or a later one */
+    seen->sent = gyre_queue_next_index(queue);
     seen->in_line = !wish->any && queue->line->find(queue, wish->correlation, &seen->ticket);
 }
 

@@ -49,8 +49,8 @@ uint64_t gyre_queue_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
 /** Lets the stages note requests that are about to be published. */
 void gyre_queue_note_sent(gyre_queue *queue, const struct gyre_sending *sending);
 /**
- * Asks the stages how many of `count` requests from `index` on may be sent, and lets them note that many. The requests lie
- * `stride` bytes apart. Returns that number. Only for a queue with stages.noted.
+ * Asks the stages how many of `count` requests from `index` on may be sent, lets the stages note these requests, and returns
+ * their number. The requests lie `stride` bytes apart. Only for a queue with stages.noted.
  */
 uint64_t gyre_queue_note_sending(gyre_queue *queue, uint64_t index, uint64_t count, const void *requests,
                                  size_t stride);

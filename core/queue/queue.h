@@ -54,9 +54,9 @@ struct gyre_queue_ways {
     gyre_idle_strategy idle;
     uint32_t spin_turns;
     bool many_threads, device_wakes, device_returns; /* as in struct gyre_queue_options */
-    bool device_lies;                                /* as there; only completions below `sent` count */
-    bool detour;                                     /* sends are posted one at a time (post.h) */
-    bool any_order;                                  /* receivers take any completion that is there */
+    bool device_lies;          /* as in struct gyre_queue_options; 1: only completions below `sent` count */
+    bool detour;               /* sends are posted one at a time (post.h) */
+    bool any_order;            /* receivers take any completion that is there */
     int light_waits;           /* argument of gyre_barrier_light for threads of this side */
     uint64_t chunk;            /* requests of a batch that are copied before they are published */
     uint32_t quick_reply_size; /* replies up to this size need no second look: `reply_size`, or 0 */
@@ -77,13 +77,14 @@ struct gyre_queue_forms {
 /** The senders' side: members that sending threads use, under the producer's lock unless they are atomic. */
 struct gyre_queue_producer {
     _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
-    uint8_t busy;           /* GYRE_CHECKED: a thread is inside a side that has no lock */
-    uint8_t barred;         /* atomic: enum gyre_barred, why sends may not go ahead */
-    uint64_t reserved;      /* slots granted by the open reservation */
-    size_t reserved_size;   /* bytes of each reserved request */
-    uint64_t sent;          /* next index to send; read by others with relaxed loads */
-    uint64_t sending;       /* atomic: as `sent`, but stored before requests are published, not after */
-    uint64_t received_seen; /* a past value of consumer.received: there is at least that much room */
+    uint8_t busy;         /* GYRE_CHECKED: a thread is inside a side that has no lock */
+    uint8_t barred;       /* atomic: enum gyre_barred, why sends may not go ahead */
+    uint64_t reserved;    /* slots granted by the open reservation */
+    size_t reserved_size; /* bytes of each reserved request */
+    uint64_t sent;        /* next index to send; read by others with relaxed loads */
+    uint64_t sending;     /* atomic: as `sent`, but stored before requests are published, not after */
+    /* a past value of consumer.received; the queue has at least the room that follows from it */
+    uint64_t received_seen;
     uint64_t high_water, rejected, dropped, waits, duplicates;
     const gyre_header *given; /* the sender's headers of the requests being put; NULL: it gave none */
     uint64_t drop_before;     /* the value of host.drop_before in the ring's region */
@@ -113,7 +114,8 @@ struct gyre_queue_consumer {
 /** Whether the queue takes messages, and how many threads wait at it. */
 struct gyre_queue_state {
     _Alignas(GYRE_PAIR_SIZE) uint32_t closed;
-    uint32_t abandoned;   /* closed for good, and a device that does not leave may still write replies */
+    /* closed for good, although the device may not have left and may still write replies */
+    uint32_t abandoned;
     uint32_t credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
     uint32_t credit_waiters; /* threads that sleep, or are about to sleep, on the credit bell */
     uint32_t inside;         /* threads in a call that waits; gyre_queue_destroy waits for them */

@@ -82,9 +82,9 @@ static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropp
     gyre_replies_pass(queue, end, dropped);
 }
 
-/* Takes up to `count` completions that are there, under the lock. If the receiver gave no place for completions, a failure
- * ends the batch before it, or is a batch of its own. A message that the device dropped for a sender is counted as dropped
- * by the thread that steps over it: that sender, or a receiver that was quicker. */
+/* Takes up to `count` completions that are there, under the lock. If the receiver gave no place for completions, a failed
+ * message is a batch of its own, and ends the batch of the messages before it. A message that the device dropped for a
+ * sender is counted as dropped by the thread that steps over it: that sender, or a receiver that was quicker. */
 static gyre_status replies_take(gyre_queue *queue, const struct taking *taking, unsigned char *replies,
                                 size_t *received)
 {

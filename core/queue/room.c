@@ -168,8 +168,8 @@ static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_
     return room;
 }
 
-/* The room that a sender waits for: a slot and so many bytes of the ring of bytes; `cursor`: where receivers were
- * before the wait. */
+/* The room that a sender waits for: a slot, and `bytes` bytes in the ring of bytes. `cursor`: where receivers were before
+ * the wait. */
 struct wanted_room {
     uint64_t cursor, bytes;
 };

@@ -133,11 +133,11 @@ static inline bool gyre_is_peeking(const gyre_queue *queue)
     return __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
 }
 
-/** gyre_consumer_most when the past value of `sent` that is known does not suffice: reads the value anew. */
+/** The slow way of gyre_consumer_most, for when the last known value of `sent` is too low: reads the value anew. */
 size_t gyre_consumer_most_anew(gyre_queue *queue, size_t count);
 
-/** Under the lock: how many of `count` completions from the cursor on a receiver may take, if they are there. Fewer than
- * `count` only when a device that may lie could have completed requests that were not sent. */
+/** Under the lock: how many completions, at most `count`, a receiver may take from the cursor on, if they are there. Fewer
+ * than `count` only where the device is another process, which may have completed requests that were not sent. */
 static inline size_t gyre_consumer_most(gyre_queue *queue, size_t count)
 {
     const uint64_t room = queue->consumer.sent_seen - queue->consumer.received;

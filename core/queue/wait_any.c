@@ -68,7 +68,8 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
 
 static void group_announce(const struct gyre_queue_group *group, uint32_t by)
 {
-    for (uint32_t i = 0; i < group->count; i++) /* 1, or the 1 taken back: wraps */
+    /* `by` is 1, or UINT32_MAX, which wraps and so takes the 1 back */
+    for (uint32_t i = 0; i < group->count; i++)
         __atomic_fetch_add(&group->queues[i]->ring.shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
@@ -113,7 +114,8 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
                                            .park = group_park,
                                            .context = group};
     gyre_status status = gyre_queue_group_look(group);
-    if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
+    /* the wait counts once in the sum over the rings, so any one of them may count it */
+    if (status == GYRE_AGAIN) {
         __atomic_fetch_add(&group->queues[0]->consumer.waits, 1, __ATOMIC_RELAXED);
         status = gyre_strategy_wait(&strategy);
     }

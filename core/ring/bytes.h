@@ -59,7 +59,7 @@ void gyre_bytes_destroy(struct gyre_ring_bytes *bytes); /* frees it; accepts NUL
 
 /**
  * Under the producer lock: copies requests [index, end) from `from`, where they lie `size` bytes apart. Stops when there is
- * no room or a chunk is full (so many bytes as a waiting worker should see at once). Returns the index behind the last
+ * no room, or when a chunk is full (the bytes that a waiting worker should see at once). Returns the index behind the last
  * copied request. No device sees the requests before gyre_bytes_publish.
  */
 uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from, size_t size, uint64_t index,

@@ -37,7 +37,7 @@ bool gyre_bytes_has_room(const struct gyre_ring *ring, uint64_t next, uint64_t n
     return bytes_fit(ring->bytes, oldest_request(ring, next), need);
 }
 
-/* Under the lock: whether the next request, of index `index`, finds `need` bytes. */
+/* Under the lock: whether `need` bytes are free for the next request, which gets index `index`. */
 static bool make_fit(const struct gyre_ring *ring, uint64_t index, uint64_t need)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;

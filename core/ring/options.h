@@ -48,11 +48,11 @@ struct gyre_queue_options {
     /* requests, replies may also go by express lines, copies of lone messages beside the slots (express.h) */
     bool express, express_replies;
     uint32_t request_type; /* the type of a message whose header names no type */
-    uint64_t ttl_ns;       /* a message that no handler took up is taken back after so long; 0: never */
+    uint64_t ttl_ns;       /* a message that no handler took up within this time is taken back; 0: never */
     uint64_t dead_letters; /* how many failed messages are kept at most */
     uint32_t dedup;        /* how many message ids are remembered; 0: none */
     uint32_t levels;       /* levels of priority; 1: messages go in the order of the sends */
-    uint64_t age_ns;       /* a message that waits so long rises a level */
+    uint64_t age_ns;       /* a message that waits this long rises a level */
     uint64_t window;       /* with levels: messages that may be in the ring at once */
     bool any_order;        /* receivers take any completion that is there */
     bool sealed;           /* messages have checksums */
@@ -62,7 +62,7 @@ struct gyre_queue_options {
     bool passed_on;               /* replies may be passed on to other programs (a relay) */
     /* For a client whose requests are relayed into a queue that keeps them (origin.h). */
     bool tells_covered, tells_durable; /* the server tells how far checkpoints, and a journal, have come */
-    uint64_t left;                     /* an earlier client sent so many requests, from the first on */
+    uint64_t left; /* how many requests an earlier client left, from the queue's first index on */
 };
 
 #endif

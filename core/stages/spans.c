@@ -302,7 +302,7 @@ static void spans_sent(gyre_queue *queue, const struct gyre_sending *sending)
         *noting.held = 0;
         if (sending->in_place)
             continue;
-        /* the queue's own copy (gyre_queue_admit), or that of one of its levels */
+        /* the queue's own copy of the requests (gyre_queue_admit, or stages/levels.c), so it may be written */
         unsigned char *request =
             (unsigned char *)(uintptr_t)sending->requests + (index - sending->first) * sending->stride;
         gyre_layout_visit_far(layout, request, gyre_layout_length(layout, request), room_note, &noting);

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "gyre/dialect/device_module.h"
 
-enum { BUFFERS_MAX = GYRE_BINDINGS_MAX }; /* every backend can bind so many */
+enum { BUFFERS_MAX = GYRE_BINDINGS_MAX }; /* every backend can bind this many */
 
 static gyre_status slot_error(gyre_span text, const char *what)
 {

@@ -16,7 +16,7 @@
 #include "core/base/text.h"
 #include "core/types/compare.h"
 
-enum { NAMES_MAX = 64 }; /* so many field names are compared with a typo */
+enum { NAMES_MAX = 64 }; /* how many field names are compared with a mistyped name */
 
 static gyre_status no_field(const gyre_layout *layout, const char *name, const char *path)
 {

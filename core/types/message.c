@@ -233,7 +233,8 @@ gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const 
  */
 static uint64_t mark_of(const gyre_far *far)
 {
-    static uint64_t secret; /* atomic; this process's: two threads may choose at once, and one wins */
+    /* atomic; one for the process: if two threads choose at once, one of the values stays */
+    static uint64_t secret;
     uint64_t mark = __atomic_load_n(&secret, __ATOMIC_ACQUIRE), none = 0;
     if (mark == 0) {
         uint64_t chosen = 1;

@@ -30,7 +30,7 @@ bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t c
  * lies in the bytes in use. `size`: the message's room, at least its first word.
  */
 gyre_status gyre_part_check(const void *message, size_t size, const gyre_part *part);
-/** gyre_message_put with arguments that were checked, and a part that may lie anywhere. */
+/** Does what gyre_message_put does, without checking the arguments. The part itself may lie anywhere. */
 gyre_status gyre_part_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
                           size_t count);
 
