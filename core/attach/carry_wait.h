@@ -19,7 +19,7 @@ struct gyre_carry_wait {
     int ran;
 };
 
-enum { GYRE_CARRY_LOOKS = 4 }; /* a turn that finds nothing takes as long as so many looks at a slot */
+enum { GYRE_CARRY_LOOKS = 4 }; /* a turn that finds nothing takes as long as this number of looks at a slot */
 
 /** Ends the wait because a turn did something. */
 static inline void gyre_carry_wait_end(struct gyre_carry_wait *wait)

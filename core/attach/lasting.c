@@ -32,7 +32,8 @@ enum { FIRST_MS = 5000, KNOCK_MS = 20 };
 #define NAP_MOST_NS      UINT64_C(200000000)  /* ... and in the end */
 #define PATIENCE_NS      UINT64_C(1000000000) /* of an attempt, at first ... */
 #define PATIENCE_MOST_NS UINT64_C(5000000000) /* ... and in the end */
-#define DOUBT_NS         UINT64_C(5000000000) /* the client's own connection before may hold its name so long */
+/* how long the client's earlier connection may still hold the client's name */
+#define DOUBT_NS UINT64_C(5000000000)
 
 /* ---- a turn ---- */
 
@@ -42,7 +43,7 @@ static bool is_stopped(const struct gyre_lasting *lasting)
 }
 
 /*
- * Whether to wait for the last word of a server that ends in order: how far its journal has come (relay.c waits for
+ * Whether to wait for the last word of a server that ends normally: how far its journal has come (relay.c waits for
  * that, too).
  */
 static bool awaits_last_word(struct gyre_lasting *lasting)

@@ -84,8 +84,8 @@ struct gyre_lasting {
     uint64_t next;     /* no server has seen the requests from this index on */
     uint64_t answered; /* 1 + the request that was answered last: the search for the next one begins here */
     uint64_t durable;  /* requests below this number are durable, and their completions were told */
-    uint64_t
-        told_end; /* 1 + the highest number of a durable request whose reply was told: a next server must know it */
+    /* 1 + the highest number of a durable request whose reply receivers can see; a later server must know it */
+    uint64_t told_end;
     struct gyre_lasting_promise covered, kept;
     bool rings;   /* something new is in the ring, and receivers that sleep must be woken */
     bool held_up; /* a request found no room at the server */

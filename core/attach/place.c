@@ -319,8 +319,8 @@ static gyre_status try_listen(const char *path, uint32_t mode, int *out, bool *s
 }
 
 /*
- * Whether the server at `path` hangs up until then. A server that was killed just now keeps its socket until Linux
- * has freed its memory, and hangs up then. One connection is enough to see this.
+ * Whether the server at `path` hangs up before until_ns. The socket of a server that was killed stays until Linux has
+ * freed the server's memory, and hangs up only then. One connection is enough to see this.
  */
 static bool hangs_up(const char *path, uint64_t until_ns)
 {

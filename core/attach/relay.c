@@ -32,9 +32,10 @@
 #include "gyre/waiting.h"
 
 enum {
-    WHOLE = 64 /* every so many turns the thread looks at all completions, even if it always has other work */
+    /* in every WHOLE-th turn the thread looks at all completions, even if it always has other work */
+    WHOLE = 64
 };
-#define LAST_WORD_NS UINT64_C(1000000000) /* the end waits so long for the journal */
+#define LAST_WORD_NS UINT64_C(1000000000) /* how long the end of a relay waits for the journal */
 #define LOOK_NS      UINT64_C(50000000) /* the longest sleep with requests under way: a bell may be missed once */
 
 /* ---- a turn; under the lock ---- */

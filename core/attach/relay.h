@@ -32,8 +32,9 @@
  */
 struct gyre_relay_promise {
     bool open;
-    uint64_t client_end, target_end; /* the client's requests below the one are the queue's below the other */
-    uint64_t told;                   /* the client was told the promise for its requests below this index */
+    /* the client's requests below client_end are the queue's requests below target_end */
+    uint64_t client_end, target_end;
+    uint64_t told; /* the client was told the promise for its requests below this index */
 };
 
 /** A client's ring. */
@@ -115,7 +116,7 @@ void gyre_relays_end(struct gyre_server *server);
 
 /**
  * Copies completions from the kernel's queue into the clients' rings: up to the first request without a completion,
- * or, with `whole`, all that are there. Then gives slots of the queue back whose completions nobody waits for.
+ * or, with `whole`, all that are there. Then gives back those slots of the queue whose completions nobody waits for.
  * Returns whether it did anything. Called under relay->lock by the relay's thread. relay_back.c
  */
 bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the kernel that a client names, and the section of the configuration that its queue gets. The sentence about
- * a name that the server does not have lists the names that it has.
+ * Finds the kernel that a client names, and the section of the configuration that its queue gets. When the server
+ * does not have a kernel or section of that name, the error lists the names that it has.
  *
  * Takes no lock. The session visits the kernel, so that the kernel is not freed meanwhile.
  */

@@ -68,7 +68,7 @@ gyre_status gyre_error_status(void);
 /** The whole story as one line, outermost frame first, joined by ": ". Valid until the thread's next call. */
 const char *gyre_error_text(void);
 
-/** The innermost sentence alone. Valid until the thread's next call. */
+/** The innermost sentence alone, without the frames that layers added. Valid until the thread's next call. */
 const char *gyre_error_cause(void);
 
 /* The static analyzer sees one file at a time. These macros tell it that the functions return the status they are given. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes calls fail on purpose: a fault point is a named place at which a test lets a call fail. Builds without
- * GYRE_FAULT_POINTS have no fault points. The environment says what a point does:
+ * GYRE_FAULT_POINTS have no fault points. The environment says what a point does, and the board is the table of
+ * that:
  *
  *     GYRE_FAULTS=NAME=ACTION[:VALUE][@WHEN],...
  *     ACTION  die | fail[:ERRNO] | short | delay:MS
  *     WHEN    N: the Nth time (1) | N+: then and ever after | P%: each time with this probability
  *     GYRE_FAULT_SEED=N      what probabilities are drawn from
- *     GYRE_FAULT_FILE=PATH   the board in a file, shared by the program, its workers, and the test
+ *     GYRE_FAULT_FILE=PATH   keeps the board in a file that the program, its workers and the test share
  *
  * Hits are counted in each process, or, with a file, over all processes that share it. fault_table.h has the names.
  */

@@ -9,7 +9,7 @@
 enum {
     SPINS = 100,
     RUNS_MIN = 16,      /* takes in a row that make an owner; each eviction doubles the number ... */
-    EVICTIONS_MAX = 10, /* ... so many times: a heavy barrier (10 us) is small against 16,384 takes */
+    EVICTIONS_MAX = 10, /* ... up to this many times: a heavy barrier (10 us) is small against 16,384 takes */
     NAP_NS = 20000,
 };
 

@@ -16,7 +16,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define SETTLED_NS INT64_C(2000000000) /* a change so much later has another time on any file system */
+/* a change that comes this much later gets another time on any file system */
+#define SETTLED_NS INT64_C(2000000000)
 
 struct fingerprint {
     int64_t size, modified_ns, changed_ns; /* the times are 0 when they do not show later changes */

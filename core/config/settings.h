@@ -79,7 +79,7 @@ gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_lay
                                    const char *const *list);
 /** Reads one file into the settings; NOT_FOUND when there is none. */
 gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_layer layer, const char *path);
-/** Whether this user may not read `path`, which exists or may exist. */
+/** True when permissions keep this user from reading `path`, or even from seeing whether it exists. */
 bool gyre_sources_forbidden(const char *path);
 /** Warns that a file or folder of a usual place counts as absent, because this user may not read it. */
 gyre_status gyre_sources_pass_over(struct gyre_settings *settings, const char *path);

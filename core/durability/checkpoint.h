@@ -59,8 +59,9 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel);
 struct gyre_durable;
 
 /**
- * Gives a new queue of the kernel the log (core/stages/log.h) that checkpoints and its journal `durable` (NULL: none) need, and
- * puts the journal's messages into the queue. The queue owns `durable` afterwards, even after a failure. Under kernel->lock.
+ * Prepares a new queue of the kernel for checkpoints and for its journal `durable` (NULL: none): gives the queue the log that
+ * both need (core/stages/log.h), and puts the journal's messages into the queue. The queue owns `durable` afterwards, even
+ * after a failure. Under kernel->lock.
  */
 gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
 /** Takes the first checkpoint: the state at launch. Call before the device runs, and without the lock. */

@@ -9,9 +9,9 @@
 /** True when requests of [queue.SECTION] are kept by checkpoints or a journal. */
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);
 /**
- * The kernel's queue that takes requests of [queue.SECTION] from other programs, opened if necessary. The caller is inside the
- * queue, so that it is not freed, until gyre_queue_leave.
- * INVALID or UNIMPLEMENTED when the queue cannot take requests of other programs, CLOSED, and errors of opening a queue.
+ * The kernel's queue that takes requests of [queue.SECTION] from other programs, opened if necessary. The caller then counts
+ * as inside the queue, which keeps the queue from being freed, until gyre_queue_leave. INVALID or UNIMPLEMENTED when the
+ * queue cannot take requests of other programs, CLOSED, and errors of opening a queue.
  */
 gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out);
 /** Plans the ring of a client whose requests go into `target`. INVALID when they do not fit into it. */

@@ -13,10 +13,11 @@ struct proxy_call {
     enum gyre_parcel_operation operation;
     void (*put)(struct gyre_parcel *parcel, void *argument);
     gyre_status (*get)(struct gyre_parcel *parcel, void *argument); /* NULL: no results */
-    uint64_t
-        limit_ns; /* the time that each worker has for it; 0: the device's timeout, or until the deadline */
-    uint64_t deadline_ns; /* a worker has until then in any case; 0: none */
-    /** 0: the worker that is up, and the next worker when it dies. Else only the worker with this number, or LOST. */
+    /* the time that a worker has for the operation; 0: until the deadline, else the device's timeout */
+    uint64_t limit_ns;
+    uint64_t deadline_ns; /* a worker has at least until this time; 0: no deadline */
+    /** 0: calls the worker that is up, and after its death the next worker. Else calls only the worker with this
+        number; when that worker is not up, the call is LOST. */
     uint64_t incarnation;
 };
 

@@ -64,7 +64,7 @@ void gyre_keeper_finish(struct gyre_keeper *keeper);
  * worker seems to be dying by itself, and the way it ended becomes the reason.
  */
 void gyre_keeper_kill(struct gyre_keeper *keeper, uint64_t incarnation, const char *reason);
-/** Makes a connection to the worker; *socket is the end of the caller. LOST when there is no worker. */
+/** Makes a connection to the worker; *socket is the caller's end of it. LOST when there is no worker. */
 gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation);
 /** Copies why the last worker died. */
 void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size);

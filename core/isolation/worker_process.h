@@ -14,7 +14,7 @@
  * GYRE_PARCEL_PROMOTE. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED.
  */
 gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out);
-/** Sends a worker a new connection over its socket `worker`; *socket is the end of the caller. */
+/** Sends a worker a new connection over its socket `worker`; *socket is the caller's end of the connection. */
 gyre_status gyre_worker_connect(int worker, int *socket);
 /** Hands each message that a worker sent by itself to `heard`. Does not wait. False: the worker closed its socket. */
 bool gyre_worker_hear(int worker, struct gyre_parcel *parcel,

@@ -36,7 +36,7 @@ struct gyre_journal_content {
     unsigned char *state;    /* the state of the last whole checkpoint; NULL: there is none */
 
     uint64_t used, lost;           /* bytes up to the end of the last whole record, and bytes behind it */
-    bool ended;                    /* the program ended in order, and wrote all that it had to write */
+    bool ended;                    /* the program ended normally, and wrote all that it had to write */
     bool settled;                  /* no handler handled a request that the checkpoint does not cover */
     bool cut;                      /* the file was cut behind a whole record: the mark behind it is missing */
     uint64_t lost_first, lost_end; /* the requests found behind the damage; equal: none was found */

@@ -89,7 +89,7 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
  */
 gyre_status gyre_journal_sync(struct gyre_journal *journal);
 /**
- * Marks that the program ends in order: it has written all that it had to write, and will add nothing. `settled`: no
+ * Marks that the program ends normally: it has written all that it had to write, and will add nothing. `settled`: no
  * handler handled a request that the last checkpoint does not cover.
  */
 gyre_status gyre_journal_end(struct gyre_journal *journal, bool settled);

@@ -120,7 +120,7 @@ struct gyre_record_commit {
 struct gyre_record_mark {
     uint64_t offset;  /* where the mark stands: bytes from the beginning of the file */
     uint64_t sent;    /* the journal holds the requests below this index */
-    uint32_t ended;   /* 1: the program ended in order, and nothing comes behind the mark */
+    uint32_t ended;   /* 1: the program ended normally, and nothing comes behind the mark */
     uint32_t settled; /* 1: no handler handled a request that the last checkpoint does not cover */
 };
 enum { GYRE_MARK_SIZE = sizeof(struct gyre_record_header) + sizeof(struct gyre_record_mark) };

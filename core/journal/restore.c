@@ -104,8 +104,9 @@ static void complete_query(gyre_queue *queue, uint64_t index, const struct gyre_
 }
 
 /*
- * Puts a request into the queue again, without its deadline, and while the queue sets none. The request must not
- * expire: a handler may have handled it, and the checkpoint may hold the result, from before the program died.
+ * Puts a request into the queue again, without its deadline; the caller has switched off the queue's own time to
+ * live. The request must not expire, because a handler may have handled it before the program died, and the
+ * checkpoint may hold the result.
  */
 static gyre_status offer_again(const struct gyre_journal_content *content, uint64_t index, gyre_queue *queue)
 {

@@ -10,7 +10,7 @@
 
 /**
  * Adds to `bytes` a journal with the last checkpoint of `content` and its requests below `end`, marked as a journal
- * whose program ended in order. content->covered <= end <= content->sent. EXHAUSTED. The caller releases `bytes` in
+ * whose program ended normally. content->covered <= end <= content->sent. EXHAUSTED. The caller releases `bytes` in
  * any case.
  */
 gyre_status gyre_journal_rewrite(const struct gyre_journal_content *content, uint64_t end,

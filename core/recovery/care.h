@@ -21,7 +21,8 @@ struct gyre_kernel_watch {
     struct gyre_watched_block *blocks; /* care->blocks; NULL: the kernel is not watched */
 };
 
-/** Losses of the kernel (supervisor.c). Only the supervisor's thread uses a member, unless the member says more. */
+/** Losses of the kernel (supervisor.c). Only the supervisor's thread uses a member, unless the member's comment says
+ * otherwise. */
 struct gyre_kernel_losses {
     uint32_t relaunches; /* atomic; how often the supervisor launched the kernel again after a loss */
     uint32_t count;      /* losses since `since_ns` */

@@ -212,7 +212,7 @@ static gyre_status add_folder(struct list *list, const char *folder)
 {
     DIR *stream = opendir(folder);
     gyre_status status = GYRE_OK;
-    if (!stream) /* a plugin folder need not exist; what is missing in it is said for each backend */
+    if (!stream) /* a plugin folder need not exist; a backend whose plugin is missing is reported by itself */
         return GYRE_OK;
     for (struct dirent *entry; status == GYRE_OK && (entry = readdir(stream));) {
         char name[NAME_MAX + 1], path[PATH_MAX];

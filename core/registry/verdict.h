@@ -14,7 +14,7 @@
 
 enum {
     GYRE_VERDICT_TEXT_MAX = 8192,
-    GYRE_VERDICT_BRIEFLY_S = 600, /* for so long a verdict is remembered if its cause may pass */
+    GYRE_VERDICT_BRIEFLY_S = 600, /* how long a verdict is remembered if its cause may pass */
 };
 
 /** What a probe found out about a backend. All numbers are int64_t so that one table describes the text form. */
