@@ -443,7 +443,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;
 
 #ifdef GYRE_CHECK
-/* expects messages: a type that is no message is refused by its name */
+/* uses a constant that only declared messages have: for another type the check reports its name */
 #define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     enum { gyre_messages_of_##name_ = gyre_size_##request_ | gyre_size_##reply_ | gyre_size_##state_ };
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \

@@ -38,8 +38,8 @@ typedef struct gyre_call_ {
     int lenient; /* there are more ranges than the call has room for: unknown memory is allowed */
     gyre_u32 count, latest;
     gyre_range_ ranges[GYRE_RANGES_];
-    gyre_range_
-        made; /* the last part of the reply that is written through a pointer: behind it the reply ends */
+    /* the last part of the reply that is written through a pointer; the reply ends behind this part */
+    gyre_range_ made;
 } gyre_call_;
 
 /* The call that runs in this thread. NULL between handlers, because the code that serves the ring is not checked. */

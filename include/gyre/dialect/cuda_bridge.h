@@ -15,8 +15,8 @@
 #define GYRE_BRIDGE_APART 8 /* messages that each warp fetches at once */
 #endif
 /*
- * A message of more chunks than this comes by a bulk copy of its own, where messages in slots do
- * (gyre_comes_by_bulk_). One thread starts the copies one after the other.
+ * A message of more chunks than this is fetched by a bulk copy of its own, if messages in slots would be fetched by
+ * bulk copies (gyre_comes_by_bulk_). One thread starts the copies one after the other.
  */
 #ifndef GYRE_BRIDGE_BULK
 #define GYRE_BRIDGE_BULK 130
@@ -101,7 +101,7 @@ GYRE_HELPER void gyre_bridge_fetch_bulk_(const gyre_block_view *view, gyre_worke
         const gyre_chunk *from = gyre_bridge_request_at_(bytes, at);
         if (size == 0)
             continue;
-        /* `from` was read from where the copy goes */
+        /* orders the copy after the read of `from`, which lay where the copy goes */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         gyre_bulk_copy_(worker, at + 1, (const gyre_slot *)from, size);
     }
@@ -150,7 +150,7 @@ GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyr
             if (lane * 16 < size[j])
                 mine[j] = gyre_chunk_load_(from[j] + lane);
         }
-        __syncwarp(); /* the place to load from stands where the bytes go */
+        __syncwarp(); /* all lanes have read where to load from; these words lie where the bytes go */
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_BRIDGE_APART; j++) {
             gyre_chunk *to = cells + (first + j * warps) * view->stage.cell + 1;
@@ -182,8 +182,8 @@ GYRE_HELPER void gyre_bridge_copy_(gyre_chunk *to, const gyre_chunk *from, gyre_
 }
 
 /*
- * Fetches messages by loads. The place of a message's bytes stands in its cell, where its bytes go. So the group meets
- * between reading the place and storing the bytes.
+ * Fetches messages by loads. A message's cell says where the message's bytes are, and these bytes then overwrite that.
+ * So the group meets between reading the place and storing the bytes.
  */
 GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
@@ -340,7 +340,7 @@ GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *wo
         return;
     worker->long_replies = all > 0;
     worker->position = worker->spare || !all ? 0 : atomicAdd(&cursor->head, (gyre_u64)all);
-    __threadfence(); /* settled replies are allotted before they count */
+    __threadfence(); /* the raised head is visible before the count of settled requests */
     atomicAdd(&cursor->settled, (gyre_u64)worker->count);
 }
 

@@ -26,9 +26,9 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 /*
  * Called before a message of a kernel with bound buffers is handled. The handler then sees the bytes that the host put
  * into the buffers before it sent the message, as for buffers that messages name. The first buffer stands at the start
- * of `buffers`. The loaded value decides on a rest of no length, so that the value has a use: ptxas (13.0) drops the
- * load of an acquire whose value is not used, and leaves the order to forget the cache under a predicate that nothing
- * sets.
+ * of `buffers`. The loaded value decides whether to sleep for no time, so that the value has a use. Of an acquire
+ * whose value is not used, ptxas (13.0) drops the load, and keeps the instruction that empties the cache under a
+ * predicate that nothing sets.
  */
 GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
 {

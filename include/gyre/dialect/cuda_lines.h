@@ -337,7 +337,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_bl
             queue->own.next = first;
             gyre_count_served_(arguments, view);
             if (order != view->order)
-                view->go = GYRE_GO_ORDER; /* however long the backlog is */
+                view->go = GYRE_GO_ORDER; /* ends the run even if there is a backlog */
         }
         __syncthreads();
     }

@@ -58,8 +58,8 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
 /* ---- shared memory ---- */
 
 /*
- * Accesses shared memory by its own addresses, for pointers that were loaded. The compiler makes generic accesses of
- * such a pointer, each with a branch around it, and a warp issues one instruction after the other.
+ * Accesses shared memory by its own addresses. The compiler does not know where a pointer leads that was itself loaded
+ * from memory: it makes generic accesses, each with a branch around it, and the extra instructions cost time.
  */
 GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
 {
@@ -376,9 +376,9 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
         gyre_fence_block_(); /* pairs with the fence before `posted`: this worker sees those workers' stores */
         if (batch)
             return batch;
-        atomicExch(&view->posting, 0u); /* another worker took them along, just before */
+        atomicExch(&view->posting, 0u); /* another worker has just taken these headers into its batch */
     } else if (!*posted) {
-        gyre_fence_block_(); /* a worker that takes them along sees them */
+        gyre_fence_block_(); /* a worker that takes these headers into its batch sees this worker's stores */
         atomicOr(&view->posted, mine);
         *posted = 1;
     }
@@ -429,7 +429,7 @@ GYRE_APART_ void gyre_post_(gyre_block_view *view, gyre_u32 worker)
         gyre_deliver_batch_(view, step);
         __syncwarp(mask);
         if (lane == 0) {
-            gyre_fence_block_(); /* their cells were read, before they go on */
+            gyre_fence_block_(); /* the cells of the other workers were read before these workers go on */
             atomicOr(&view->finished, posted ? step : step & ~mine);
             atomicExch(&view->posting, 0u);
             if (!posted)

@@ -370,8 +370,8 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
     gyre_chunk_store_(&stamp->finished_ns, second);
 }
 /*
- * GYRE_STAMP_QUEUE_ comes before messages of a queue are handled; then the others come around each message, by the
- * lane that speaks for it.
+ * GYRE_STAMP_QUEUE_ is called before messages of a queue are handled. The lane that speaks for a message calls the
+ * others, before and after the message.
  */
 #define GYRE_STAMP_QUEUE_(gyre, queue)   ((gyre)->stamps = (queue)->stamps, (gyre)->stamp_mask = (queue)->mask)
 #define GYRE_STAMP_BEGIN_(gyre, started) const gyre_u64 started = gyre_time_ns(gyre)
@@ -385,7 +385,7 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 
 #include "gyre/dialect/cuda_seal.h"
 
-/* Comes before messages of a queue are handled. */
+/* Called before messages of a queue are handled. */
 #define GYRE_QUEUE_BEGIN_(gyre, queue)                                                                       \
     (GYRE_STAMP_QUEUE_(gyre, queue), gyre_seal_queue_(gyre, queue),                                          \
      GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask),                        \

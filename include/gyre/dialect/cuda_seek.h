@@ -81,12 +81,13 @@ GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
     if (now - before < clocks || atomicCAS(&view->asked, before, now) != before)
         return;
     if (gyre_order_changed_(view))
-        atomicExch(&view->go, GYRE_GO_ORDER); /* however long the backlog is */
+        atomicExch(&view->go, GYRE_GO_ORDER); /* ends the run even if there is a backlog */
 }
 
 /*
- * Makes a busy worker read the host's words now and then: for another order, and for requests to drop. Not with each
- * run, because reads of one line across the bus wait for each other, a microsecond each, from whatever worker.
+ * Makes a busy worker read the host's words now and then: for another order, and for requests to drop. It does not do
+ * so with each run, because reads of one line across the bus wait for each other, whichever worker makes them, and
+ * each takes a microsecond.
  */
 GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
 {
@@ -96,7 +97,7 @@ GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
         atomicCAS(&queue->looked, before, now) != before)
         return;
     atomicExch(&queue->dropping,
-               gyre_word_load_(queue->drop_before)); /* other workers read it when they come by */
+               gyre_word_load_(queue->drop_before)); /* the block's other workers use this value, too */
 }
 
 /*
@@ -263,8 +264,8 @@ GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_
 }
 
 /*
- * Looks on for the other workers where there is a backlog, while the worker's own requests are under way to it. Called
- * by the worker's first warp.
+ * Where there is a backlog, looks for further requests for the other workers, while the worker's own requests are
+ * under way to it. Called by the worker's first warp.
  */
 GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *worker)
 {
@@ -325,8 +326,8 @@ GYRE_HELPER void gyre_seek_on_(const gyre_cuda_arguments &arguments, gyre_block_
 
 /*
  * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds. Another order, or
- * quiet, ends the search with a count of 0. Called by the worker's first warp; the worker's words are there once its
- * threads have met.
+ * a quiet queue (gyre_is_quiet_), ends the search with a count of 0. Called by the worker's first warp; the worker's
+ * words are there once its threads have met.
  */
 GYRE_HELPER void gyre_seek_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_worker *worker)
 {

@@ -162,8 +162,8 @@ GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells
 }
 
 /*
- * Handles the run that lies in the stage, by the worker's thread of that number. Returns how many messages the thread
- * failed.
+ * Handles this thread's share of the run that lies in the stage. `thread`: the thread's number in the worker. Returns
+ * how many messages the thread failed.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory, gyre_chunk *cells,

@@ -26,7 +26,7 @@ GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_bloc
     if ((threadIdx.x & 31) == 0 && worker->count)
         gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
-        return; /* the slots, which are not there yet, say what to fetch */
+        return; /* the slots say what to fetch, and they have not arrived yet */
     gyre_fetch_start_(view, worker);
     if (worker->count)
         gyre_look_ahead_(view, worker);
@@ -93,7 +93,7 @@ GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     if (worker->count == 0)
         return 0;
     if (worker->lone >= GYRE_LONE_HERE_)
-        ; /* and these threads have met since */
+        ; /* the request is in its cell, and the threads have met since it was stored */
     else if (GYRE_MOVE_BULK_ && worker->lone && view->stage.in_shared)
         gyre_await_copy_(worker);
     else if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
@@ -140,7 +140,8 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
         gyre_adapt_window_(view, worker->count);
     if (gyre_express_may_reply_(view, worker)) {
         gyre_express_reply_(view, worker, threads);
-    } else if (worker->lone && view->stage.reply_chunks != 4) { /* a line goes without a fence */
+        /* a reply that fits one line needs no fence */
+    } else if (worker->lone && view->stage.reply_chunks != 4) {
         gyre_deliver_lone_(view, worker, threads);
         gyre_worker_meets_(threads); /* the payload is out */
         if (gyre_thread_of_(threads) < 32)

@@ -234,8 +234,8 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #include "gyre/dialect/header.h"
 
 /*
- * The first comes before messages of a queue are handled; the second for each message. `headers_` is where its headers
- * begin, `size` the bytes of a header.
+ * GYRE_HEADER_QUEUE_ is called before messages of a queue are handled, GYRE_HEADER_AT_ for each message. `headers_`:
+ * where the queue's headers begin; `size_`: the bytes of a header.
  */
 #if GYRE_HEADED
 #define GYRE_HEADER_QUEUE_(gyre, headers_, size_, mask_)                                                     \
@@ -308,7 +308,7 @@ GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_s
 
 GYRE_HELPER void gyre_together_(void);
 
-/* Comes before the handler runs, in every lane. The lanes are together then. */
+/* Called by every lane before the handler runs. Afterwards the lanes are together. */
 GYRE_HELPER void gyre_block_begin_(gyre_context *gyre)
 {
     gyre->failed = 0;

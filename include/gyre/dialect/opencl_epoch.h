@@ -53,7 +53,7 @@ GYRE_HELPER void gyre_epochs_context_(gyre_context *gyre, const gyre_epoch *epoc
     gyre->lane = 0;
     gyre->lane_count = 1;
 #else
-    /* tells the compiler that it is not 0: PoCL 3.1 dies of loops behind a barrier that could have no end */
+    /* tells the compiler that lane_count is not 0: PoCL 3.1 crashes on loops behind a barrier that could have no end */
     gyre->lane_count = epoch->lane_count ? epoch->lane_count : 1;
 #endif
     gyre->in_block = shared != 0;
@@ -176,8 +176,8 @@ GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __glob
 }
 
 /*
- * Note when a message's handler began and ended, before the message is settled. On other devices than direct ones the
- * host tells the times.
+ * Note when a message's handler began and ended, before the message is settled. On devices that are not direct the
+ * host notes the times.
  */
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
 #define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
