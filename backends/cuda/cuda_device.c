@@ -327,9 +327,10 @@ enum {
     WARP = 32,
     /* small blocks that a multiprocessor may hold; a launch asks the driver for the true number */
     BLOCKS_EACH = 16,
-    LARGE_BLOCKS =
-        4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
-    LARGE_SHARE = 32,       /* multiprocessors for each such block, at least */
+    /* blocks that share the ring of a kernel with messages beyond a line, because one block does not keep
+       up with the ring */
+    LARGE_BLOCKS = 4,
+    LARGE_SHARE = 32,       /* the device has at least this many multiprocessors for each of these blocks */
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024

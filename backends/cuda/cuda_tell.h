@@ -10,8 +10,8 @@
 /** Makes room for a copy of the notes that the blocks write on the device. */
 gyre_status cuda_tell_prepare(gyre_resident *resident);
 /**
- * Writes into the lines of a launched kernel that its blocks' work will be told there. Not so where calls
- * into the driver wait for kernels.
+ * Notes in the lines of a launched kernel whether the backend will tell there what its blocks work on. It
+ * does not where calls into the driver wait for kernels.
  */
 void cuda_tell_present(const gyre_resident *resident);
 /**

@@ -33,9 +33,9 @@
 #include "core/stages/make.h"
 
 enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };
-#define TRY_AGAIN_NS                                                                                         \
-    UINT64_C(5000000) /* until a server that has no room is asked again, and up to 16 times that */
-#define LEAVE_NS UINT64_C(1000000000)
+/* the first pause before a server without room is asked again; later pauses grow to 16 times this */
+#define TRY_AGAIN_NS UINT64_C(5000000)
+#define LEAVE_NS     UINT64_C(1000000000)
 
 /* ---- fork ---- */
 
@@ -109,8 +109,8 @@ static bool hear(gyre_queue *queue, const struct gyre_parcel *parcel)
     if (gyre_parcel_operation(parcel) == GYRE_PARCEL_SHUT)
         return true;
     if (gyre_parcel_status(parcel) == GYRE_OK)
-        gyre_queue_complete_unhandled(
-            queue); /* what was sent before SHUT came, and not seen there any more */
+        /* completes requests that were sent before SHUT arrived, and that the server did not take any more */
+        gyre_queue_complete_unhandled(queue);
     else
         gyre_queue_orphan(queue);
     return false;
@@ -138,7 +138,7 @@ static void *listen_to_server(void *argument)
  */
 static void take_leave(int socket)
 {
-    struct pollfd server = {.fd = socket}; /* its end is told without being asked for */
+    struct pollfd server = {.fd = socket}; /* poll reports a hang-up without being asked for it */
     uint64_t now = gyre_clock_ns(), end = now + LEAVE_NS;
     shutdown(socket, SHUT_WR);
     for (int ended = 0; now < end && ended <= 0; now = gyre_clock_ns()) {

@@ -26,11 +26,12 @@
 #include "core/stages/make.h"
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };
-#define LOOK_NS          UINT64_C(50000000) /* asleep: something is under way, and a bell may be missed once */
+/* the longest sleep while something is under way, because a bell may be missed once */
+#define LOOK_NS          UINT64_C(50000000)
 #define LAST_WORD_NS     UINT64_C(1500000000)
 #define NAP_FIRST_NS     UINT64_C(2000000)    /* between two attempts, at first ... */
 #define NAP_MOST_NS      UINT64_C(200000000)  /* ... and in the end */
-#define PATIENCE_NS      UINT64_C(1000000000) /* of an attempt, at first ... */
+#define PATIENCE_NS      UINT64_C(1000000000) /* the time limit of an attempt, at first ... */
 #define PATIENCE_MOST_NS UINT64_C(5000000000) /* ... and in the end */
 /* how long the client's earlier connection may still hold the client's name */
 #define DOUBT_NS UINT64_C(5000000000)
@@ -117,7 +118,7 @@ static void sleep_on(const uint32_t *ours, uint32_t seen, const uint32_t *theirs
         (errno != ENOSYS && errno != EPERM && errno != EINVAL))
         return;
 #endif
-    gyre_nap(until); /* the system cannot wait for two */
+    gyre_nap(until); /* this Linux has no call that waits for two words */
 }
 
 /*
@@ -134,7 +135,8 @@ static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
     gyre_barrier_heavy(1);
     for (;;) {
         const uint64_t looked_ns = gyre_clock_ns();
-        const uint32_t seen = __atomic_load_n(ours, __ATOMIC_ACQUIRE); /* before the look, both */
+        /* both bells are read before the look */
+        const uint32_t seen = __atomic_load_n(ours, __ATOMIC_ACQUIRE);
         const uint32_t seen_theirs = shared ? __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE) : 0;
         bool over;
         if (looked_ns >= deadline_ns || is_stopped(lasting) || ((carry_some(lasting, &over) || over) && back))
@@ -225,7 +227,7 @@ static gyre_status come_in(struct gyre_lasting *lasting, struct gyre_met *met)
         gyre_attachment_make(lasting->name, &lasting->desc, lasting->told_end, met, &lasting->back);
     if (status != GYRE_OK)
         return status;
-    gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK); /* the ring has the program's */
+    gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK); /* the program's policy works at the ring */
     status = gyre_lasting_resume(lasting);
     if (status == GYRE_OK)
         return status;
@@ -283,7 +285,7 @@ static void *carry(void *argument)
         }
     }
     if (lasting->back)
-        gyre_lasting_take(lasting); /* what was sent before the queue was closed */
+        gyre_lasting_take(lasting); /* carries the requests that were sent before the queue was closed */
     return NULL;
 }
 
@@ -377,7 +379,7 @@ static gyre_status meet_first(struct gyre_lasting *lasting)
     const struct timespec nap = {0, KNOCK_MS * 1000000L};
     const uint64_t deadline = lasting->desc.deadline_ns ? lasting->desc.deadline_ns : gyre_in_ms(FIRST_MS);
     lasting->desc.deadline_ns = deadline;
-    lasting->lost_ns = gyre_clock_ns(); /* perhaps: by a client of this name that died just now */
+    lasting->lost_ns = gyre_clock_ns(); /* a client that died just now may still hold this name (DOUBT_NS) */
     for (;;) {
         bool again;
         const gyre_status status = knock(lasting, &again);

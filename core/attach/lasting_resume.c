@@ -16,7 +16,7 @@
 
 void gyre_lasting_leave(struct gyre_lasting *lasting)
 {
-    gyre_lasting_promise(lasting); /* its last word of what is durable */
+    gyre_lasting_promise(lasting); /* that server's last word on what is durable */
     gyre_queue_close(lasting->back->queue);
     lasting->back = NULL;
     lasting->covered.open = lasting->kept.open = false;
@@ -62,8 +62,8 @@ static struct known ask(const struct gyre_lasting *lasting)
 }
 
 /*
- * Marks a request that the server does not know to be sent again. Without its message here it is completed as
- * unhandled.
+ * Marks a request that the server does not know to be sent again. A request whose message is not in this ring is
+ * completed as unhandled.
  */
 static void begin_again(struct gyre_lasting *lasting, uint64_t index)
 {

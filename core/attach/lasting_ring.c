@@ -191,8 +191,8 @@ bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over)
         worked = worked || count != 0;
         if (status == GYRE_OK && count)
             continue;
-        *over = status == GYRE_CLOSED ||
-                status == GYRE_LOST; /* a reply that cannot be read would be none elsewhere */
+        /* any other failure is about one reply, and no other server could give a better one */
+        *over = status == GYRE_CLOSED || status == GYRE_LOST;
         break;
     }
     return worked;
@@ -386,7 +386,7 @@ bool gyre_lasting_tidy(struct gyre_lasting *lasting)
         if (!is_done(lasting, index))
             worked = settle_alone(lasting, index) || worked;
         if (index == lasting->next && is_done(lasting, index))
-            lasting->next++; /* before its slot is another request's */
+            lasting->next++; /* now, because later its slot may hold another request */
     }
     return worked;
 }

@@ -106,7 +106,8 @@ static bool make_sense(const struct gyre_queue_options *options)
 }
 
 /*
- * What the options say about the sizes of messages in one direction. `room`: of a packet, where messages are packets.
+ * What the options say about the sizes of messages in one direction. `room`: the room for a packet, where messages
+ * are packets.
  */
 struct said_sizes {
     uint32_t size, least, wire, room;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes and ends relays (relay.h), and runs a relay's thread. The thread takes turns over all rings while there is
- * anything to do, looks on for a moment, and then sleeps at the bell of the kernel's queue. The device, the journal,
- * checkpoints and the sessions ring this bell. Locks: relay.h.
+ * anything to do, goes on looking for a moment, and then sleeps at the bell of the kernel's queue. The device, the
+ * journal, checkpoints and the sessions ring this bell. Locks: relay.h.
  */
 #include "core/attach/relay.h"
 
@@ -100,7 +100,8 @@ static bool comes_to_an_end(struct gyre_relay *relay)
 {
     (void)GYRE_FAULT_POINT(RELAY_END);
     bool abandoned = gyre_queue_abandoned(relay->target) || gyre_queue_lost(relay->target);
-    if (abandoned) /* completions that were written before that, perhaps since the last turn looked */
+    /* carries completions that were written before the queue was given up, perhaps after the last turn */
+    if (abandoned)
         gyre_relay_carry_back(relay, true);
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (!ring->shut)
@@ -442,7 +443,8 @@ static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *
         if (place->request != index + 1 || place->ring != ring)
             continue;
         place->ring = NULL;
-        place->until_ns = place->given ? 0 : until; /* what it had got is gone with it */
+        /* completions that were in this ring already are gone with the ring */
+        place->until_ns = place->given ? 0 : until;
         relay->absent++;
     }
 }

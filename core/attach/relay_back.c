@@ -16,7 +16,7 @@
 
 #include "gyre/waiting.h"
 
-enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */
+enum { AHEAD = 8 }; /* how many reply slots ahead are prefetched */
 
 /*
  * Whether the next life of the server need not deliver a completion. Its client must have been told that the request
@@ -115,7 +115,7 @@ bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole)
     const bool given = give_completions(relay, end, whole) != 0;
     const bool returned = give_back_places(relay, end) != 0;
     if (returned && relay->oldest == end &&
-        gyre_log_of(target)->journal_bell) /* the last one is written down at once */
+        gyre_log_of(target)->journal_bell) /* all slots are given back, which the journal notes at once */
         gyre_bell_ring(gyre_log_of(target)->journal_bell, INT_MAX);
     if (given)
         pthread_cond_broadcast(&relay->changed);

@@ -29,7 +29,7 @@ enum {
     TAKES_MAX = 256,     /* the most requests that a turn takes from one ring */
     BATCH_MOST = 64,     /* the most requests that are copied together ... */
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
-    AHEAD = 8            /* lines that are asked for before they are read */
+    AHEAD = 8            /* how many request slots ahead are prefetched */
 };
 #define LEFT_MAX UINT64_C(0x100000000) /* more requests than any ring holds */
 
@@ -65,7 +65,8 @@ static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const 
 {
     gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     const uint32_t most = gyre_ring_of(queue)->slots.reply_stride - GYRE_SLOT_HEADER_SIZE;
-    const uint32_t fits = length < most ? length : most; /* the client may write the slot's meanwhile */
+    /* the client may change the slot's length meanwhile */
+    const uint32_t fits = length < most ? length : most;
     slot->length = fits;
     slot->info = outcome;
     if (fits)
@@ -143,8 +144,8 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
 static gyre_status miss_history(const struct gyre_relay *relay, struct gyre_relay_name *name,
                                 uint64_t answered, uint64_t known)
 {
-    name->left_ns = name->left_ns ? name->left_ns
-                                  : gyre_clock_ns(); /* one that never came in is forgotten as any other */
+    /* the name of a client that did not get in is forgotten like any other */
+    name->left_ns = name->left_ns ? name->left_ns : gyre_clock_ns();
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
         "the client was answered %llu requests, and the journal of kernel '%s' knows %llu of them: it is an "

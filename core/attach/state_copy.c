@@ -17,8 +17,8 @@
 #include "gyre/waiting.h"
 
 enum { ASK_MS = 5000, ASK_DOUBLINGS = 4 };
-#define ASK_AGAIN_NS                                                                                         \
-    UINT64_C(5000000) /* until a server that has no room is asked again, and up to 16 times that */
+/* the first pause before a server without room is asked again; later pauses grow to 16 times this */
+#define ASK_AGAIN_NS UINT64_C(5000000)
 
 struct gyre_state_copy {
     struct gyre_kept_block *types;

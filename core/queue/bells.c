@@ -35,5 +35,5 @@ void gyre_queue_ring_credit(gyre_queue *queue)
     if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) == 0, 1))
         return;
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
-    gyre_origins_tell(queue); /* a relay waits for room at the device's bell, as for everything else */
+    gyre_origins_tell(queue); /* wakes a relay, which waits for room at the device's bell, too */
 }

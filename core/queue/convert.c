@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Converts messages between their callers' form and the form in the ring (convert.h). In the ring, encoded bytes stand behind
- * their number, and a message of a grown type has the kernel's fields. Only gyre_queue_settle_requests takes a lock.
+ * a word with their count, and a message of a grown type has the kernel's fields. Only gyre_queue_settle_requests takes a
+ * lock.
  */
 #include "core/queue/convert.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converts messages that have one form in the ring and another at their callers: packets (encoded bytes, behind their
- * number), types to which one side has appended fields, and requests that are settled (changed on their way into the
+ * Converts messages that have one form in the ring and another at their callers: packets (encoded bytes, behind a word with
+ * their count), types to which one side has appended fields, and requests that are settled (changed on their way into the
  * ring). The conversion of one message is in core/types/convert.h.
  */
 #ifndef GYRE_CORE_QUEUE_CONVERT_H
@@ -24,7 +24,10 @@ gyre_status gyre_queue_convert(const gyre_queue *queue, const void *from, size_t
 gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
                                     void *reply, size_t size);
 
-/** The encoded bytes of a reply in a queue of packets. *length: before the call the packet's, after it the bytes'. */
+/**
+ * The encoded bytes of a reply in a queue of packets. *length: before the call the packet's length, after it the count of
+ * the encoded bytes.
+ */
 static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_t *length)
 {
     *length -= *length < GYRE_PACKET_FRONT ? *length : GYRE_PACKET_FRONT;

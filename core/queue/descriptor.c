@@ -107,7 +107,7 @@ static void watch_settle(gyre_queue *queue)
         is_for_receivers(queue, queue->consumer.received))
         return;
     ssize_t cleared = read(watch->descriptor, &count, sizeof count);
-    (void)cleared; /* EAGAIN: it was clear */
+    (void)cleared; /* EAGAIN: the eventfd was 0 already */
     __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
     gyre_futex_wake(&watch->signalled, 1);
 }

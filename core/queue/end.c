@@ -19,7 +19,8 @@
 
 void gyre_queue_close_sends(gyre_queue *queue)
 {
-    /* under the lock: a send that saw "open" has published before a thread counts the outstanding requests */
+    /* under the lock, so that a send that saw "open" has published its requests before a thread counts the outstanding
+       ones */
     gyre_producer_take(queue);
     __atomic_store_n(&queue->state.closed, 1, __ATOMIC_SEQ_CST);
     gyre_senders_call_all(queue);
@@ -59,7 +60,8 @@ void gyre_queue_reopen(gyre_queue *queue)
     if (!queue->ways.many_threads ||
         queue->foreign.lent) /* a client's cursor is looked at without the lock */
         return;
-    gyre_consumer_take(queue); /* giving it makes a descriptor that told of the end unreadable again */
+    /* gyre_consumer_give makes the descriptor, which told of the end, unreadable again */
+    gyre_consumer_take(queue);
     gyre_consumer_give(queue);
 }
 
@@ -77,7 +79,8 @@ static uint64_t complete_ring(gyre_queue *queue)
         if (gyre_reply_ready(&queue->ring, index))
             continue;
         gyre_outcome_unhandled(&queue->ring, index);
-        count += !(queue->line && queue->line->over(queue, index)); /* such a request was counted before */
+        /* a request that was over in the line was counted there */
+        count += !(queue->line && queue->line->over(queue, index));
     }
     gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
     if (queue->foreign.lent)
@@ -89,8 +92,8 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 {
     if (!queue->line)
         return complete_ring(queue);
-    gyre_producer_take(
-        queue); /* or the attendant moves waiting messages into a ring that was completed already */
+    /* keeps the attendant from moving waiting messages into a ring that is completed already */
+    gyre_producer_take(queue);
     uint64_t count = queue->line->end(queue);
     count += complete_ring(queue);
     queue->line->pump(queue); /* messages that find no room follow as receivers make room */

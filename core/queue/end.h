@@ -17,8 +17,8 @@ void gyre_queue_reopen(gyre_queue *queue);
 void gyre_queue_orphan(gyre_queue *queue);
 
 /**
- * Closes a queue for good whose handler does not return. Such a queue can be neither completed nor freed, because the handler
- * may still write into it. Every wait, now and later, ends with CLOSED unless a reply is there.
+ * Closes a queue for good because its handler does not return. The queue can be neither completed nor freed, because the
+ * handler may still write into it. Every wait, now and later, ends with CLOSED unless a reply is there.
  */
 void gyre_queue_abandon(gyre_queue *queue);
 

@@ -37,7 +37,7 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* Words that need no bytes of a header, but a kernel that tells when its handler began and ended. */
+/* Words that need no header, only a kernel that tells when its handler began and ended. */
 static const char *const time_words[] = {"started", "finished"};
 
 uint32_t gyre_header_needed(const char *field)

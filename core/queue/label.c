@@ -48,8 +48,9 @@ gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
 const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size)
 {
     char why[sizeof control->device.lost_why + 1] = "";
+    /* copied once, because the device may change it */
     if (__atomic_load_n(&control->device.lost, __ATOMIC_ACQUIRE))
-        memcpy(why, control->device.lost_why, sizeof control->device.lost_why); /* once: it may change */
+        memcpy(why, control->device.lost_why, sizeof control->device.lost_why);
     for (char *at = why; *at; at++)
         if (*at < ' ' || *at > '~')
             *at = '?';

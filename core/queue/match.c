@@ -84,7 +84,7 @@ static gyre_status match_take(gyre_queue *queue, uint64_t index, void *reply, si
     if (info)
         gyre_reply_tell(queue, index, info);
     if (gyre_reply_was_dropped(queue, index))
-        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* with the statistics */
+        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
     gyre_mark_set_locked(queue, index, GYRE_MARK_DONE);
     return status;
 }

@@ -73,12 +73,12 @@ static size_t views_make(gyre_queue *queue, gyre_view *views, size_t most)
         if (ahead)
             __builtin_prefetch(replies + ((index + ahead) & mask) * stride);
         const gyre_slot *slot = (const gyre_slot *)(const void *)(replies + place * stride);
-        /* as in receive.c: the sequence before the mark */
+        /* as in receive.c, the sequence is read before the mark */
         if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
             __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
             break;
         const uint32_t length = gyre_slot_length(slot), info = gyre_slot_info(slot);
-        outcomes |= info - GYRE_OUTCOME_REPLY; /* replies leave no bits */
+        outcomes |= info - GYRE_OUTCOME_REPLY; /* a reply adds no bit, any other outcome does */
         const void *payload = length <= reply_size ? gyre_reply_payload(bytes, slot, length) : slot + 1;
         views[found] = (gyre_view){.reply = payload ? payload : slot + 1,
                                    .index = index,

@@ -199,8 +199,8 @@ void gyre_queue_destroy(gyre_queue *queue)
 
 void gyre_queue_release(gyre_queue *queue)
 {
-    gyre_region_destroy(
-        &queue->ring.region); /* first: gyre_queue_destroy completes the requests in a region */
+    /* first, because gyre_queue_destroy would complete the requests in the region */
+    gyre_region_destroy(&queue->ring.region);
     gyre_queue_destroy(queue);
 }
 

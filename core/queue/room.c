@@ -224,7 +224,7 @@ static void set_drop_before(gyre_queue *queue, uint64_t index)
 {
     queue->producer.drop_before = index;
     __atomic_store_n(&queue->ring.shared->host.drop_before, index,
-                     __ATOMIC_RELEASE); /* the worker's relaxed load */
+                     __ATOMIC_RELEASE); /* workers read it with a relaxed load */
 }
 
 /* Asks the device to drop request `index`, under the producer's lock. False: the device was already asked for a later request,
@@ -286,14 +286,14 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     const uint64_t cursor = gyre_received(queue);
     gyre_producer_take(queue);
     const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
-    const bool callers =
-        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* full, so `cursor` was sent */
+    /* the queue is full, so request `cursor` was sent and has a mark */
+    const bool callers = full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND;
     const bool held = callers || gyre_is_peeking(queue);
     const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
     const bool asked = waits && ask_to_drop(queue, cursor);
     gyre_producer_give(queue);
     if (!full_still)
-        return GYRE_OK; /* receivers were quicker; `cursor` may be unsent, so it must not be awaited */
+        return GYRE_OK; /* receivers were quicker; request `cursor` may not be sent yet, so no wait for it */
     if (held)
         return sender_block(queue, sender, bytes, deadline_ns);
     if (!ready && !waits)

@@ -39,7 +39,7 @@ GYRE_STRATEGY gyre_status gyre_strategy_spin(const struct gyre_strategy *strateg
     return status;
 }
 
-/* Spins, and lets others run now and then, because the worker may be waiting for this very core. */
+/* Spins, and lets other threads run now and then, because the worker may be waiting for this very core. */
 GYRE_STRATEGY gyre_status gyre_strategy_spin_politely(const struct gyre_strategy *strategy)
 {
     static _Thread_local gyre_patience patience;

@@ -149,7 +149,7 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         gyre_payload_copy(reply, bytes, length);
     if (info == GYRE_OUTCOME_FAILED) {
         gyre_failures_take(queue, index, index + 1);
-        if (gyre_slot_info(slot) == GYRE_OUTCOME_UNHANDLED) /* a stage may know better */
+        if (gyre_slot_info(slot) == GYRE_OUTCOME_UNHANDLED) /* a stage found that no handler ran */
             info = GYRE_OUTCOME_UNHANDLED;
     }
     if (completion)

@@ -95,7 +95,8 @@ static inline void gyre_replies_pass(gyre_queue *queue, uint64_t end, uint64_t d
         gyre_replies_give_back(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
-        __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* with the statistics */
+        /* pairs with the statistics */
+        __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE);
 }
 
 /** Whether the device dropped request `index` because a sender asked for its slot. */

@@ -23,6 +23,6 @@ int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket)
         return gyre_reply_ready(&queue->ring, index);
     if (!gyre_queue_closed(queue) || queue->line->waiting(queue))
         return 0;
-    /* acquire: a message that left the line since that look is in the ring for this one */
+    /* acquire: a message that left the line before the look at it is found by this second look at the ring */
     return gyre_ticket_find(queue, ticket, &index) ? gyre_reply_ready(&queue->ring, index) : -1;
 }

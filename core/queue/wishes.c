@@ -146,7 +146,8 @@ static void sleep_at(const struct bell *bells, uint32_t count, uint64_t until_ns
 
 static void wishes_announce(const struct gyre_wishes *all, uint32_t by)
 {
-    for (size_t i = 0; i < all->count; i++) { /* 1, or the 1 taken back: wraps */
+    /* `by` is 1, or UINT32_MAX, which wraps and so takes the 1 back */
+    for (size_t i = 0; i < all->count; i++) {
         gyre_queue *queue = all->wishes[i].queue;
         if (!queue)
             continue;
@@ -165,7 +166,7 @@ static gyre_status wishes_park(const void *context, uint64_t deadline_ns)
         light |= all->wishes[i].queue && all->wishes[i].queue->ways.light_waits;
     wishes_announce(all, 1);
     const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(light); /* pairs with the light ones of devices and receivers */
+    gyre_barrier_heavy(light); /* pairs with the light barriers of devices and receivers */
     while (status == GYRE_AGAIN) {
         uint64_t longest;
         const uint64_t looked_ns = gyre_clock_ns();

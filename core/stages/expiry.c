@@ -89,7 +89,8 @@ void gyre_expiry_take_back(gyre_queue *queue, uint64_t index)
         return;
     expiry->deadlines[index & gyre_ring_of(queue)->mask] = 0;
     __atomic_store_n(&expiry->lengths[index & gyre_ring_of(queue)->mask], slot->length, __ATOMIC_RELAXED);
-    /* before the slot's length: pairs with the receiver of the completion that follows from it */
+    /* stored before the slot's length: a thread that sees the completion that follows from this length sees the mark,
+       too */
     __atomic_store_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->length, GYRE_LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
 }
@@ -99,7 +100,7 @@ void gyre_expiry_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due
     const struct gyre_ring *ring = gyre_ring_of(queue);
     const struct gyre_queue_expiry *expiry = expiry_of(queue);
     const uint64_t sent = gyre_producer_sent(queue);
-    /* with a device that lies, the cursor runs ahead of `sent` */
+    /* a device that completes requests that were not sent may lead the cursor beyond `sent` */
     for (uint64_t index = gyre_received(queue); index < sent; index++) {
         const uint64_t deadline_ns = expiry->deadlines[index & ring->mask];
         if (deadline_ns == 0 || gyre_reply_ready(ring, index))

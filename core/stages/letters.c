@@ -111,7 +111,7 @@ static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre
                                        .header_size = header_size}};
     if (header_size)
         memcpy(&letter->told.header, gyre_header_at(ring, index), header_size);
-    memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* its end is 0 already */
+    memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* the last byte is 0 already */
     gyre_text_end_whole(letter->told.reason);
     if (length)
         memcpy(letter->request, gyre_request_payload(ring, request), length);
@@ -132,7 +132,8 @@ static void letters_add(struct gyre_queue_letters *letters, struct letter *lette
         *letters->end = letter;
         letters->end = &letter->next;
         letters->count++;
-        pthread_cond_broadcast(&letters->arrived); /* one of them may have no room for it, and leave it */
+        /* wakes all, because one of them may have no room for this letter, and leave it */
+        pthread_cond_broadcast(&letters->arrived);
     }
     pthread_mutex_unlock(&letters->lock);
     free(pushed_out);

@@ -86,7 +86,7 @@ static uint64_t levels_outstanding(const gyre_queue *queue)
 {
     const uint64_t waiting = levels_waiting(queue);
     const uint64_t finished = __atomic_load_n(&levels_of(queue)->finished, __ATOMIC_ACQUIRE);
-    return waiting > finished ? waiting - finished : 0; /* both may have grown between the two */
+    return waiting > finished ? waiting - finished : 0; /* both may have grown between the two loads */
 }
 
 static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, uint64_t finished)
@@ -322,7 +322,8 @@ static bool levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticke
     struct walk walk = NOWHERE;
     const struct waiting *waiting;
     bool found = false;
-    if (!levels_waiting(queue)) /* acquire: a message that left is in the ring for a look from now on */
+    /* acquire: a later look at the ring finds each message that has left the line */
+    if (!levels_waiting(queue))
         return false;
     gyre_producer_take(queue);
     while ((waiting = next_waiting(levels_of(queue), &walk))) {

@@ -319,8 +319,8 @@ static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logge
                gyre_ring_of(queue)->slots.header_size);
     memcpy(request->payload, slot + 1, request->length);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the release fence of a sender that came here */
-    return word_load(&gyre_log_of(queue)->saved) <=
-           index; /* acquire: else the entry is read, which was written before */
+    /* if `saved` has passed the request, the acquire makes the request's entry visible */
+    return word_load(&gyre_log_of(queue)->saved) <= index;
 }
 
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
@@ -349,7 +349,7 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
         if (!log_replays(queue, at))
             continue;
         bool handled = gyre_queue_log_read(queue, at, request);
-        request->header.deadline_ns = 0; /* the first run kept the deadline */
+        request->header.deadline_ns = 0; /* the deadline was kept when the request was handled first */
         *index = at;
         if (handled)
             return true;
@@ -365,7 +365,7 @@ bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
         if (log_replays(queue, index) && word_load(&gyre_log_of(queue)->saved) <= index &&
             gyre_queue_is_damaged(queue, index) &&
             word_load(&gyre_log_of(queue)->saved) <=
-                index) /* again: else a sender used the slot anew, and the copy is whole */
+                index) /* looks again: if a sender uses the slot anew by now, the log has a whole copy */
             return true;
     return false;
 }

@@ -57,10 +57,11 @@ static gyre_status queue_make(const struct gyre_queue_options *options, int desc
     gyre_status status = gyre_queue_make(options, descriptor, out);
     if (status == GYRE_OK && options->timed)
         status = gyre_timing_create(*out);
-    if (status == GYRE_OK && !options->lent) /* the client's are in its own program */
+    if (status == GYRE_OK && !options->lent) /* a client in another program has its stages there */
         status = stages_add(*out, options);
     if (status == GYRE_OK) {
-        gyre_queue_own_growth(*out, options); /* now, so that a failure leaves them to the caller */
+        /* last, so that after a failure the layouts still belong to the caller */
+        gyre_queue_own_growth(*out, options);
     } else {
         gyre_queue_destroy(*out);
         *out = NULL;

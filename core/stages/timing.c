@@ -98,7 +98,7 @@ static int64_t clocks_distance(const struct gyre_queue_timing *timing, uint64_t 
         return 0;
     *error_ns =
         ((uint64_t)bounds.high - (uint64_t)bounds.low) / 2; /* any value, when a device made up its stamps */
-    return (int64_t)((uint64_t)bounds.low + *error_ns);     /* wraps where those leave no distance */
+    return (int64_t)((uint64_t)bounds.low + *error_ns);     /* wraps if the bounds contradict each other */
 }
 
 static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
