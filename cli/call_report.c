@@ -53,7 +53,7 @@ void call_report_working(gyre_kernel *kernel)
             (block.health != GYRE_HEALTH_BUSY && block.health != GYRE_HEALTH_STALLED))
             continue;
         fprintf(stderr, "gyre: its block %" PRIu32 " is at a message", i);
-        if (block.still_ns >= SEEN_STILL_NS) /* else nobody looked twice yet */
+        if (block.still_ns >= SEEN_STILL_NS) /* else the block was not looked at twice yet */
             fprintf(stderr, ", for at least %.1f s", (double)block.still_ns / 1e9);
         fputc('\n', stderr);
     }

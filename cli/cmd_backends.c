@@ -55,7 +55,7 @@ static void judge_all(struct listing *listing, bool again, const char *only)
     for (size_t i = 0; i < gyre_registry_count(listing->registry); i++) {
         if (again && (!only || strcmp(gyre_registry_at(listing->registry, i)->name, only) == 0))
             gyre_registry_forget(listing->registry, i);
-        gyre_registry_judge(listing->registry, i); /* its failure is in the candidate */
+        gyre_registry_judge(listing->registry, i); /* the candidate keeps its own failure */
     }
     gyre_status status =
         gyre_registry_choose(listing->registry, name, &listing->choice, listing->why, sizeof listing->why);

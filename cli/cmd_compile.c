@@ -86,7 +86,7 @@ static void print_layout(const char *role, const gyre_type *type)
     static const char *const headers[] = {"  FIELD", "TYPE", ">OFFSET", ">SIZE", NULL};
     gyre_layout *layout;
     if (gyre_layout_create(type, GYRE_STATE_MAX, &layout) != GYRE_OK)
-        return; /* verified before: only memory can lack */
+        return; /* the layout was verified before, so only memory can be lacking */
     if (layout->scalar == GYRE_SCALAR_NOTHING)
         printf("\n  %s: none\n", role);
     else
@@ -375,7 +375,7 @@ static int compile_source(const cli_context *cli, gyre_runtime *runtime, struct 
 static bool can_be_asked(const cli_context *cli)
 {
     struct gyre_config *config;
-    if (cli_load(cli, &config) != GYRE_OK) /* whoever opens says so */
+    if (cli_load(cli, &config) != GYRE_OK) /* the function that opens the runtime reports the error */
         return false;
     const bool can = gyre_config_find(config, GYRE_SECTION_BACKEND, cli->backend, "compile_for") != NULL;
     gyre_config_destroy(config);

@@ -281,7 +281,7 @@ static int open_to_change(journal_run *run)
         return cli_usage_error(run->cli, "expected either --output NEW or --replace");
     int code = open_one(run, run->replace);
     if (code == CLI_OK &&
-        run->view.content.lost) /* a cut, or what it is converted to, would leave that out for good */
+        run->view.content.lost) /* the journal that is written leaves these bytes out for good */
         fprintf(stderr,
                 "gyre: warning: '%s': %" PRIu64 " bytes from byte %" PRIu64
                 " on cannot be used and are left out\n",

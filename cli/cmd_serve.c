@@ -230,7 +230,7 @@ static int serve_clients(struct serving *serving)
     if (code == CLI_OK)
         code = launch_all(serving);
     gyre_runtime_preset_log_level(serving->runtime,
-                                  GYRE_LOG_INFO); /* who comes and goes is told, but no launch */
+                                  GYRE_LOG_INFO); /* logs the coming and going of clients, but no launch */
     if (code == CLI_OK)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)

@@ -52,7 +52,8 @@ static int print_fields(const gyre_layout *layout, const void *state)
 
 static int print_state(const cli_context *cli, const gyre_layout *layout, const void *state)
 {
-    uint32_t used = 0; /* what has a tail tells first how many bytes it has, and may hold anything there */
+    /* a state with a tail begins with its length, and a handler may have written any number there */
+    uint32_t used = 0;
     if (layout->tail)
         memcpy(&used, state, sizeof used);
     if (layout->tail &&

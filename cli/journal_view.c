@@ -106,7 +106,7 @@ gyre_status journal_view_add_types(journal_view *view, const type_list *types)
             view->visit.path, view->content.open.request_hash);
     find_reply_and_state(view, types, &reply, &state);
     if (state && state->size > view->content.open.state_size)
-        state = NULL; /* of a kernel that kept none in checkpoints */
+        state = NULL; /* the type is of a state that the kernel did not keep in its checkpoints */
     add_type(view, GYRE_ROLE_REQUEST, request, 0);
     add_type(view, GYRE_ROLE_REPLY, reply, 0);
     add_type(view, GYRE_ROLE_STATE, state, state ? state->size : 0);
@@ -217,7 +217,7 @@ gyre_status journal_view_state_bytes(const journal_view *view, const char *buffe
     if (!part && buffer)
         return gyre_error_set(GYRE_INVALID, "'%s': its checkpoints hold no buffer '%s'", view->visit.path,
                               buffer);
-    if (!part) { /* what types are not known of */
+    if (!part) { /* the types are not known: the whole state */
         *size = content->open.state_size;
         return GYRE_OK;
     }

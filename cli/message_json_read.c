@@ -369,7 +369,7 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
     const char *nul = memchr(text, '\0', length);
     if (layout->shape == GYRE_SHAPE_PACKET)
         return read_packet(layout, text, length, message);
-    if (nul) /* which jansson takes for white space */
+    if (nul) /* jansson takes a NUL byte for white space */
         return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: a NUL byte", (size_t)(nul - text));
     char *quoted = message_json_quote_numbers(text, length, &quoted_length);
     if (!quoted)

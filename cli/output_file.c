@@ -73,10 +73,11 @@ bool output_file_write(const char *path, const void *bytes, size_t size)
     const int length = snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
     if ((is_there && !S_ISREG(there.st_mode)) || length < 0 || (size_t)length >= sizeof beside)
         return write_in_place(path, bytes, size);
-    if (is_there && access(path, W_OK) != 0) /* a rename would not ask */
+    if (is_there && access(path, W_OK) != 0) /* a rename would not check this permission */
         return false;
     const int descriptor = open_beside(beside, is_there ? &there : NULL);
-    if (descriptor < 0 && (errno == EACCES || errno == ENAMETOOLONG)) /* the file's own name may do */
+    /* the folder takes no new file, but the file itself may be writable */
+    if (descriptor < 0 && (errno == EACCES || errno == ENAMETOOLONG))
         return write_in_place(path, bytes, size);
     return descriptor >= 0 && write_beside_and_rename(descriptor, beside, path, bytes, size);
 }

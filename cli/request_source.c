@@ -152,7 +152,8 @@ request_state request_source_next(request_source *source, bool wait, const char 
             if (!is_blank(*text, *length))
                 return REQUEST_READY;
         }
-        if (source->end - source->start > REQUEST_LINE_MAX) { /* told at once: it may never end */
+        /* reported at once, because the line may never end */
+        if (source->end - source->start > REQUEST_LINE_MAX) {
             source->skipping = true;
             source->number++;
             return refuse_line(source);

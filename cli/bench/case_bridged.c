@@ -24,12 +24,12 @@ enum {
     RINGS_MAX = 8,
     BURST_MAX = 256,
     HEAD = 16,    /* bytes of a message before its words */
-    LEAST = 6,    /* words of the shortest: 64 bytes */
-    LENGTHS = 57, /* ... to 512 bytes */
-    DIRECT = 36,  /* words of the fixed ones, which is the mean and the head */
+    LEAST = 6,    /* words of the shortest message, which has 64 bytes */
+    LENGTHS = 57, /* different lengths, up to 512 bytes */
+    DIRECT = 36,  /* words of a fixed message: the mean length, and the head */
     WORDS_65536 = 8190,
-    AHEAD = 6,       /* messages that are asked of memory before their turn ... */
-    AHEAD_LINES = 5, /* ... as far as a message of the mean length reaches */
+    AHEAD = 6,       /* how many messages ahead cache lines are prefetched ... */
+    AHEAD_LINES = 5, /* ... and how many lines of each, those of a message of mean length */
 };
 
 /* One ring with the counts of its two threads, and the memory to and from which one thread copies. */

@@ -110,7 +110,7 @@ static gyre_status launch_once(struct compile *compile, gyre_runtime *runtime, b
     if (status == GYRE_OK)
         bench_note_kernel(kernel, compile->row);
     if (status == GYRE_OK)
-        gyre_kernel_release(kernel); /* else with its runtime */
+        gyre_kernel_release(kernel); /* after a failure the kernel is released with its runtime */
     return status;
 }
 

@@ -25,7 +25,7 @@ struct side {
     void *(*main)(void *side);
     unsigned number; /* number among all sides, which chooses the processor */
     gyre_status status;
-    char story[512]; /* of a failure: errors are told to the thread that met them */
+    char story[512]; /* the error of a failure, because each thread has errors of its own */
 };
 
 struct ring {

@@ -77,7 +77,8 @@ static gyre_status recovery_round(void *context, uint64_t duration_ns, bench_sam
     struct recovery *recovery = context;
     gyre_status status = GYRE_OK;
     uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns(), crashes = 0;
-    uint64_t least = recovery->stands_by ? 1 : CRASHES_LEAST; /* each is awaited: on a GPU half a second */
+    /* after each crash a new spare is awaited, half a second on a GPU */
+    uint64_t least = recovery->stands_by ? 1 : CRASHES_LEAST;
     recovery->histogram = (bench_histogram){0};
     do
         status = crash_once(recovery, sample);

@@ -28,7 +28,7 @@ struct client {
     uint64_t sent, received, errors; /* over all rounds */
     unsigned char *requests, *replies;
     gyre_status status;
-    char story[512]; /* of a failure: errors are told to the thread that met them */
+    char story[512]; /* the error of a failure, because each thread has errors of its own */
 };
 
 /* ---- a client's loops --------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ BENCH_INLINE gyre_status send_some(struct client *client, enum bench_kind kind, 
         bench_fill(kind, client->requests + i * size, client->sent + i);
     gyre_status status =
         gyre_send_batch(client->queue, client->requests, size, count, &sent, client->deadline_ns);
-    client->sent += sent; /* what was not accepted is made again the next time */
+    client->sent += sent; /* requests that were not accepted are made again the next time */
     return status;
 }
 

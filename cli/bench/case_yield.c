@@ -47,7 +47,8 @@ static gyre_status look_for_absence(struct absences *absences, bench_sample *sam
         status = read_absences(absences->session.kernel, &info);
     if (status != GYRE_OK)
         return status;
-    if (info.absences == absences->count + 1) /* of two at once nobody knows which was how long */
+    /* if two absences ended since, their single lengths are unknown */
+    if (info.absences == absences->count + 1)
         bench_histogram_add(&absences->histogram, info.absent_ns - absences->total_ns);
     absences->count = info.absences;
     absences->total_ns = info.absent_ns;

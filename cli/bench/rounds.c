@@ -74,7 +74,8 @@ gyre_status bench_rounds(const bench_case *self, const bench_options *options, b
         row->line_p99 = line.p99;
         row->floor = bench_sample_median(samples.floor, ROUNDS);
         row->floor_name = self->floor_name;
-        row->value.errors += row->floor.errors; /* a wrong floor makes the row as worthless */
+        /* a wrong reply in the floor makes the row just as worthless */
+        row->value.errors += row->floor.errors;
         fill_ratios(row, &samples);
     }
     return GYRE_OK;

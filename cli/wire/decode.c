@@ -285,7 +285,7 @@ gyre_status gyre_pack_decode(const gyre_pack *wire, const gyre_layout *layout, c
                               length);
     if (!in.problem)
         return GYRE_OK;
-    if (!in.field[0]) /* before the first one */
+    if (!in.field[0]) /* the problem lies before the first field */
         return gyre_error_set(GYRE_INVALID, "byte %zu of %zu: %s", in.at, length, in.problem);
     return gyre_error_set(GYRE_INVALID, "byte %zu of %zu, field '%s': %s", in.at, length, in.field,
                           in.problem);

@@ -65,7 +65,7 @@ bool gyre_pack_is_record(const gyre_layout *layout);
 gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout *layout);
 /** The field that stands `place`-th on the wire. */
 const gyre_field *gyre_pack_field(const gyre_pack *wire, const gyre_layout *layout, uint32_t place);
-/** Bytes on the wire of a value that always takes as many; 0 for others. */
+/** Bytes on the wire of a value whose size there never changes; 0 for other values. */
 uint64_t gyre_pack_fixed_size(const gyre_pack *wire, const gyre_layout *layout);
 /** The alignment of the value in a padded optional. */
 uint64_t gyre_pack_alignment(const gyre_layout *layout);
