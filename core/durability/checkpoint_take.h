@@ -10,8 +10,8 @@ gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
 /** Ends the checkpoint thread. Without locks. No effect on a kernel without checkpoints. */
 void gyre_checkpoints_stop(gyre_kernel *kernel);
 /**
- * Takes a last checkpoint of a kernel with a journal, so that the next run handles nothing again. The device has left in
- * order, and its resident is not released yet. Under kernel->lock, given up meanwhile. No effect without checkpoints.
+ * Takes a last checkpoint of a kernel with a journal, so that the next run handles nothing again. The device has left
+ * normally, and its resident is not released yet. Under kernel->lock, given up meanwhile. No effect without checkpoints.
  */
 void gyre_checkpoints_finish(gyre_kernel *kernel);
 /** Call before a queue is freed, without kernel->lock. Returns when a checkpoint covers the queue's requests. */

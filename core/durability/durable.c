@@ -302,10 +302,9 @@ gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recove
                               "gyre_queue_recovered needs a queue and a report with its size set");
     if (gyre_view_of(queue)->durable) {
         now = gyre_view_of(queue)->durable->recovered;
-    } else if (
-        gyre_foreign_of(queue)->tells_covered ||
-        gyre_foreign_of(queue)
-            ->tells_durable) { /* of an attached client: the offer that the last client of its name left */
+    } else if (gyre_foreign_of(queue)->tells_covered ||
+               gyre_foreign_of(queue)
+                   ->tells_durable) { /* for an attached client: what the last client of its name left */
         now.first = gyre_ring_of(queue)->first_sequence;
         now.offered = gyre_foreign_of(queue)->left;
     } else {

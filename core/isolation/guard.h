@@ -18,7 +18,7 @@ enum { GYRE_MARK_SIZE = 96 };
 /** How the guard shows in the list of processes. */
 #define GYRE_GUARD_NAME "gyre-guard"
 
-/** Makes sure that there is a guard, until gyre_guard_leave was called as often. */
+/** Makes sure that there is a guard, until gyre_guard_leave was called as often as this function. */
 void gyre_guard_join(void);
 /** The last caller ends the guard, once the guard did what it was asked for. */
 void gyre_guard_leave(void);

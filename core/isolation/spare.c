@@ -46,7 +46,8 @@ static void reap_spare(struct gyre_keeper *keeper, char *why, size_t size)
     int wait_status = 0;
     pid_t pid = keeper->spare.pid, reaped; /* only this thread writes it */
     kill(pid, SIGKILL);
-    kill(-pid, SIGKILL); /* nothing has been started there, unless by a plugin */
+    /* with its process group, which has further processes only if a plugin started some */
+    kill(-pid, SIGKILL);
     while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
         ;
     gyre_worker_explain(wait_status, reaped == pid, why, size);

@@ -14,7 +14,7 @@
 
 /** Asks for a spare, when there is none or it is about to end. The keeper's `spare` tells what became of it. */
 void gyre_keeper_want_spare(struct gyre_keeper *keeper);
-/** Makes a connection to the spare; *socket is the end of the caller. LOST when there is no spare. */
+/** Makes a connection to the spare; *socket is the caller's end of it. LOST when there is no spare. */
 gyre_status gyre_keeper_connect_spare(struct gyre_keeper *keeper, int *socket);
 void gyre_keeper_kill_spare(struct gyre_keeper *keeper);
 

@@ -171,7 +171,7 @@ void proxy_standby_finish(gyre_device *device)
     standby->quit = true;
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
-    gyre_keeper_kill_spare(&device->keeper); /* a call of it ends with it */
+    gyre_keeper_kill_spare(&device->keeper); /* a call that the standby worker does not answer ends with it */
     pthread_join(standby->thread, NULL);
 }
 
@@ -203,8 +203,9 @@ bool proxy_standby_take(gyre_device *device)
     if (!standby)
         return false;
     pthread_mutex_lock(&device->lock);
+    /* this wait takes no longer than the start of another worker */
     while (!standby->quit && (standby->state == STANDBY_BEHIND || standby->state == STANDBY_BUSY))
-        pthread_cond_wait(&device->changed, &device->lock); /* which takes no longer than another start */
+        pthread_cond_wait(&device->changed, &device->lock);
     bool ready = standby->state == STANDBY_READY;
     if (ready)
         standby->state = STANDBY_ENDING; /* from here on this thread alone has it */

@@ -183,7 +183,10 @@ static void look_behind_damage(const unsigned char *data, size_t size, struct gy
     }
 }
 
-/* Counts replies as taken that the checkpoint covers and does not hold: the program took them before it was written. */
+/*
+ * Counts those replies as taken that the checkpoint covers and does not hold: the program took them before the
+ * checkpoint was written.
+ */
 static void skip_taken(struct gyre_journal_content *content)
 {
     for (uint64_t at = content->received; at < content->sent; at++) {

@@ -89,8 +89,9 @@ static gyre_status sync_parent(const char *folder, const struct gyre_journal_fil
     char *copy = strdup(folder);
     int parent = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     free(copy);
+    /* this user may not read the parent: whoever made `folder` there has to see to its entry */
     if (parent < 0 && errno == EACCES)
-        return GYRE_OK; /* not ours to read: whoever set it up has seen to it */
+        return GYRE_OK;
     bool synced = parent >= 0 && fsync(parent) == 0;
     gyre_status status = synced ? GYRE_OK : failed(file, "fsync of the folder's parent");
     if (parent >= 0)
@@ -123,7 +124,7 @@ static gyre_status open_earlier(struct gyre_journal_file *out)
     out->file = open(out->path, O_RDWR | O_CLOEXEC);
     if (out->file >= 0 || (errno == ENOENT && lstat(out->path, &about) != 0 && errno == ENOENT))
         return GYRE_OK;
-    return failed(out, "open"); /* also of a link to where nothing is now */
+    return failed(out, "open"); /* also when the path is a link whose target is missing */
 }
 
 gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,
@@ -175,7 +176,7 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
         ssize_t got = pread(file->file, bytes + *size, (size_t)now.st_size - *size, (off_t)*size);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0) { /* what cannot be read now is not lost: nothing may take its place */
+        if (got < 0) { /* a file that cannot be read now is not lost, so no new file may take its place */
             gyre_status status = failed(file, "read");
             free(bytes);
             *size = 0;

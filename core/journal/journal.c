@@ -481,7 +481,7 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
     status = status == GYRE_OK ? ended : status;
     if (status == GYRE_OK) {
         journal->doubtful = false;
-        journal->owes = true; /* that it has its place, at least */
+        journal->owes = true; /* at least the new file's place in its folder must reach the disk */
         return GYRE_OK;
     }
     before.group = journal->group; /* which may have grown */

@@ -44,7 +44,7 @@ static gyre_status take_lock(const char *path, bool makes_lock, int *out)
         return GYRE_OK;
     *out = open(name, makes_lock ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0600);
     if (*out < 0 && errno == ENOENT && !makes_lock)
-        return GYRE_OK; /* whoever opens a journal makes it */
+        return GYRE_OK; /* a program that opens the journal makes the lock file */
     if (*out < 0)
         return failed(path, "opening its lock");
     if (flock(*out, LOCK_EX | LOCK_NB) == 0)

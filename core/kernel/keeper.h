@@ -26,7 +26,7 @@ struct gyre_keeper {
     gyre_status (*replay)(gyre_kernel *kernel, gyre_resident *resident);
     /** The kernel runs: the content of journals is not needed any more. Under the lock. */
     void (*running)(gyre_kernel *kernel);
-    /** The device has left in order, and its resident is not released yet. Under the lock, given up meanwhile. */
+    /** The device has left normally, and its resident is not released yet. Under the lock, given up meanwhile. */
     void (*left)(gyre_kernel *kernel);
     /** Ends the keeper's thread, before the kernel is freed. Without the lock. */
     void (*stop)(gyre_kernel *kernel);
