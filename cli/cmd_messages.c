@@ -10,7 +10,8 @@
 #include "core/ring/slot.h"
 #include "core/types/compare.h"
 
-enum { SLOTS_SHOWN = 1024 }; /* slots for which neither configuration nor device asks otherwise */
+/* the slots of a queue if neither the configuration nor the device sets their number */
+enum { SLOTS_SHOWN = 1024 };
 
 static const char HELP[] =
     "usage: gyre messages [--backend B] [--json] FILE\n"

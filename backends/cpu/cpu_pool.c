@@ -110,7 +110,8 @@ static void sleep_or_nap(const struct futex_word *words, uint32_t count)
 }
 
 /*
- * Whether this Linux knows the call: it then answers EAGAIN for a word that does not have its expected value.
+ * Whether this Linux can sleep at several words (futex_waitv): it then answers EAGAIN for a word that does
+ * not have its expected value.
  */
 static bool knows_watching(void)
 {

@@ -13,8 +13,8 @@
 
 #include "cpu_resident.h"
 /*
- * block kernels run from here, where messages are timed if the queue has stamps (times) and have headers if
- * it has some
+ * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
+ * and gives the handler headers in queues that have headers
  */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1

@@ -149,8 +149,8 @@ static gyre_status ask_presence(gyre_resident *resident)
 }
 
 /*
- * Where launches wait for their kernel, a refused launch shows in this function. A kernel that was on the
- * device before has left.
+ * Where launches wait for their kernel (cuda_serial.h), this function also finds that a launch was refused.
+ * If the kernel was on the device before that launch, it counts as a kernel that has left.
  */
 gyre_status cuda_resident_look(gyre_resident *resident)
 {

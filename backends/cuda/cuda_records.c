@@ -105,7 +105,7 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
         if (is_kernel(elf, i, &symbol))
             status = read_kernel(file, module, &symbol);
     qsort(module->kernels, module->kernel_count, sizeof *module->kernels, compare_lines);
-    /* the kernels were sorted: what their names point to has moved */
+    /* the kernels were sorted, so the names that the records point to have moved */
     for (uint32_t i = 0; i < module->kernel_count; i++)
         module->kernels[i].record.name = module->kernels[i].seen.name;
     return status;

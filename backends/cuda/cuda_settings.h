@@ -7,7 +7,8 @@
 
 #include "gyre/backend.h"
 
-#define CUDA_RESIDENCY_AUTO UINT32_MAX /* the stay is as long as the device and the process allow */
+/* a kernel stays on the device as long as the device and the process allow */
+#define CUDA_RESIDENCY_AUTO UINT32_MAX
 
 /** The keys of [backend.cuda], parsed. */
 struct cuda_settings {

@@ -132,7 +132,7 @@ static size_t gather_bodies(const gyre_resident *resident, const struct opencl_e
             continue;
         const size_t size = body_size(resident, epoch->queue, slot->length);
         if (size == 0 || at + size > epoch->in.size) {
-            slot->length = 0; /* the kernel fails the request: no type has no bytes */
+            slot->length = 0; /* the kernel fails a request of length 0, which no type has */
             continue;
         }
         memcpy(epoch->in.host + at, ring + GYRE_BRIDGE_AT(place->position, bridge->request_bytes),

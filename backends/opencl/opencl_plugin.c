@@ -18,7 +18,7 @@
 enum {
     SCORE_CPU = 5,
     SCORE_OTHER = 50
-}; /* of processors less than the CPU backend's, of others less than CUDA's */
+}; /* a processor's score is below the CPU backend's, another device's below CUDA's */
 
 /* ---- probe ---- */
 

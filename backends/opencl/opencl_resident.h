@@ -46,7 +46,7 @@ struct opencl_epoch {
     size_t requests_size, replies_size;
     bool gathered;               /* the messages go packed, by the stages `in` and `out` */
     struct opencl_stage in, out; /* kept for later epochs of this place */
-    gyre_u64 mark;               /* staged: stands in place of the sequence in a reply that is there */
+    gyre_u64 mark;               /* staged: the value that a finished reply has in its member `sequence` */
     uint32_t handed_out;         /* gathered: replies that were handed to clients */
     uint32_t failed;             /* gathered: replies among them that a handler failed */
     uint32_t looks;              /* gathered: looks since the last reply */

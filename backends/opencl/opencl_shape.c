@@ -61,7 +61,7 @@ static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, siz
     const uint32_t most = resident->group_max ? resident->group_max : 1;
     const uint32_t spread = opencl_least(units, blocks);
     *local = opencl_least(in_warps((epoch->count + spread - 1) / spread), most);
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the smaller of a warp or more and of one or more is not 0 */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): *local is the smaller of two numbers above 0 */
     const uint32_t groups = opencl_least((epoch->count + *local - 1) / *local, blocks);
     epoch->spacing = 1;
     epoch->span = UINT_MAX;

@@ -7,7 +7,7 @@
 
 /** Refuses handlers and migrations that no kernel would call. */
 void check_protocols(struct checker *checker);
-/** Refuses a call of the handler of a type, where there is no such handler. False: the call is of another function. */
+/** Refuses a call of a type's handler if no handler for that type was declared. False: the call is of another function. */
 bool refuse_unhandled(struct checker *checker, const char *function, const struct place *place);
 /** Turns an error of the parser about the handler of a type into a refusal. `other_line`: the line of the earlier definition.
  * False when the error is about something else. */

@@ -97,7 +97,7 @@ static bool take_name(scan_source *source, char *name, size_t size)
     return true;
 }
 
-/* Takes one or more string literals behind one another. They hold no escapes. */
+/* Takes one or more string literals that follow each other. They hold no escapes. */
 static bool take_text(scan_source *source, char *text, size_t size)
 {
     size_t used = 0, pieces = 0;

@@ -138,8 +138,8 @@ static bool find_request(const struct gyre_lasting *lasting, uint64_t number, ui
 }
 
 /*
- * Notes that the server did not handle a request. While the server ends, the next server may handle it. Else this
- * server gets the request again: it is a query of the server's life before, which the server does not repeat by
+ * Notes that the server did not handle a request. While the server ends, the next server may handle it. Else the
+ * request is sent to this server again: it is a query that an earlier server got, and no server repeats queries by
  * itself.
  */
 static void leave_unhandled(struct gyre_lasting *lasting, uint64_t index, struct gyre_lasting_place *place)

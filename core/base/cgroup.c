@@ -80,8 +80,8 @@ static bool find_mount(const char *root, const struct hierarchy *hierarchy, char
     return found;
 }
 
-/* Reads a number from a file of a group. `word` "": the number stands at the beginning of a line; else behind `word` at the
- * beginning of a line. UINT64_MAX when there is none. */
+/* Reads a number from a file of a group. `word` "": the number stands at the beginning of a line; else `word` stands
+ * there, and the number follows it. UINT64_MAX when there is none. */
 static uint64_t read_number(const char *folder, const char *name, const char *word)
 {
     char file[2 * PATH_MAX], line[256];

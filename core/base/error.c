@@ -113,7 +113,7 @@ const char *gyre_error_cause(void)
 
 gyre_status gyre_error_add_overdue(gyre_status status, uint64_t deadline_ns)
 {
-    const uint64_t seconds = 10; /* no wait that began before its deadline returns so late */
+    const uint64_t seconds = 10; /* a wait that began before its deadline ends sooner than this after it */
     const uint64_t now = status == GYRE_TIMEOUT ? gyre_clock_ns() : 0;
     if (status != GYRE_TIMEOUT || deadline_ns == GYRE_NO_WAIT || deadline_ns >= now ||
         now - deadline_ns < seconds * 1000000000)

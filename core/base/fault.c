@@ -200,7 +200,8 @@ int gyre_fault_hit(enum gyre_fault_point point)
     pthread_once(&once, read_environment);
     struct gyre_fault_cell *cell = &board->cells[point];
     uint64_t hit = __atomic_add_fetch(&cell->hits, 1, __ATOMIC_RELAXED);
-    uint64_t last = __atomic_load_n(&cell->last, __ATOMIC_ACQUIRE); /* pairs with who arms it */
+    /* pairs with the release of `last` by the process that sets the point */
+    uint64_t last = __atomic_load_n(&cell->last, __ATOMIC_ACQUIRE);
     if (!(hit <= last && hit >= cell->first) && draw(point, hit) >= cell->chance)
         return 0;
     __atomic_add_fetch(&cell->fired, 1, __ATOMIC_RELAXED);

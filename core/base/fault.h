@@ -38,7 +38,7 @@ enum gyre_fault_action {
 struct gyre_fault_cell {
     uint32_t action, value;
     uint64_t first, last; /* hits, counted from 1; last 0: no such hit */
-    uint64_t chance;      /* probability, in units of 2^-32, at every other hit */
+    uint64_t chance;      /* probability, in units of 2^-32, at the hits outside first ... last */
     uint64_t hits, fired; /* so far */
 };
 

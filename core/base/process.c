@@ -108,7 +108,7 @@ static char **child_environment(char **environment, bool no_preload)
     static char usual_path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     size_t count = 0, kept = 0;
     bool has_path = false;
-    while (environment && environment[count]) /* NULL behind clearenv() */
+    while (environment && environment[count]) /* NULL after clearenv() */
         count++;
     char **copy = calloc(count + 2, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++) {

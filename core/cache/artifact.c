@@ -261,7 +261,7 @@ gyre_status gyre_artifact_write(const char *path, const void *image, size_t imag
 {
     static atomic_uint counter;
     char temporary[PATH_MAX];
-    struct stat there; /* a file is put in the place of what is there, which must be nobody's device */
+    struct stat there; /* what is at `path` now: only a regular file is replaced, no device or folder */
     size_t size = 0;
     gyre_status status = GYRE_OK;
     int length = snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", path, (long)getpid(),

@@ -2,9 +2,9 @@
 /*
  * The object behind gyre_runtime, which all objects of one gyre_open share.
  *
- * Locks, outermost first: kernel->lock (the state of a kernel, its command and its queue table),
- * runtime->lock (the lists and the devices). A thread that sends or receives a message takes neither. A thread never holds
- * kernel->lock while it waits for a handler, a launch or another thread, so that a stop never waits behind that wait.
+ * Locks, outermost first: kernel->lock (the state of a kernel, its command and its queue table), runtime->lock (the lists and
+ * the devices). A thread that sends or receives a message takes neither. A thread never holds kernel->lock while it waits for
+ * a handler, a launch or another thread, so that a stop never has to wait for the end of such a wait.
  */
 #ifndef GYRE_CORE_DEVICE_RUNTIME_H
 #define GYRE_CORE_DEVICE_RUNTIME_H

@@ -272,7 +272,8 @@ static bool beyond_a_line(const gyre_type *type)
 uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
                                       uint32_t held)
 {
-    enum { SHARE = 4 }; /* of the device's units, so that there is a block for each of many kernels */
+    /* kernels get more blocks only while all blocks take at most this fraction (1/4) of the device's units */
+    enum { SHARE = 4 };
     const gyre_device_info *info = &dispatch->info;
     const uint64_t all = (uint64_t)held + info->blocks_default_large;
     if (record->form == GYRE_FORM_ACTOR)

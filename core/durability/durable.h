@@ -44,7 +44,8 @@ struct gyre_durable {
  */
 gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
                               struct gyre_durable **out);
-/** Lets an equipped queue go on where the journal ended. The queue owns `durable` afterwards. */
+/** Lets a queue go on where the journal ended. The queue has the log that a journal needs (gyre_checkpoints_equip). The
+ * queue owns `durable` afterwards. */
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue);
 /** The least number of requests for which the queue's log (core/stages/log.h) needs room. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);

@@ -23,14 +23,15 @@ enum {
 };
 
 enum gyre_record_kind {
-    GYRE_RECORD_OPEN = 1,       /* struct gyre_record_open: the first record of a journal, and only that */
-    GYRE_RECORD_REQUESTS = 2,   /* struct gyre_record_requests, then as many struct gyre_record_message */
-    GYRE_RECORD_TAKEN = 3,      /* struct gyre_record_taken, then the indices that no handler handled */
-    GYRE_RECORD_CHECKPOINT = 4, /* struct gyre_record_checkpoint, then the indices behind `first` it covers */
-    GYRE_RECORD_BLOCK = 5,      /* struct gyre_record_block, then its bytes */
-    GYRE_RECORD_REPLIES = 6,    /* struct gyre_record_requests, then replies to requests that are covered */
-    GYRE_RECORD_COMMIT = 7,     /* struct gyre_record_commit: the checkpoint is whole */
-    GYRE_RECORD_ORIGINS = 8,    /* struct gyre_record_requests, then a gyre_record_origin for each request;
+    GYRE_RECORD_OPEN = 1,     /* struct gyre_record_open: the first record of a journal, and only that */
+    GYRE_RECORD_REQUESTS = 2, /* struct gyre_record_requests, then `count` times struct gyre_record_message */
+    GYRE_RECORD_TAKEN = 3,    /* struct gyre_record_taken, then the indices that no handler handled */
+    /* struct gyre_record_checkpoint, then the indices after `first` that it covers */
+    GYRE_RECORD_CHECKPOINT = 4,
+    GYRE_RECORD_BLOCK = 5,   /* struct gyre_record_block, then its bytes */
+    GYRE_RECORD_REPLIES = 6, /* struct gyre_record_requests, then replies to requests that are covered */
+    GYRE_RECORD_COMMIT = 7,  /* struct gyre_record_commit: the checkpoint is whole */
+    GYRE_RECORD_ORIGINS = 8, /* struct gyre_record_requests, then a gyre_record_origin for each request;
                                    stands before the requests, so that none is there without its origin */
     /* a gyre_record_origin for each client with a name: its next index, behind all requests of earlier files */
     GYRE_RECORD_NAMES = 9,

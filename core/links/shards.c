@@ -73,7 +73,7 @@ static void close_rings(gyre_shards *shards, uint32_t count)
 static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
 {
     char name[sizeof shards->name +
-              16]; /* longer than a queue's name may be, so that opening the queue refuses it */
+              16]; /* room for names longer than a queue's may be: the opening of the queue refuses these */
     gyre_queue_desc queue = {.size = sizeof queue,
                              .name = desc->name ? name : NULL,
                              .capacity = desc->capacity,

@@ -179,8 +179,8 @@ static enum gyre_elf_finding find_object(struct elf_file *file, const char *name
 static gyre_status open_file(struct elf_file *file)
 {
     struct stat info;
-    file->descriptor =
-        open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe does not hold up */
+    /* O_NONBLOCK: the open of a pipe returns at once */
+    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->descriptor < 0 && (errno == ENOENT || errno == ENOTDIR))
         return gyre_error_set(GYRE_NOT_FOUND, "plugin '%s' does not exist", file->path);
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)

@@ -235,7 +235,7 @@ static gyre_status load_locked(const char *path, struct gyre_plugin **out)
         return gyre_error_add(status, "plugin '%s'", path);
     for (struct gyre_plugin *known = loaded; known; known = known->next)
         if (known->library == library) {
-            dlclose(library); /* the first load keeps it */
+            dlclose(library); /* the reference of the first load keeps the library loaded */
             *out = known;
             return GYRE_OK;
         }

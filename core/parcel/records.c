@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes kernel records and types as bytes, and reads them (records.h). A type is sent with the types of its fields
- * inside it, to a limited depth; a type of two fields is sent twice. Takes no lock. Must not trust a received count
- * or depth.
+ * inside it, to a limited depth; a type that two fields have is sent twice. Takes no lock. Must not trust a
+ * received count or depth.
  */
 #include "core/parcel/records.h"
 

@@ -38,7 +38,7 @@ gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_
     if (status == GYRE_OK)
         return GYRE_OK;
     gyre_run_tell(run, stage, GYRE_STAGE_FAILED, "%s", gyre_error_cause());
-    if (stage == GYRE_STAGE_COMPILE) /* the backend's frame names it as well */
+    if (stage == GYRE_STAGE_COMPILE) /* the backend's own frame on the error stack names the stage already */
         return status;
     return gyre_error_add(status, "%s", gyre_stage_word(stage));
 }

@@ -26,8 +26,8 @@ bool gyre_is_kernel_name(const char *text)
 }
 
 /*
- * The text behind the colon is no identifier. When the text before the colon is a file, that is a mistake; else the
- * colon is part of a file's name.
+ * Judges a name whose text after the colon is no identifier. When the text before the colon is a file, that is a
+ * mistake; else the colon is part of a file's name.
  */
 static gyre_status check_kernel_name(const char *name, const char *colon)
 {
@@ -85,7 +85,7 @@ static gyre_status resolve_path(const char *typed, struct gyre_source *source)
     if (!realpath(typed, source->path)) {
         source->path[0] = '\0';
         int code = errno;
-        if (stat(typed, &file) == 0) /* a pipe that has no name, as of a shell's <(...) */
+        if (stat(typed, &file) == 0) /* a pipe without a path of its own, such as a shell's <(...) */
             return not_regular(typed, file.st_mode);
         const char *where = typed[0] == '/' || !getcwd(folder, sizeof folder) ? NULL : folder;
         return gyre_error_set(

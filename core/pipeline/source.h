@@ -24,7 +24,9 @@ struct gyre_source {
 gyre_status gyre_source_read(const char *name, struct gyre_source *source);
 void gyre_source_finish(struct gyre_source *source);
 
-/** Part of gyre_source_read: refuses a source that includes a device or a pipe, which has no end. included.c */
+/**
+ * Part of gyre_source_read, in included.c: refuses a source that includes a device or a pipe, which has no end.
+ */
 gyre_status gyre_source_check_included(const struct gyre_source *source);
 
 /**

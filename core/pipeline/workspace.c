@@ -11,7 +11,8 @@
 gyre_status gyre_workspace_create(struct gyre_workspace *workspace)
 {
     memset(workspace, 0, sizeof *workspace);
-    gyre_temporary_sweep(); /* a compile that was killed, or whose compiler crashed in its process, left its own */
+    /* a compile that was killed, or whose compiler crashed in its process, left its folder */
+    gyre_temporary_sweep();
     gyre_status status = gyre_temporary_make(&workspace->folder, "/tmp");
     const char *folder = workspace->folder.path;
     snprintf(workspace->unit, sizeof workspace->unit, "%s/unit.c", folder);

@@ -195,7 +195,7 @@ gyre_status gyre_queue_sections_check(const struct gyre_config *config)
     return status;
 }
 
-/* ---- how many there may be ---- */
+/* ---- how many slots a queue has ---- */
 
 void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyre_dispatch *device,
                               const char *section, struct gyre_queue_options *options)
@@ -211,7 +211,7 @@ void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyr
 
 /* ---- where messages lie ---- */
 
-enum { LARGE_SLOT = 1024 }; /* bytes; messages beyond are stored back to back */
+enum { LARGE_SLOT = 1024 }; /* bytes; larger messages are stored back to back */
 
 static bool tail_is_large(uint32_t least, uint32_t size)
 {

@@ -17,8 +17,8 @@
 #include "core/queue/take.h"
 #include "core/queue/wait.h"
 
-/* Why the stages (options of the queue) do not let request `index` go yet, as words behind the queue's label in a sentence;
- * NULL: they let it go. */
+/* Why the stages (options of the queue) do not let request `index` go yet, as words that follow the queue's name in a
+ * sentence; NULL: they let it go. */
 static const char *held_by(const gyre_queue *queue, uint64_t index)
 {
     const char *why = NULL;

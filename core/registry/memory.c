@@ -100,7 +100,8 @@ static void mix_library_folders(XXH64_state_t *hash)
         if (length < sizeof folder) {
             memcpy(folder, rest, length);
             folder[length] = '\0';
-            mix_file(hash, length > 0 ? folder : "."); /* as the loader reads an empty one */
+            /* the loader takes an empty name for the current folder, too */
+            mix_file(hash, length > 0 ? folder : ".");
         }
         rest += length + (rest[length] != '\0');
     }

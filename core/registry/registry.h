@@ -43,7 +43,7 @@ struct gyre_candidate {
     const char *reason; /* why it cannot start: one sentence */
     uint16_t abi_major, abi_minor; /* 0.0 when unknown */
     const char *plugin_name;       /* the plugin's own name; "" when the plugin was never read */
-    const char *build;             /* the plugin's version and build, for people; "" as well */
+    const char *build; /* the plugin's version and build, for people; "" when the plugin was never read */
     int score;
     uint32_t device_count;
     const char *vendor_library; /* the vendor's library in use and its version; may be "" */

@@ -53,7 +53,8 @@ gyre_status gyre_backend_unknown(const struct gyre_config *config, const char *n
             "there is no backend '%s': that is a word for devices, which %s drive%s, and backend = auto takes the "
             "best that can start; known: %s",
             name, driving, found == 1 ? "s" : "", known);
-    if (strcasecmp(name, "gpu") != 0) /* where none drives one, the backend of processors is not meant */
+    /* no backend drives a GPU: no hint, as it would be `cpu`, which is not meant */
+    if (strcasecmp(name, "gpu") != 0)
         gyre_text_hint(name, names, count, hint);
     return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s; known: %s", name, hint,
                           known[0] ? known : "none");

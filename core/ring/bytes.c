@@ -192,8 +192,8 @@ static void publish_tail(struct gyre_ring_bytes *bytes, uint32_t track)
     __atomic_store_n(&bytes->tracks[track].tail, bytes->returns[track].tail, __ATOMIC_RELEASE);
 }
 
-/* A piece: neighbouring bytes of a track that are given back at once. A worker allots the replies to a run of requests one
- * behind the other. */
+/* A piece: neighbouring bytes of a track that are given back at once. A worker puts the replies to successive requests
+ * one after the other into its track. */
 struct piece {
     uint32_t track;
     uint64_t position, size;

@@ -121,8 +121,8 @@ uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from
 
 /* ---- in place ---- */
 
-/* Reserves only as many requests as lie one behind the other in memory. The last of them may reach beyond the ring's end,
- * because the region has room for one more request there. */
+/* Reserves only requests that begin before the ring's end, one after the other. The last of them may reach beyond
+ * the ring's end, because the region has room for one more request there. */
 uint64_t gyre_bytes_reserve(const struct gyre_ring *ring, size_t size, uint64_t most, uint64_t sent)
 {
     struct gyre_ring_bytes *bytes = ring->bytes;

@@ -28,7 +28,8 @@ bool gyre_express_suits(const struct gyre_queue_options *options)
 
 static void publish_line(gyre_express_line *line, uint64_t index)
 {
-    __atomic_store_n(&line->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the device's one look */
+    /* pairs with the device, which reads the line at once */
+    __atomic_store_n(&line->sequence, index + 1, __ATOMIC_RELEASE);
 }
 
 static void write_lines(gyre_express_line *line, uint64_t index, const unsigned char *payload,
@@ -61,7 +62,7 @@ void gyre_express_publish(const struct gyre_ring *ring, uint64_t index, size_t s
     const gyre_u32 info = awaited && ring->express_replies ? GYRE_EXPRESS_AWAITED : 0;
     slot->length = length;
     slot->info = 0;
-    if (gyre_ring_received(ring) == index) /* acquire: all that was read of the lines before */
+    if (gyre_ring_received(ring) == index) /* acquire: the earlier reads of the lines are over */
         write_lines(ring->express, index, (const unsigned char *)(slot + 1), length, info);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
 }

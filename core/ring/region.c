@@ -170,7 +170,8 @@ done:
 
 gyre_status gyre_region_check(const char *name, int descriptor, size_t size)
 {
-    const int seals = fcntl(descriptor, F_GET_SEALS); /* first: behind it a size only grows */
+    /* read before the size, which can only grow once F_SEAL_SHRINK is set */
+    const int seals = fcntl(descriptor, F_GET_SEALS);
     struct stat about = {0};
     if (fstat(descriptor, &about) != 0 || about.st_size < 0 || (size_t)about.st_size < size)
         return gyre_error_set(GYRE_INVALID, "%s: expected %zu bytes of shared memory, found %lld", name, size,

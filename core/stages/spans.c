@@ -328,7 +328,8 @@ static bool span_fetch(void *context, const gyre_far *far, void *items)
 {
     const struct moving *moving = context;
     const struct gyre_span_store *store = &moving->spans->store;
-    gyre_error_hold(); /* a letter tells the size of a span that cannot be fetched any more */
+    /* no error if the items cannot be fetched any more: the dead letter then has only their size */
+    gyre_error_hold();
     const gyre_status status = store->download(store->context, far->handle.offset, items, far->handle.size);
     gyre_error_let_go();
     return status == GYRE_OK;

@@ -64,7 +64,8 @@ gyre_status worker_find(uint64_t id, enum worker_kind kind, struct worker_object
 gyre_status worker_look_at_residents(void)
 {
     gyre_status status = GYRE_OK;
-    pthread_mutex_lock(&lock); /* so that none is released meanwhile; a look does not wait */
+    /* held, so that no object is released meanwhile; gyre_dispatch_wait with 0 does not wait */
+    pthread_mutex_lock(&lock);
     for (const struct worker_object *object = objects; object && status != GYRE_LOST; object = object->next)
         if (object->kind == WORKER_RESIDENT)
             status = gyre_dispatch_wait(worker_device(), object->handle, 0);

@@ -166,7 +166,7 @@ gyre_status worker_queue_alloc(struct gyre_parcel *parcel)
     int descriptor = gyre_parcel_take_descriptor(parcel);
     if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
-    desc.descriptor = dup(descriptor); /* for the call alone, as the contract says */
+    desc.descriptor = dup(descriptor); /* for the backend, during the call; worker_map closes the other one */
     gyre_status status = worker_map(descriptor, desc.region_size, &object.mapping);
     desc.address = object.mapping;
     if (status == GYRE_OK)

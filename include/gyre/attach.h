@@ -36,7 +36,7 @@ typedef struct gyre_serve_desc {
     uint32_t clients_max;  /* queues attached at a time; 0: as configured (gyre.clients_max) */
     uint64_t capacity_max; /* slots that a client may ask for; 0: as configured (gyre.client_capacity_max) */
     /* Clients' messages are handled in place, in memory that the client can write meanwhile: for clients that are
-     * believed as this program is (docs/attach.md). 0: as configured (gyre.trusted). */
+     * trusted as much as this program is (docs/attach.md). 0: as configured (gyre.trusted). */
     uint32_t trusted;
 } gyre_serve_desc;
 

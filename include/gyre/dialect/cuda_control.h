@@ -20,8 +20,8 @@ GYRE_HELPER void gyre_await_blocks_(const gyre_cuda_arguments &arguments, gyre_u
 }
 
 /*
- * Says that block `blockIdx.x` has left its positions in the cursors or, with the low bit set in `order`, has read the
- * relay.
+ * Says that block `blockIdx.x` has stored its positions in the cursors or, with the low bit set in `order`, has read
+ * the relay.
  */
 GYRE_HELPER void gyre_arrived_at_(const gyre_cuda_arguments &arguments, gyre_u64 order)
 {
@@ -256,7 +256,7 @@ GYRE_HELPER int gyre_await_run_(const gyre_cuda_arguments &arguments, gyre_block
         const gyre_u32 verb = gyre_obey_(arguments, view);
         if (verb == 0)
             return 0;
-        /* before the queues are shared out anew, all blocks have left their positions */
+        /* all blocks must have stored their positions before the queues are shared out anew */
         if (verb == GYRE_VERB_RUN)
             gyre_await_blocks_(arguments, view->order);
         if (threadIdx.x == 0) {
