@@ -17,8 +17,8 @@ uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *q
  */
 uint64_t opencl_bridge_starved(gyre_resident *resident);
 /**
- * Tells the clients of the `starved` queues to ring once there is room: `by` 1 asks for it, `by` all ones
- * takes the wish back.
+ * Tells the clients of the `starved` queues to ring once there is room: `by` 1 asks for it, `by` UINT32_MAX
+ * (subtracts 1 by wrapping) takes the wish back.
  */
 void opencl_bridge_tell(const gyre_resident *resident, uint64_t starved, uint32_t by);
 
