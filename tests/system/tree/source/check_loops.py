@@ -37,13 +37,14 @@ def objects(build):
 def symbols(nm, found):
     """Symbol -> the source that defines it, and source -> the symbols that it needs."""
     defined, needed = {}, defaultdict(set)
-    for source, path in sorted(found.items()):
-        listing = subprocess.run([nm, path], capture_output=True, text=True, check=True).stdout
-        for words in map(str.split, listing.splitlines()):
-            if len(words) == 2 and words[0] == "U":
-                needed[source].add(words[1])
-            elif len(words) == 3 and words[1] in "TDBRVWC":
-                defined.setdefault(words[2], source)
+    by_path = {path: source for source, path in sorted(found.items())}
+    listing = subprocess.run([nm, "-A", *by_path], capture_output=True, text=True, check=True).stdout if found else ""
+    for path, _, row in (line.rpartition(":") for line in listing.splitlines()):
+        words = row.split()
+        if len(words) == 2 and words[0] == "U":
+            needed[by_path[path]].add(words[1])
+        elif len(words) == 3 and words[1] in "TDBRVWC":
+            defined.setdefault(words[2], by_path[path])
     return defined, needed
 
 
