@@ -4,8 +4,9 @@
  * turned, between a look and the next, into parts that lie at an address of the client's choice; lengths, headers,
  * seals, sequences. The server's memory stays as it is, nothing of it reaches a client, and a neighbour is served.
  *
- * One case a run: `test_attach_foreign CASE`. ATTACH_ATTACK_S: for so many seconds (2); ATTACH_BACKEND: elsewhere than
- * on the CPU. The addresses are those of this program: server and clients are forked from it.
+ * One case a run: `test_attach_foreign CASE`. ATTACH_ATTACK_S: for so many seconds; without it for 400 ms, and up to two
+ * seconds until enough requests of attackers were handled; ATTACH_BACKEND: elsewhere than on the CPU. The addresses are those of this
+ * program: server and clients are forked from it.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -22,9 +23,9 @@
 #include "foreign.h"
 #include "parties.h"
 
-#define SECRET          UINT64_C(0x5ec4e75ec4e70000)
-#define CANARY          UINT64_C(0xca4a47ca4a470000)
-#define FOREIGN_KERNELS KERNELS "/system/use/attach/foreign.gyre.c"
+#define SECRET         UINT64_C(0x5ec4e75ec4e70000)
+#define CANARY         UINT64_C(0xca4a47ca4a470000)
+#define ATTACH_KERNELS KERNELS "/system/use/attach/"
 
 enum { GUARDED = 64, SLOTS = 8, REGIONS_MAX = 64, LEAKED = 3, CHANGED = 4, SKIPPED = 77, SETTINGS = 4 };
 
@@ -34,18 +35,12 @@ static volatile uint64_t canaries[GUARDED], secrets[GUARDED];
 enum kind { ASKS, LITTLES, BOTHS };
 
 static struct {
-    const char *kernel;
+    const char *file, *kernel;
     enum kind kind;
     bool isolated;
     const char *settings[SETTINGS];
     size_t header; /* bytes */
 } scene;
-
-static int seconds(void)
-{
-    const char *given = getenv("ATTACH_ATTACK_S");
-    return given ? atoi(given) : 2;
-}
 
 /* ---- the server ---- */
 
@@ -90,7 +85,7 @@ static void serve(const party *self)
     }
     gyre_kernel *kernel = NULL;
     gyre_runtime *runtime = open_scene();
-    gyre_launch_desc desc = {.size = sizeof desc, .source = FOREIGN_KERNELS, .kernel = scene.kernel};
+    gyre_launch_desc desc = {.size = sizeof desc, .source = scene.file, .kernel = scene.kernel};
     must(gyre_launch(runtime, &desc, &kernel));
     gyre_server *server = serve_at_place(runtime);
     party_say(self, 'r');
@@ -168,8 +163,22 @@ static void call_honestly(const party *self)
 
 /* ---- attackers ---- */
 
-enum { STUCK = 300 }; /* tries in vain after which an attacker takes another queue */
+enum {
+    STUCK = 300,   /* tries in vain after which an attacker takes another queue */
+    ENOUGH = 2000, /* requests of attackers that were handled, in a short attack */
+    PAUSE_MS = 20,
+    SHORT_MS = 400,
+    SHORT_MOST_MS = 2000 /* where other programs keep the processors */
+};
 
+/* How long an attack lasts: as the environment says. */
+static long attack_ms(long otherwise)
+{
+    const char *seconds = getenv("ATTACH_ATTACK_S");
+    return seconds ? atol(seconds) * 1000 : otherwise;
+}
+
+static volatile uint64_t *handled; /* requests of attackers; all processes of a case share it */
 static volatile uint64_t turns;
 static volatile int stopped; /* the flipper is to come back; a volatile bool is read once alone under UBSan */
 static const gyre_queue_shape *shape;
@@ -319,6 +328,8 @@ static void attack_one_queue(void)
         if (completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == FOREIGN_CHANGED)
             _exit(CHANGED);
         vain = status == GYRE_OK ? 0 : vain + 1;
+        if (status == GYRE_OK)
+            __atomic_fetch_add(handled, 1, __ATOMIC_RELAXED);
         look_for_secrets(reply.words, sizeof reply.words / 8);
     }
     stopped = true;
@@ -358,14 +369,25 @@ static party start_server(void)
     return server;
 }
 
-static void play(void)
+static void wait_for_the_attack(void)
 {
+    const long least = attack_ms(SHORT_MS), most = attack_ms(SHORT_MOST_MS);
+    for (long ms = 0; ms < least || (ms < most && *handled < ENOUGH); ms += PAUSE_MS)
+        usleep(PAUSE_MS * 1000);
+}
+
+static void play_in(const char *file, const char *kernel)
+{
+    scene.file = file;
+    scene.kernel = kernel;
+    handled = mmap(NULL, sizeof *handled, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(handled != MAP_FAILED);
     party server = start_server();
     party neighbour = party_start(call_honestly);
     require(party_hear(&neighbour) == 'r');
     party first = party_start(attack), second = party_start(attack_thoroughly);
     require(party_hear(&first) == 'r' && party_hear(&second) == 'r');
-    usleep((useconds_t)seconds() * 1000000);
+    wait_for_the_attack();
     end_attacker(&first);
     end_attacker(&second);
     party_tell(&neighbour, 'e');
@@ -374,71 +396,72 @@ static void play(void)
     require(party_end(&server) == 0);
 }
 
+static void play_lane(void)
+{
+    play_in(ATTACH_KERNELS "foreign.gyre.c", "foreign_lane");
+}
+
+static void play_form(const char *kernel)
+{
+    play_in(ATTACH_KERNELS "foreign_forms.gyre.c", kernel);
+}
+
 static void clients_write_into_what_a_lane_handles(void)
 {
-    scene.kernel = "foreign_lane";
-    play();
+    play_lane();
 }
 
 static void clients_write_into_what_a_block_handles(void)
 {
-    scene.kernel = "foreign_block";
-    play();
+    play_form("foreign_block");
 }
 
 static void clients_write_into_what_an_actor_handles(void)
 {
-    scene.kernel = "foreign_actor";
-    play();
+    play_form("foreign_actor");
 }
 
 static void clients_write_into_what_a_line_holds(void)
 {
-    scene.kernel = "foreign_line";
     scene.kind = LITTLES;
-    play();
+    play_form("foreign_line");
 }
 
 static void clients_write_into_messages_of_a_protocol(void)
 {
-    scene.kernel = "foreign_both";
     scene.kind = BOTHS;
-    play();
+    play_form("foreign_both");
 }
 
 static void clients_write_into_headers(void)
 {
-    scene.kernel = "foreign_lane";
     scene.header = 16;
     scene.settings[0] = "queue.default.header=16";
-    play();
+    play_lane();
 }
 
 static void clients_write_into_headers_and_seals(void)
 {
-    scene.kernel = "foreign_lane";
     scene.header = 64;
     scene.settings[0] = "queue.default.header=64";
     scene.settings[1] = "queue.default.seal=crc32c";
-    play();
+    play_lane();
 }
 
 static void clients_write_into_what_a_worker_handles(void)
 {
-    scene.kernel = "foreign_lane";
     scene.isolated = true;
-    play();
+    play_lane();
 }
 
 static void clients_write_into_what_is_relayed(void)
 {
     char journals[128];
     snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
-    scene.kernel = "foreign_actor";
     scene.settings[0] = "queue.default.durability=journal";
     scene.settings[1] = journals;
     scene.settings[2] = "kernel.default.checkpoints=true";
-    play();
+    play_form("foreign_actor");
 }
 
 /* ---- what handlers leave out ---- */
@@ -520,6 +543,7 @@ static void ask_for_nothing_of_a_protocol(const party *self)
 
 static void serve_one(const char *kernel, void (*client)(const party *self))
 {
+    scene.file = ATTACH_KERNELS "nothing.gyre.c";
     scene.kernel = kernel;
     party server = start_server();
     party asking = party_start(client);
@@ -589,7 +613,7 @@ static void call_of_an_earlier_type(const party *self)
     require(writable_regions(regions, REGIONS_MAX) == 1);
     shape = regions[0].iov_base;
     require(pthread_create(&flipper, NULL, flip_replies, NULL) == 0);
-    const uint64_t end = gyre_in_ms((uint64_t)seconds() * 1000);
+    const uint64_t end = gyre_in_ms((uint64_t)attack_ms(SHORT_MS));
     for (uint64_t i = 0; gyre_now_ns() < end; i++) {
         earlier_tail reply;
         const gyre_status status = gyre_call(queue, &i, sizeof i, &reply, sizeof reply, NULL, soon());
