@@ -22,7 +22,6 @@
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
 #include "core/queue/wait.h"
-#include "core/ring/message.h"
 
 struct watch {
     struct gyre_queue_watch of_queue; /* first */
@@ -51,14 +50,14 @@ static void watch_signal(struct watch *watch)
 static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
 {
     return gyre_queue_lost(queue) || gyre_queue_closed(queue) ||
-           (gyre_reply_ready(&queue->ring, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
+           (gyre_queue_is_completed(queue, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
 }
 
 static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
     if (__atomic_load_n(&watch_of(queue)->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
         return 1;
-    return gyre_received(queue) != cursor || gyre_reply_ready(&queue->ring, cursor) ||
+    return gyre_received(queue) != cursor || gyre_queue_is_completed(queue, cursor) ||
            gyre_queue_closed(queue);
 }
 

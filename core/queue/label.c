@@ -72,6 +72,17 @@ gyre_status gyre_queue_tell_lost(const gyre_queue *queue)
                           label, gyre_control_why_lost(queue->ring.control, why, sizeof why));
 }
 
+gyre_status gyre_queue_tell_ended(const gyre_queue *queue, gyre_status status)
+{
+    char label[GYRE_LABEL_SIZE];
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
+    if (status == GYRE_LOST || gyre_queue_gone(queue))
+        return gyre_queue_tell_lost(queue);
+    return gyre_error_set(status, "%s is closed, and no request is under way",
+                          gyre_queue_label(queue, label, sizeof label));
+}
+
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
 {
     char label[GYRE_LABEL_SIZE];

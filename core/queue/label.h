@@ -27,6 +27,9 @@ const char *gyre_queue_away_text(const gyre_queue *queue, char text[GYRE_AWAY_SI
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
 /** Sets the error that says why the queue lost its device or server, and returns LOST. */
 gyre_status gyre_queue_tell_lost(const gyre_queue *queue);
+/** Sets the error of a wait for completions that none will follow: `status` is CLOSED or LOST, as the wait found. Returns the
+ * status for the caller, which is LOST where a closed queue had lost its device or server. */
+gyre_status gyre_queue_tell_ended(const gyre_queue *queue, gyre_status status);
 /** Sets the error that says why a queue for which gyre_queue_refused is true takes no calls of gyre.h: INVALID or CLOSED. */
 gyre_status gyre_queue_tell_refused(const gyre_queue *queue);
 

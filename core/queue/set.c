@@ -101,7 +101,7 @@ static bool copy_members(gyre_queue_set *set, struct copy *copy)
     return true;
 }
 
-/* Waits until a wish of a member may hold, or the set has changed. Called under the lock, and gives it up during the wait. */
+/* Waits until a wish of a member may hold, or the set has changed; sets the error of any other end. Called under the lock, and gives it up during the wait. */
 static gyre_status wait_for_members(gyre_queue_set *set, struct copy *copy, uint64_t deadline_ns)
 {
     if (!copy_members(set, copy))
@@ -109,6 +109,8 @@ static gyre_status wait_for_members(gyre_queue_set *set, struct copy *copy, uint
     gyre_wishes_stay(&copy->wishes);
     pthread_mutex_unlock(&set->lock);
     const gyre_status status = gyre_wishes_wait(&copy->wishes, deadline_ns);
+    if (status == GYRE_TIMEOUT)
+        gyre_wishes_tell_timeout(&copy->wishes, "a set of queues", deadline_ns);
     gyre_wishes_leave(&copy->wishes);
     pthread_mutex_lock(&set->lock);
     return status;
@@ -351,11 +353,9 @@ gyre_status gyre_queue_set_wait(gyre_queue_set *set, gyre_wish *wishes, size_t c
     }
     pthread_mutex_unlock(&set->lock);
     free(copy.wishes.wishes);
-    if (status == GYRE_AGAIN)
-        return gyre_error_set_text(status, "no queue of the set has what its wish waits for");
-    if (status == GYRE_TIMEOUT)
-        return gyre_error_set_text(status, "the deadline passed while waiting for a set of queues");
-    return status;
+    return status == GYRE_AGAIN
+               ? gyre_error_set_text(status, "no queue of the set has what its wish waits for")
+               : status;
 }
 
 static gyre_status start_watcher(gyre_queue_set *set)

@@ -18,16 +18,20 @@
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 
-/* Whether request `index` was sent. False: the device wrote a completion without a request. */
+/* False: the device wrote a completion without a request. */
 static bool was_sent(const gyre_queue *queue, uint64_t index)
 {
     return !queue->ways.device_lies || index < __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
 }
 
+bool gyre_queue_is_completed(const gyre_queue *queue, uint64_t index)
+{
+    return gyre_reply_ready(&queue->ring, index) && was_sent(queue, index);
+}
+
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
-    if ((gyre_reply_ready(&queue->ring, argument) && was_sent(queue, argument)) ||
-        gyre_received(queue) > argument)
+    if (gyre_queue_is_completed(queue, argument) || gyre_received(queue) > argument)
         return 1;
     if (!gyre_queue_closed(queue) || gyre_line_waits(queue))
         return 0; /* acquire: messages that have left the line are counted below */
@@ -46,15 +50,10 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
 static gyre_status give_up(const gyre_queue *queue, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE], away[GYRE_AWAY_SIZE];
-    gyre_queue_label(queue, label, sizeof label);
-    if (status == GYRE_TIMEOUT)
-        return gyre_error_set(status, "the deadline passed while waiting for %s%s", label,
-                              gyre_queue_away_text(queue, away));
-    if (gyre_queue_refused(queue))
-        return gyre_queue_tell_refused(queue);
-    if (status == GYRE_LOST || gyre_queue_gone(queue))
-        return gyre_queue_tell_lost(queue);
-    return gyre_error_set(status, "%s is closed, and no request is under way", label);
+    if (status != GYRE_TIMEOUT)
+        return gyre_queue_tell_ended(queue, status);
+    return gyre_error_set(status, "the deadline passed while waiting for %s%s",
+                          gyre_queue_label(queue, label, sizeof label), gyre_queue_away_text(queue, away));
 }
 
 struct waiter {

@@ -28,6 +28,9 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
  * end with that status, else AGAIN. */
 gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument);
 
+/** Whether the completion of request `index` is in its slot. A completion of a request that was not sent does not count. */
+bool gyre_queue_is_completed(const gyre_queue *queue, uint64_t index);
+
 /** A condition: the completion of index `argument` is there. */
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
 /** A condition: a receiver at cursor `argument` is held up neither by another receiver's peek nor by a call whose caller has

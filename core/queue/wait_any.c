@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/queue/label.h"
 #include "core/queue/state.h"
 #include "core/queue/strategy.h"
 #include "core/queue/wait.h"
@@ -19,11 +20,14 @@
 enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
 {
     uint64_t cursor = gyre_received(queue);
-    if (gyre_reply_ready(&queue->ring, cursor))
-        return gyre_wait_turn(queue, cursor) ? GYRE_ANSWER_READY : GYRE_ANSWER_HELD;
-    if (gyre_wait_reply(queue, cursor) < 0 || gyre_queue_abandoned(queue))
+    const int reply = gyre_wait_reply(queue, cursor);
+    if (reply > 0 && gyre_wait_turn(queue, cursor))
+        return GYRE_ANSWER_READY;
+    if (reply < 0 || gyre_queue_abandoned(queue))
         return GYRE_ANSWER_CLOSED;
-    return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
+    if (gyre_queue_lost(queue))
+        return GYRE_ANSWER_LOST;
+    return reply > 0 ? GYRE_ANSWER_HELD : GYRE_ANSWER_EMPTY;
 }
 
 /* Looks at all queues: OK, AGAIN, CLOSED or LOST. *naps: no bell rings for an event in one of them, so the wait has to nap. */
@@ -105,6 +109,18 @@ static gyre_status group_park(const void *context, uint64_t deadline_ns)
     return status;
 }
 
+/* Sets the error of the first ring that lost its device or, when all were closed in order, of the first ring. */
+static gyre_status tell_ended(const struct gyre_queue_group *group, gyre_status status)
+{
+    uint32_t gone = 0;
+    if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
+        return gyre_error_set(status, "the %u rings are being closed", group->count);
+    while (gone < group->count && !gyre_queue_gone(group->queues[gone]))
+        gone++;
+    status = gyre_queue_tell_ended(group->queues[gone < group->count ? gone : 0], status);
+    return gyre_error_add(status, "all %u rings ended", group->count);
+}
+
 gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
 {
     const struct gyre_strategy strategy = {.idle = group->queues[0]->ways.idle,
@@ -124,9 +140,8 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
         gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);
         return gyre_error_add_overdue(status, deadline_ns);
     case GYRE_LOST:
-        return gyre_error_set(status, "the device behind the %u rings died", group->count);
     case GYRE_CLOSED:
-        return gyre_error_set(status, "all %u rings are closed, and no request is under way", group->count);
+        return tell_ended(group, status);
     default:
         return status;
     }

@@ -10,6 +10,8 @@
 #include "core/queue/wishes.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -226,10 +228,33 @@ void gyre_wishes_leave(const struct gyre_wishes *all)
             gyre_queue_leave(all->wishes[i].queue, true);
 }
 
+/* Appends ": queue 'orders', whose server is gone ..." for a queue whose server is away, unless the text says it already. */
+static void append_away(char *text, size_t size, const gyre_queue *queue)
+{
+    char label[GYRE_LABEL_SIZE], away[GYRE_AWAY_SIZE], said[GYRE_LABEL_SIZE + GYRE_AWAY_SIZE];
+    const size_t used = strlen(text);
+    if (!gyre_queue_away_text(queue, away)[0])
+        return;
+    snprintf(said, sizeof said, "%s%s", gyre_queue_label(queue, label, sizeof label), away);
+    if (!strstr(text, said))
+        snprintf(text + used, size - used, "%s%s", used ? "; " : ": ", said);
+}
+
+gyre_status gyre_wishes_tell_timeout(const struct gyre_wishes *all, const char *awaited, uint64_t deadline_ns)
+{
+    char away[2 * GYRE_AWAY_SIZE] = "";
+    for (size_t i = 0; i < all->count; i++)
+        if (all->wishes[i].queue)
+            append_away(away, sizeof away, all->wishes[i].queue);
+    gyre_error_set(GYRE_TIMEOUT, "the deadline passed while waiting for %s%s", awaited, away);
+    return gyre_error_add_overdue(GYRE_TIMEOUT, deadline_ns);
+}
+
 gyre_status gyre_wait_any(gyre_wish *wishes, size_t count, size_t *ready, uint64_t deadline_ns)
 {
     const struct gyre_wishes all = {.wishes = wishes, .count = count};
     gyre_status status = GYRE_OK;
+    char awaited[48];
     if (ready)
         *ready = 0;
     if (!wishes || !first_queue(&all))
@@ -241,12 +266,13 @@ gyre_status gyre_wait_any(gyre_wish *wishes, size_t count, size_t *ready, uint64
         return status;
     gyre_wishes_stay(&all);
     status = gyre_wishes_wait(&all, deadline_ns);
+    if (status == GYRE_TIMEOUT) {
+        snprintf(awaited, sizeof awaited, "one of %zu queues", count);
+        gyre_wishes_tell_timeout(&all, awaited, deadline_ns);
+    }
     gyre_wishes_leave(&all);
     for (size_t i = 0; ready && i < count; i++)
         *ready += wishes[i].ready != 0;
-    if (status == GYRE_AGAIN)
-        return gyre_error_set_text(status, "no queue has what its wish waits for");
-    if (status == GYRE_TIMEOUT)
-        return gyre_error_set(status, "the deadline passed while waiting for one of %zu queues", count);
-    return status;
+    return status == GYRE_AGAIN ? gyre_error_set_text(status, "no queue has what its wish waits for")
+                                : status;
 }

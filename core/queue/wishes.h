@@ -27,6 +27,13 @@ gyre_status gyre_wish_check(const gyre_wish *wish);
  */
 gyre_status gyre_wishes_wait(const struct gyre_wishes *all, uint64_t deadline_ns);
 
+/**
+ * Sets the error of a wait that ended with TIMEOUT: names each queue whose server is away, with the server's sentence. Called
+ * before gyre_wishes_leave. `awaited`: the words for the queues, such as "a set of queues".
+ */
+gyre_status gyre_wishes_tell_timeout(const struct gyre_wishes *all, const char *awaited,
+                                     uint64_t deadline_ns);
+
 /** Called before (stay) and after (leave) a wait: keep the queues from being freed in between. */
 void gyre_wishes_stay(const struct gyre_wishes *all);
 void gyre_wishes_leave(const struct gyre_wishes *all);

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/queue/wait_any.h"
 #include "core/ring/ring.h"
 #include "core/stages/make.h"
 
@@ -76,6 +78,8 @@ static void ck_nothing_more(void)
     ck_assert_uint_eq(found, 0);
     ck_assert_int_eq(gyre_peek(device.queue, views, 4, &found, gyre_in_ms(20)), GYRE_TIMEOUT);
     ck_assert_uint_eq(found, 0);
+    gyre_wish wish = {.queue = device.queue, .wants = GYRE_WISH_COMPLETION};
+    ck_assert_int_eq(gyre_wait_any(&wish, 1, &found, gyre_in_ms(20)), GYRE_TIMEOUT);
 }
 
 START_TEST(completions_without_a_request_do_not_count)
@@ -405,6 +409,58 @@ START_TEST(an_abandoned_queue_lets_nobody_wait)
 }
 END_TEST
 
+/* A wait at one queue and a wait for it in a group end with the same status and the same sentence. */
+static void ck_same_end(gyre_status expected, const char *words)
+{
+    const uint32_t closing = 0;
+    const struct gyre_queue_group group = {&device.queue, 1, &closing};
+    char sentence[256];
+    uint64_t word;
+    ck_assert_int_eq(gyre_receive(device.queue, &word, 8, NULL, gyre_in_ms(patiently(2000))), expected);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), words));
+    snprintf(sentence, sizeof sentence, "all 1 rings ended: %s", gyre_error_text());
+    ck_assert_int_eq(gyre_queue_wait_any(&group, gyre_in_ms(patiently(2000))), expected);
+    ck_assert_str_eq(gyre_error_text(), sentence);
+}
+
+START_TEST(a_wait_for_several_rings_says_why_they_ended)
+{
+    ring_device_start(&device, ring_options(), 1);
+    gyre_queue_close_sends(device.queue);
+    ck_same_end(GYRE_CLOSED, "is closed, and no request is under way");
+    memcpy(device.control->device.lost_why, "too hot", sizeof "too hot");
+    __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);
+    ck_same_end(GYRE_LOST, "died (too hot), and its kernel with it");
+    gyre_queue_set_lost_why(device.queue, "the server has no kernel 'x'");
+    gyre_queue_orphan(device.queue);
+    ck_same_end(GYRE_LOST, "is lost: the server has no kernel 'x'");
+    gyre_queue_misuse(device.queue);
+    ck_same_end(GYRE_INVALID, "two threads used one side of");
+    ring_device_finish(&device);
+}
+END_TEST
+
+/* A completion is there that another thread's peek holds: nobody waits for the end of that peek once the server is lost. */
+START_TEST(a_peek_hides_no_end_from_a_wait_for_several)
+{
+    gyre_wish wish = {.wants = GYRE_WISH_COMPLETION};
+    gyre_view view;
+    uint64_t word;
+    size_t found = 0;
+    ring_device_start(&device, ring_options(), 1);
+    wish.queue = device.queue;
+    ring_device_send(&device, 1);
+    ck_assert_int_eq(gyre_peek(device.queue, &view, 1, &found, gyre_in_ms(patiently(2000))), GYRE_OK);
+    ck_assert_int_eq(gyre_wait_any(&wish, 1, &found, gyre_in_ms(20)), GYRE_TIMEOUT);
+    gyre_queue_orphan(device.queue);
+    ck_assert_int_eq(gyre_receive(device.queue, &word, 8, NULL, gyre_in_ms(patiently(2000))), GYRE_LOST);
+    ck_assert_int_eq(gyre_wait_any(&wish, 1, &found, gyre_in_ms(patiently(2000))), GYRE_OK);
+    ck_assert(found == 1 && wish.ready == GYRE_WISH_ENDED);
+    ck_assert_int_eq(gyre_release_views(device.queue, 1), GYRE_OK);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(late_replies_of_calls_are_stepped_over)
 {
     uint64_t request = 1, reply = 0;
@@ -619,6 +675,8 @@ int main(void)
     tcase_add_test(tcase, full_queue_of_one_slot_counts_one_message);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
     tcase_add_test(tcase, an_abandoned_queue_lets_nobody_wait);
+    tcase_add_test(tcase, a_wait_for_several_rings_says_why_they_ended);
+    tcase_add_test(tcase, a_peek_hides_no_end_from_a_wait_for_several);
     tcase_add_test(tcase, late_replies_of_calls_are_stepped_over);
     tcase_add_test(tcase, a_queue_full_of_abandoned_calls_recovers);
     tcase_add_test(tcase, reserve_and_commit_send_without_copies);

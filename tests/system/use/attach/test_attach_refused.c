@@ -165,6 +165,29 @@ static void expect_no_room(gyre_queue *queue)
     EXPECT_WORDS("has no room, whose server refuses it: kernel 'fragile' is terminated");
 }
 
+/* What a wait at this queue says, a wait for it among others says as well. */
+static void expect_refused_among_several(gyre_queue *queue)
+{
+    static const char words[] = "waiting for %s: the queue, whose server refuses it: kernel 'fragile' is "
+                                "terminated";
+    gyre_wish wish = {.queue = queue, .wants = GYRE_WISH_ROOM}, wishes[2] = {wish, wish};
+    gyre_queue_set *set;
+    size_t count;
+    char expected[256];
+    require(gyre_wait_any(wishes, 2, &count, gyre_in_ms(20)) == GYRE_TIMEOUT && count == 0);
+    snprintf(expected, sizeof expected, words, "one of 2 queues");
+    EXPECT_WORDS(expected);
+    require(!strstr(gyre_error_text(), "; the queue")); /* once for a queue that stands there twice */
+    must(gyre_queue_set_create(&set));
+    must(gyre_queue_set_add(set, &wish));
+    require(gyre_queue_set_wait(set, &wish, 1, &count, gyre_in_ms(20)) == GYRE_TIMEOUT && count == 0);
+    snprintf(expected, sizeof expected, words, "a set of queues");
+    EXPECT_WORDS(expected);
+    require(gyre_queue_set_wait(set, &wish, 1, &count, 20) == GYRE_TIMEOUT);
+    EXPECT_WORDS("a deadline is a time, as gyre_in_ms(5000) gives");
+    gyre_queue_set_destroy(set);
+}
+
 static void a_deadline_says_what_the_server_said_last(void)
 {
     party server = party_start(serve_now_and_then);
@@ -182,6 +205,7 @@ static void a_deadline_says_what_the_server_said_last(void)
     have(&server, 't');
     expect_refused(queue);
     expect_no_room(queue);
+    expect_refused_among_several(queue);
     gyre_queue_close(queue);
     end_server(&server);
 }
