@@ -107,6 +107,7 @@ typedef int gyre_result;
 #endif
 #include "gyre/dialect/parts.h"
 #include "gyre/dialect/strings.h"
+#include "gyre/dialect/decimal.h"
 #include "gyre/dialect/choices.h"
 #ifdef GYRE_WIRED
 #include "gyre/dialect/wired.h"

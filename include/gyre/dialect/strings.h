@@ -23,9 +23,8 @@
  *     gyre_append_text(gyre, reply, part, "literal")
  *     gyre_append_u64(gyre, reply, part, number)      in decimal digits
  *     gyre_append_i64(gyre, reply, part, number)
- *     gyre_append_f64(gyre, reply, part, number, decimals)
  *
- * `part` of the functions gyre_append... is a field of the reply, which they write. The message fails with
+ * decimal.h has gyre_append_f64. `part` of the functions gyre_append... is a field of the reply, which they write. The message fails with
  * GYRE_FAILURE_TAIL if another part was made behind it, or if there is no room. In block kernels lane 0 alone calls the functions that write into the
  * reply.
  */
@@ -223,45 +222,5 @@ GYRE_LATE_ gyre_part gyre_append_i64_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *r
 #define gyre_append_i64(gyre_, reply_, part_, number_)                                                       \
     ((void)((part_) = gyre_append_i64_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (part_), \
                                        (number_))))
-
-#ifdef GYRE_HAS_F64
-GYRE_LATE_ gyre_part gyre_append_f64_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
-                                      gyre_part part, gyre_f64 number, gyre_u32 decimals)
-{
-    const int negative = number < 0;
-    gyre_f64 size_of_it = negative ? -number : number;
-    gyre_u64 unit = 1, whole, behind;
-    gyre_u32 zeros = 0;
-    if (number != number)
-        return gyre_append_text_(gyre, reply, size, part, "nan", 3);
-    while (size_of_it >= 9223372036854775808.0 && size_of_it - size_of_it == 0) {
-        size_of_it /= 10; /* 17 digits are known; zeros stand for the other digits */
-        zeros++;
-    }
-    if (size_of_it >= 9223372036854775808.0)
-        return gyre_append_text_(gyre, reply, size, part, negative ? "-inf" : "inf", negative ? 4u : 3u);
-    if (zeros) {
-        part = gyre_append_digits_(gyre, reply, size, part, (gyre_u64)size_of_it, 1, negative);
-        return gyre_append_digits_(gyre, reply, size, part, 0, zeros, 0);
-    }
-    decimals = decimals > 9 ? 9 : decimals;
-    for (gyre_u32 i = 0; i < decimals; i++)
-        unit *= 10;
-    whole = (gyre_u64)size_of_it;
-    behind = (gyre_u64)((size_of_it - (gyre_f64)whole) * (gyre_f64)unit + 0.5);
-    if (behind >= unit) {
-        whole++;
-        behind -= unit;
-    }
-    part = gyre_append_digits_(gyre, reply, size, part, whole, 1, negative);
-    if (decimals == 0)
-        return part;
-    part = gyre_append_text_(gyre, reply, size, part, ".", 1);
-    return gyre_append_digits_(gyre, reply, size, part, behind, decimals, 0);
-}
-#define gyre_append_f64(gyre_, reply_, part_, number_, decimals_)                                            \
-    ((void)((part_) = gyre_append_f64_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (part_), \
-                                       (number_), (decimals_))))
-#endif
 
 #endif

@@ -2,6 +2,7 @@
 """Kernels whose messages have tails: texts, spans, records within records, optional fields."""
 from base import *
 
+SHORTEST = (1 << 32) - 1
 TAIL_FULL = failed(-9, "the reply's tail has no room for it")
 WORDS = ["", "a", "Grüße", "two words", "日本語", "x" * 40, "  spaced  out ", "ALL CAPS", "end."]
 
@@ -248,17 +249,45 @@ def wire_order(rng):
 
 
 def decimal(number, decimals):
-    """As gyre_append_f64 writes it."""
-    sign, size, zeros = "-" if number < 0 else "", abs(number), 0
-    while size >= 2.0 ** 63:
-        size, zeros = size / 10, zeros + 1
-    if zeros:
-        return sign + str(int(size)) + "0" * zeros
-    unit, whole = 10 ** decimals, int(size)
-    behind = int((size - whole) * float(unit) + 0.5)
-    if behind >= unit:
-        whole, behind = whole + 1, behind - unit
-    return sign + str(whole) + (".%0*d" % (decimals, behind) if decimals else "")
+    """As gyre_append_f64 writes it: Python rounds exactly, too."""
+    if math.isnan(number):
+        return "nan"
+    return "%.*f" % (decimals, number) if decimals != SHORTEST else shortest(number)
+
+
+def shortest(number):
+    """As %.17g, with the fewest digits that read back."""
+    if math.isinf(number) or number == 0:
+        return "%g" % number
+    digits = next(d for d in range(1, 18) if float("%.*e" % (d - 1, number)) == number)
+    text = "%.*e" % (digits - 1, number)
+    exponent = int(text.split("e")[1])
+    if exponent < -4 or exponent >= 17:
+        return text
+    figures = text.split("e")[0].replace("-", "").replace(".", "")
+    if exponent < 0:
+        figures = "0." + "0" * (-exponent - 1) + figures
+    elif digits > exponent + 1:
+        figures = figures[:exponent + 1] + "." + figures[exponent + 1:]
+    else:
+        figures += "0" * (exponent + 1 - digits)
+    return ("-" if number < 0 else "") + figures
+
+
+@case("decimals")
+def decimals(rng):
+    special = [0.0, -0.0, math.inf, -math.inf, math.nan, -math.nan, 5e-324, -5e-324, 2.2250738585072014e-308,
+               2.225073858507201e-308, 1.7976931348623157e308, 0.1, -0.1, 0.3, 1 / 3, 1e15, 1e16, 1e17, 1e21, 1e22, 1e23, 9.5,
+               2.5, 0.5, 0.125, 9.995, 999.9995, -0.4, 5e-5, 1e-4, 9007199254740993.0, 2.0 ** -44, 2.0 ** 63, 2.0 ** 64]
+    special += [2.0 ** power for power in range(-1074, 1024, 131)] + [float("1e%d" % power) for power in range(-323, 309, 41)]
+    numbers = [(number, d) for number in special for d in (SHORTEST, 0, 2, 17)]
+    numbers += [(from_bits64(rng.getrandbits(64)), SHORTEST) for _ in range(200)]
+    numbers += [(rng.randrange(10 ** 6) / 1000, rng.choice([SHORTEST, 0, 1, 2, 3, 9])) for _ in range(100)]
+    numbers += [(from_bits64(rng.getrandbits(64)), rng.randrange(60)) for _ in range(50)]
+    numbers += [(0.1, 60), (5e-324, 330), (1.0, 5000)]
+    lines = [">" + decimal(number, min(d, 1074) if d != SHORTEST else d) for number, d in numbers]
+    return {"requests": [{"bits": str(bits64(number)), "decimals": d} for number, d in numbers],
+            "replies": [TAIL_FULL if len(line) > 400 else {"line": line} for line in lines]}
 
 
 @case("texts")
