@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server of foreign_scene.h. */
+#include "foreign_scene.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+volatile uint64_t canaries[GUARDED], secrets[GUARDED];
+struct scene scene;
+
+long attack_ms(long otherwise)
+{
+    const char *seconds = getenv("ATTACH_ATTACK_S");
+    return seconds ? atol(seconds) * 1000 : otherwise;
+}
+
+static void check_guarded(void)
+{
+    for (uint64_t i = 0; i < GUARDED; i++) {
+        require(canaries[i] == (CANARY | i));
+        require(secrets[i] == (SECRET | i));
+    }
+}
+
+/* A worker that dies is one that could be made to. */
+static void hear_log(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    require(!strstr(text, "died"));
+}
+
+static gyre_runtime *open_scene(void)
+{
+    const char *settings[SETTINGS + 3] = {"gyre.check=off", "log_level=info",
+                                          scene.isolated ? "backend.cpu.isolation=process"
+                                                         : "backend.cpu.isolation=none"};
+    const char *backend = getenv("ATTACH_BACKEND");
+    gyre_runtime *runtime = NULL;
+    for (size_t i = 0; i < SETTINGS - 1; i++)
+        settings[3 + i] = scene.settings[i];
+    gyre_open_desc open = {
+        .size = sizeof open, .settings = settings, .backend = backend ? backend : "cpu", .log = hear_log};
+    if (gyre_open(&open, &runtime) == GYRE_UNAVAILABLE && backend)
+        _Exit(SKIPPED); /* not on this machine */
+    require(runtime != NULL);
+    return runtime;
+}
+
+static void serve(const party *self)
+{
+    for (uint64_t i = 0; i < GUARDED; i++) {
+        canaries[i] = CANARY | i;
+        secrets[i] = SECRET | i;
+    }
+    gyre_kernel *kernel = NULL;
+    gyre_runtime *runtime = open_scene();
+    gyre_launch_desc desc = {.size = sizeof desc, .source = scene.file, .kernel = scene.kernel};
+    must(gyre_launch(runtime, &desc, &kernel));
+    gyre_server *server = serve_at_place(runtime);
+    party_say(self, 'r');
+    for (struct pollfd told = {.fd = self->told, .events = POLLIN}; poll(&told, 1, 1) == 0;)
+        check_guarded();
+    gyre_server_close(server);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    check_guarded();
+    gyre_close(runtime);
+}
+
+gyre_queue *attach_scene(uint64_t capacity)
+{
+    gyre_queue *queue = NULL;
+    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place(), .capacity = capacity};
+    must(gyre_attach(scene.kernel, &desc, &queue));
+    return queue;
+}
+
+size_t writable_regions(struct iovec *out, size_t most)
+{
+    char line[512];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && count < most && fgets(line, sizeof line, maps)) {
+        unsigned long begin, end;
+        char mode[8];
+        if (strstr(line, "memfd:gyre") && sscanf(line, "%lx-%lx %7s", &begin, &end, mode) == 3 &&
+            mode[1] == 'w')
+            out[count++] = (struct iovec){(void *)begin, end - begin};
+    }
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+party start_server(void)
+{
+    char word = 0;
+    party server = party_start(serve);
+    if (read(server.said, &word, 1) != 1)
+        exit(party_end(&server) == SKIPPED ? SKIPPED : EXIT_FAILURE);
+    return server;
+}
+
+void end_server(const party *server)
+{
+    party_tell(server, 'e');
+    require(party_end(server) == 0);
+}
+
+void serve_one(const char *kernel, void (*client)(const party *self))
+{
+    scene.file = ATTACH_KERNELS "nothing.gyre.c";
+    scene.kernel = kernel;
+    party server = start_server();
+    party asking = party_start(client);
+    party_tell(&asking, 'e');
+    require(party_end(&asking) == 0);
+    end_server(&server);
+}
+
+void keep_in_a_journal(void)
+{
+    static char journals[128];
+    snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
+    scene.settings[0] = "queue.default.durability=journal";
+    scene.settings[1] = journals;
+    scene.settings[2] = "kernel.default.checkpoints=true";
+}
