@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/base/memory_left.h"
 #include "gyre/waiting.h"
 
 enum { FIRST_SIZE = 64 * 1024 };
@@ -92,8 +94,14 @@ static int await_bytes(const input_file *file, const input_wait *wait)
     }
 }
 
+/* Makes the memory larger, from half of `room` at least. */
 static int make_room(const input_file *file, uint64_t room, char **bytes)
 {
+    char label[512];
+    snprintf(label, sizeof label, "%s file '%s', a pipe,", file->what, file->path);
+    const gyre_status status = gyre_memory_left_check(label, room / 2, "more memory", "name a regular file");
+    if (status != GYRE_OK)
+        return cli_fail_unless_ok(status);
     char *larger = realloc(*bytes, room);
     if (!larger)
         return cli_error(CLI_FAILED, "%s file '%s': no memory for its %" PRIu64 " bytes", file->what,

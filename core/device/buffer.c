@@ -5,14 +5,56 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/memory_left.h"
 #include "core/device/devices.h"
 #include "core/dispatch/dispatch.h"
 
+/*
+ * Nobody but the backend knows whether memory of its device is memory of this machine. So large memory is filled piece by piece,
+ * and between the pieces one looks whether that took memory of this process's control groups or of the machine.
+ */
+enum { PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 24, SPARE = 1 << 21 };
+
+/* EXHAUSTED when `filled` bytes took memory of this machine and the next piece might take the last of it. */
+static gyre_status check_left(const struct gyre_memory_left *before, const struct gyre_memory_left *now,
+                              uint64_t filled, uint64_t size)
+{
+    const bool taken = before->bytes > now->bytes && before->bytes - now->bytes >= filled / 2;
+    if (filled == 0 || !taken || now->bytes >= SPARE + PIECE_LEAST || size - filled <= PIECE_LEAST)
+        return GYRE_OK;
+    return gyre_memory_left_tell(before, "memory of a device that is memory of this machine", size, "memory",
+                                 "use a smaller buffer or state");
+}
+
+static uint64_t piece_size(uint64_t left, uint64_t rest)
+{
+    const uint64_t quarter = left > SPARE ? (left - SPARE) / 4 : 0;
+    const uint64_t most = quarter < PIECE_LEAST ? PIECE_LEAST : quarter > PIECE_MOST ? PIECE_MOST : quarter;
+    return rest < most ? rest : most;
+}
+
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
 {
-    gyre_transfer_desc fill = {
-        .size = sizeof fill, .kind = GYRE_TRANSFER_FILL, .memory = memory, .byte_count = size};
-    return gyre_dispatch_transfer(dispatch, &fill);
+    struct gyre_memory_left before = {.bytes = UINT64_MAX}, now;
+    gyre_status status = GYRE_OK;
+    const bool looks = size > GYRE_MEMORY_SMALL;
+    if (looks)
+        gyre_memory_left_look(&before);
+    now = before;
+    for (uint64_t filled = 0, piece; status == GYRE_OK && filled < size; filled += piece) {
+        piece = looks ? piece_size(now.bytes, size - filled) : size;
+        gyre_transfer_desc fill = {.size = sizeof fill,
+                                   .kind = GYRE_TRANSFER_FILL,
+                                   .memory = memory,
+                                   .offset = filled,
+                                   .byte_count = piece};
+        status = gyre_dispatch_transfer(dispatch, &fill);
+        if (status != GYRE_OK || !looks || filled + piece == size)
+            continue;
+        gyre_memory_left_look(&now);
+        status = check_left(&before, &now, filled + piece, size);
+    }
+    return status;
 }
 
 gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,

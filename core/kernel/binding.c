@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/base/memory_left.h"
 #include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
@@ -25,6 +26,10 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
     if (size == 0)
         return GYRE_OK;
     if (desc->state) {
+        gyre_status status =
+            gyre_memory_left_check("the state of a kernel", size, "memory", "use a smaller state");
+        if (status != GYRE_OK)
+            return status;
         kernel->memory.initial_state = malloc(size);
         if (!kernel->memory.initial_state)
             return gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",

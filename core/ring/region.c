@@ -21,59 +21,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/cgroup.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
-
-/* MemAvailable in bytes, UINT64_MAX when /proc does not tell. */
-static uint64_t memory_available(void)
-{
-    unsigned long long kibibytes = 0;
-    char line[128];
-    int found = 0;
-    FILE *file = fopen("/proc/meminfo", "re");
-    if (!file)
-        return UINT64_MAX;
-    while (!found && fgets(line, sizeof line, file))
-        found = sscanf(line, "MemAvailable: %llu kB", &kibibytes) == 1;
-    fclose(file);
-    return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
-}
-
-/* Checks the limit of the process's control group, for large regions only. Small regions are many and take their pages one
- * by one, so the look at the group would cost more than it helps. */
-static gyre_status check_group(const char *name, size_t size)
-{
-    struct gyre_cgroup_room room;
-    if (size <= GYRE_REGION_SMALL)
-        return GYRE_OK;
-    gyre_cgroup_look("", &room);
-    if (size <= room.left)
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_EXHAUSTED,
-        "%s needs %zu bytes of shared memory, the control group of this process has %llu left of %llu (%s): raise "
-        "the limit of the container or unit, or use a smaller capacity or smaller messages",
-        name, size, (unsigned long long)room.left, (unsigned long long)room.limit, room.file);
-}
+#include "core/base/memory_left.h"
 
 gyre_status gyre_region_check_room(const char *name, size_t size)
 {
-    const uint64_t available = memory_available();
+    static const char kind[] = "shared memory", advice[] = "use a smaller capacity, or smaller messages, buffers or states";
+    struct gyre_memory_left left = {.machine = gyre_memory_available(), .group = {.left = UINT64_MAX}};
     struct rlimit limit;
-    if (size > available)
-        return gyre_error_set(
-            GYRE_EXHAUSTED,
-            "%s needs %zu bytes of shared memory, the machine has %llu available; use a smaller "
-            "capacity or smaller messages",
-            name, size, (unsigned long long)available);
+    if (size > left.machine)
+        return gyre_memory_left_tell(&left, name, size, kind, advice);
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
         return gyre_error_set(
             GYRE_EXHAUSTED,
             "%s needs %zu bytes of shared memory, which is a file, and this process may make files of at "
             "most %llu bytes (ulimit -f): raise that limit, or use a smaller capacity",
             name, size, (unsigned long long)limit.rlim_cur);
-    return check_group(name, size);
+    return gyre_memory_left_check(name, size, kind, advice);
 }
 
 static gyre_status region_exhausted(const char *name, size_t size, const char *call)

@@ -22,6 +22,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/base/memory_left.h"
 #include "core/queue/bells.h"
 #include "core/queue/end.h"
 #include "core/queue/line.h"
@@ -367,10 +368,17 @@ gyre_status gyre_levels_create(gyre_queue *queue, const struct gyre_queue_option
                                           .over = levels_over};
     struct gyre_queue_levels *levels = calloc(1, sizeof *levels);
     const uint64_t capacity = gyre_ring_of(queue)->capacity;
+    const uint64_t stride =
+        (sizeof(struct waiting) + gyre_ring_of(queue)->request_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    gyre_status status = gyre_memory_left_check("the line of a queue with levels", capacity * stride,
+                                                "memory", "use a smaller capacity or smaller messages");
+    if (status != GYRE_OK) {
+        free(levels);
+        return status;
+    }
     if (levels) {
         gyre_stage_add(queue, &stage, levels);
-        levels->stride = (sizeof(struct waiting) + gyre_ring_of(queue)->request_size + ALIGNMENT - 1) /
-                         ALIGNMENT * ALIGNMENT;
+        levels->stride = stride;
         levels->count = options->levels;
         levels->age_ns = options->age_ns;
         levels->window = options->window < capacity ? options->window : capacity;

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/base/memory_left.h"
 #include "core/queue/bells.h"
 #include "core/queue/choices.h"
 #include "core/queue/label.h"
@@ -413,6 +414,9 @@ gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
     uint32_t stride = entry_stride(queue);
     if (bytes && bytes < stride)
         return no_room_for_one(queue, bytes, stride);
+    gyre_status status = gyre_memory_left_check("a replay log", bytes, "memory", "use a smaller replay_log");
+    if (status != GYRE_OK)
+        return status;
     struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);
     size_t marks = (size_t)(gyre_ring_of(queue)->capacity + 7) / 8;
     if (log) {

@@ -63,15 +63,75 @@ for candidate in /sys/fs/cgroup/memory /sys/fs/cgroup; do
     rmdir "$group"
     group=''
 done
-if [[ -n "$group" ]]; then
+
+# grouped ARGUMENT...: `gyre call` in that group.
+grouped()
+{
     code=0
-    (echo $BASHPID >"$group/cgroup.procs" && exec "$GYRE" call --backend cpu --set queue.default.capacity=1048576 "$kept" 1) \
-        </dev/null >"$folder/out" 2>"$folder/err" || code=$?
-    called="gyre call in a control group of 24 MiB" out="$(<"$folder/out")" err="$(<"$folder/err")"
+    (echo $BASHPID >"$group/cgroup.procs" && exec "$GYRE" call --backend cpu "$@") </dev/null >"$folder/out" 2>"$folder/err" ||
+        code=$?
+    called="gyre call $* in a control group of 24 MiB" out="$(<"$folder/out")" err="$(<"$folder/err")"
+}
+
+# refuses_memory START ADVICE: the sentence about what needs more than the group has left.
+refuses_memory()
+{
     exits 1
-    says "gyre: queue 'same' needs 134"
-    says " bytes of shared memory, the control group of this process has "
-    says " left of 25165824 ($limit): raise the limit of the container or unit, or use a smaller capacity"
+    says "$1"
+    says " memory, the control group of this process has "
+    says " left of 25165824 ($limit): raise the limit of the container or unit, or $2"
+}
+
+if [[ -n "$group" ]]; then
+    cat >"$folder/bound.gyre.c" <<'END'
+#include <gyre/kernel.h>
+
+#define BUFFERS(IN, INOUT) IN(u8, data)
+GYRE_BUFFERS(bound_buffers, BUFFERS)
+
+GYRE_KERNEL_WITH(bound, u32, u32, gyre_none, bound_buffers)
+{
+    *reply = buffers->data[*request];
+    return GYRE_REPLY;
+}
+END
+    cat >"$folder/stateful.gyre.c" <<'END'
+#include <gyre/kernel.h>
+
+#define LARGE(FIELD) FIELD(u64, words[16777216])
+GYRE_MESSAGE(large, LARGE)
+
+GYRE_ACTOR(stateful, u32, u32, large)
+{
+    *reply = *request + (u32)state->words[0]++;
+    return GYRE_REPLY;
+}
+END
+    for name in bound stateful; do
+        run compile --backend cpu -o "$folder/$name.kernel" "$folder/$name.gyre.c"
+        exits 0
+    done
+    grouped --set queue.default.capacity=1048576 "$kept" 1
+    refuses_memory "gyre: queue 'same' needs 134" "use a smaller capacity"
+    grouped --buffer data=zeros:1000 "$folder/bound.kernel" 1
+    exits 0
+    grouped --buffer data=zeros:134217728 "$folder/bound.kernel" 1
+    refuses_memory "is memory of this machine needs 134217728 bytes of" "use a smaller buffer"
+    grouped "$folder/stateful.kernel" 1
+    refuses_memory "is memory of this machine needs 134217728 bytes of" "use a smaller buffer or state"
+    grouped --set backend.cpu.isolation=process --buffer data=zeros:134217728 "$folder/bound.kernel" 1
+    refuses_memory "the mirror of a buffer needs 134217728 bytes of shared" "use a smaller capacity, or smaller messages, buffers"
+    grouped --set backend.cpu.isolation=process "$folder/stateful.kernel" 1
+    refuses_memory "the mirror of a buffer needs 134217728 bytes of shared" "use a smaller capacity, or smaller messages, buffers"
+    grouped --message-buffer data=zeros:134217728 "$kept" 1
+    refuses_memory "is memory of this machine needs 134217728 bytes of" "use a smaller buffer"
+    mkfifo "$folder/pipe"
+    head -c 134217728 /dev/zero >"$folder/pipe" 2>/dev/null &
+    grouped --buffer "data=$folder/pipe" "$folder/bound.kernel" 1
+    wait $!
+    refuses_memory "gyre: buffer file '$folder/pipe', a pipe, needs " "name a regular file"
+    grouped --set queue.default.header=16 --set queue.default.levels=2 --set queue.default.capacity=131072 "$kept" 1
+    refuses_memory "the line of a queue with levels needs " "use a smaller capacity"
 fi
 [[ -n "$group" ]] || trap 'rm -rf "$folder"' EXIT
 
