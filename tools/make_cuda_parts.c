@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Run while Gyre is built: makes the parts (cuda_parts.h) for each architecture that the NVRTC of this
- * machine knows. Where there is none it says so and makes none: kernels are compiled whole then.
+ * Run while Gyre is built: makes the parts (cuda_parts.h) for the architectures that are named, or for each that the NVRTC
+ * of this machine knows. Where there is none it says so and makes none: kernels are compiled whole then.
  *
- * usage: gyre-cuda-parts FOLDER INCLUDE_FOLDER
+ * usage: gyre-cuda-parts FOLDER INCLUDE_FOLDER [sm_90,...]
  */
 #include "cuda_parts.h"
 
@@ -56,12 +56,23 @@ static gyre_status make_one(int architecture, const char *include_folder, const 
     return cuda_parts_make(&device, include_folder, folder);
 }
 
+/* True when the list, as in sm_80,sm_90, has the architecture. */
+static bool is_in(const char *list, int architecture)
+{
+    char name[16];
+    const size_t length = (size_t)snprintf(name, sizeof name, "sm_%d", architecture);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
 int main(int count, char **arguments)
 {
     const struct cuda_nvrtc *nvrtc;
     int known[ARCHITECTURES_MAX], known_count = 0;
-    if (count != 3) {
-        fprintf(stderr, "usage: gyre-cuda-parts FOLDER INCLUDE_FOLDER\n");
+    if (count != 3 && count != 4) {
+        fprintf(stderr, "usage: gyre-cuda-parts FOLDER INCLUDE_FOLDER [sm_90,...]\n");
         return 2;
     }
     if (cuda_nvrtc_open(&host, "", &nvrtc) != GYRE_OK)
@@ -72,7 +83,8 @@ int main(int count, char **arguments)
         return EXIT_FAILURE;
     }
     for (int i = 0; i < known_count; i++)
-        if (make_one(known[i], arguments[2], arguments[1]) != GYRE_OK)
+        if ((count == 3 || is_in(arguments[3], known[i])) &&
+            make_one(known[i], arguments[2], arguments[1]) != GYRE_OK)
             return EXIT_FAILURE;
     return EXIT_SUCCESS;
 }

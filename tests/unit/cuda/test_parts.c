@@ -48,7 +48,7 @@ START_TEST(a_linked_kernel_is_described_as_a_whole_one)
     world_open(&linked, "sm_90");
     world_open_parts(&whole, "sm_90", "/no/such/folder");
     compile(&linked, "");
-    compile(&whole, "");
+    compile(&whole, QUICKLY);
     ck_assert(is_linked(&linked) && !is_linked(&whole));
     const struct cuda_kernel *one = &linked.module->kernels[0], *other = &whole.module->kernels[0];
     ck_assert_str_eq(one->record.name, other->record.name);
@@ -89,7 +89,7 @@ START_TEST(options_that_change_the_headers_make_a_kernel_whole)
 {
     struct world world;
     world_open(&world, "sm_90");
-    compile(&world, "-DGYRE_CUDA_POLL_SLOTS=4");
+    compile(&world, QUICKLY " -DGYRE_CUDA_POLL_SLOTS=4");
     ck_assert(!is_linked(&world));
     world_close(&world);
 }
@@ -107,7 +107,7 @@ START_TEST(damaged_parts_make_a_kernel_whole)
     fputs("\177ELF and nothing behind it", file);
     fclose(file);
     snprintf(world.device->settings.parts, sizeof world.device->settings.parts, "%s", world.folder);
-    compile(&world, "");
+    compile(&world, QUICKLY);
     ck_assert(!is_linked(&world));
     unlink(path);
     world_close(&world);

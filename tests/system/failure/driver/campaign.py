@@ -234,7 +234,7 @@ def main():
     else:
         plan = choose(record_calls(program, worker), long, random.Random(seed))
     if "brief" in options:
-        plan = EARLY + random.Random(seed).sample(plan, BRIEF)
+        plan = (EARLY if worker else []) + random.Random(seed).sample(plan, BRIEF)
     lacking = [] if only or worker else list(OPTIONAL) + (sorted(set(row[0] for row in plan)) if long else ["cuMemFreeAsync"])
     fired = bad = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

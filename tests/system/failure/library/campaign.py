@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of Gyre into the C library fail, one in each life of a program, and what the program then does is judged.
 
-    campaign.py LIBRARY PROCESS [long] [only=TEXT] PROGRAM [ARGUMENT]...
+    campaign.py LIBRARY PROCESS [brief|long] [only=TEXT] PROGRAM [ARGUMENT]...
 
 PROGRAM is run as `PROGRAM LIVES ARGUMENT...`. A life without failures tells from which places in Gyre the process of
-that name calls what (fail.c). Then the first call of each place fails, and of every fourth the last one (`long`: the
-first, second, middle and last of each), in a life behind which another one follows.
+that name calls what (fail.c). Then the first call of each place fails, and of every fourth the last one (`brief`: every
+third of these; `long`: the first, second, middle and last of each), in a life behind which another one follows.
 
 Judged: no crash, no hang; every message that was accepted is completed once, with the right reply; a step that failed
 says why, works when it is made again, and leaves the next life undisturbed.
@@ -76,12 +76,12 @@ def judge(command, preload, call, number):
 
 
 def main():
-    long = "long" in sys.argv
+    long, brief = "long" in sys.argv, "brief" in sys.argv
     only = next((argument[5:] for argument in sys.argv if argument.startswith("only=")), "")
     library, process, *command = [argument for argument in sys.argv[1:]
-                                  if argument != "long" and not argument.startswith("only=")]
+                                  if argument not in ("brief", "long") and not argument.startswith("only=")]
     preload = {"LD_PRELOAD": library, "FAIL_IN": process}
-    plan = [job for job in choose(record_calls(command, preload), long) if only in job[0]]
+    plan = [job for job in choose(record_calls(command, preload), long) if only in job[0]][::3 if brief else 1]
     failed = faults = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name, fired, found, text in pool.map(lambda job: judge(command, preload, *job), plan):
