@@ -86,6 +86,8 @@ bundle_make()
     shift 2
     rm -rf "$folder"
     mkdir -p "$folder/tests"
+    # the preset has the parts of CUDA kernels for one architecture
+    [[ ! -x "$build/bin/gyre-cuda-parts" ]] || "$build/bin/gyre-cuda-parts" "$build/lib/gyre/cuda" include
     run_logged "$build/bundle.log" cmake --install "$build" --prefix "$folder/gyre" --strip
     find "$folder/gyre" -name libgyre.a -delete
     rm -rf "$folder/gyre/share/doc"
