@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame of `gyre bench`: cases, and the rows that they fill. A case and its floor (shape.h) run in turns, in
+ * The frame of `gyre bench`: cases, and the rows that they fill. A case and its floor (work_shape.h) run in turns, in
  * rounds (rounds.h), because the speed of the machine changes from second to second.
  *
  * Cases use the public API alone. A case is single-threaded except for the threads that it starts itself.
@@ -8,7 +8,7 @@
 #ifndef GYRE_CLI_BENCH_BENCH_H
 #define GYRE_CLI_BENCH_BENCH_H
 
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 #include "cli/cli.h"
 #include "gyre/gyre.h"
 

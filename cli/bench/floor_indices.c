@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A floor (shape.h): a bare ring with an index, requests and replies. Messages lie side by side. Each direction has an index,
+ * A floor (work_shape.h): a bare ring with an index, requests and replies. Messages lie side by side. Each direction has an index,
  * its tail, in a cache line of its own. The writer publishes the tail once for each burst, and the reader keeps the value until
  * it has read that far. A reply uses the place of its request, so the client's window is the only flow control, and the ring
  * needs no head.
  */
 #include "cli/bench/floor_rings.h"
 #include "cli/bench/floor_server.h"
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 #include <string.h>
 

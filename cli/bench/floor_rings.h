@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floors (shape.h) that send messages through bare rings between two threads. */
+/* Floors (work_shape.h) that send messages through bare rings between two threads. */
 #ifndef GYRE_CLI_BENCH_FLOOR_RINGS_H
 #define GYRE_CLI_BENCH_FLOOR_RINGS_H
 
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 /**
  * Floors with rings of slots. A slot holds its sequence, which is written last, so a message of up to 48 bytes takes one cache

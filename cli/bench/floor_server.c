@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts and stops the server thread of a floor (shape.h), and allocates memory for its rings. */
+/* Starts and stops the server thread of a floor (work_shape.h), and allocates memory for its rings. */
 #include "cli/bench/floor_server.h"
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 #include <pthread.h>
 #include <sched.h>

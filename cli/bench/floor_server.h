@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server thread of a floor (shape.h), which answers the floor's client, and memory for the floor's rings. */
+/* The server thread of a floor (work_shape.h), which answers the floor's client, and memory for the floor's rings. */
 #ifndef GYRE_CLI_BENCH_FLOOR_SERVER_H
 #define GYRE_CLI_BENCH_FLOOR_SERVER_H
 

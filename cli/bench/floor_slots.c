@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floors (shape.h) with a bare ring of slots. Each slot holds its sequence. The writer stores it last (release), the reader
+ * Floors (work_shape.h) with a bare ring of slots. Each slot holds its sequence. The writer stores it last (release), the reader
  * looks at it first (acquire), and nothing else passes between the two threads. A reply has the index of its request, so the
  * client's count of requests under way is the only flow control.
  */
 #include "cli/bench/floor_rings.h"
 #include "cli/bench/floor_server.h"
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 #include <pthread.h>
 #include <sched.h>

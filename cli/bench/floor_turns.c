@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floors (shape.h) in which two threads take turns on one cache line. When both spin, a turn costs the way of the line between
+ * Floors (work_shape.h) in which two threads take turns on one cache line. When both spin, a turn costs the way of the line between
  * two cores. When both sleep, a turn costs a futex wake.
  */
 #include "cli/bench/floor_turns.h"
 #include "cli/bench/floor_server.h"
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 #include "gyre/waiting.h"
 

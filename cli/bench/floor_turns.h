@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floors (shape.h) in which two threads take turns on one cache line. */
+/* Floors (work_shape.h) in which two threads take turns on one cache line. */
 #ifndef GYRE_CLI_BENCH_FLOOR_TURNS_H
 #define GYRE_CLI_BENCH_FLOOR_TURNS_H
 
-#include "cli/bench/shape.h"
+#include "cli/bench/work_shape.h"
 
 /** Both threads spin on one word in a cache line: the least cost of an answer from another core. */
 bool bench_floor_line(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample);

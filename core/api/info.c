@@ -4,7 +4,7 @@
 
 #include "core/api/tools.h"
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/dispatch/dispatch.h"
 #include "core/durability/checkpoint.h"
 #include "core/durability/durable.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/types/types.h"
 #include "core/ring/express.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 
 static void put_optional_type(struct gyre_parcel *parcel, const gyre_type *type)
 {

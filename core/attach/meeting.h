@@ -17,7 +17,7 @@
 
 #include "core/parcel/records.h"
 #include "core/parcel/parcel.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "gyre/attach.h"
 
 enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };

@@ -11,7 +11,7 @@
 #include "core/queue/side.h"
 #include "core/queue/state.h"
 #include "core/queue/take.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 
 #include "gyre/waiting.h"

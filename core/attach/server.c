@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/base/thread.h"
 #include "core/device/runtime.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/device/open_device.h"
 #include "core/device/watcher.h"
 #include "core/dispatch/dispatch.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/device/buffer.h"
 #include "core/durability/checkpoint.h"
 #include "core/durability/upgrade.h"

@@ -4,7 +4,7 @@
 #define GYRE_CORE_DURABILITY_RELAYED_H
 
 #include "core/kernel/kernel.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 
 /** True when requests of [queue.SECTION] are kept by checkpoints or a journal. */
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);

@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 
 static const gyre_field *differing_field(const gyre_layout *layout, const unsigned char *a,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/choices.h"
+#include "core/queue/choice_rules.h"
 #include "core/queue/names.h"
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"

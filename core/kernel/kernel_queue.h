@@ -4,7 +4,7 @@
 #define GYRE_CORE_KERNEL_KERNEL_QUEUE_H
 
 #include "core/kernel/kernel.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 
 /** Makes a queue, puts it into the queue table, and tells a running device. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);

@@ -15,7 +15,7 @@
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/express.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 #include "core/stages/seals.h"
 #include "core/types/far.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/base/text.h"
 #include "core/kernel/type_source.h"
 #include "core/ring/slot.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/sections.h"
 #include "core/plan/queue_plan.h"

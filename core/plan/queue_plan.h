@@ -10,7 +10,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/plan/queue_types.h"
 #include "core/queue/header.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/slot.h"
 #include "core/types/types.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/types/types.h"
 
 /** The kernel and the device that a queue is planned for. */

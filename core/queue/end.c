@@ -13,7 +13,7 @@
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/ring/express.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/outcome.h"
 #include "gyre/waiting.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/publish.h"
 
 /** Requests that a caller sends, `size` bytes apart, and their headers (NULL: none). */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/base/lines.h"
 #include "core/queue/convert.h"
 #include "core/queue/descriptor.h"

@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 #include "core/base/lock.h"
-#include "core/queue/choices.h"
+#include "core/queue/choice_rules.h"
 #include "core/queue/foreign.h"
 #include "core/queue/stage.h"
 #include "core/queue/storm.h"
 #include "core/queue/view.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/ring.h"
 #include "gyre/gyre.h"
 
@@ -154,7 +154,7 @@ static inline const struct gyre_ring *gyre_ring_of(const gyre_queue *queue)
     return &queue->ring;
 }
 
-/** The types of a protocol: see choices.h. */
+/** The types of a protocol: see choice_rules.h. */
 static inline const struct gyre_queue_choices *gyre_choices_of(const gyre_queue *queue)
 {
     return &queue->choices;

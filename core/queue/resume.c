@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "core/queue/bells.h"
-#include "core/queue/choices.h"
+#include "core/queue/choice_rules.h"
 #include "core/queue/lent.h"
 #include "core/queue/side.h"
 #include "core/ring/express.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/outcome.h"
 #include "gyre/waiting.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/queue/lent.h"
 #include "core/queue/line.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
 
 uint64_t gyre_queue_next_index(const gyre_queue *queue)

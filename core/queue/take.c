@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/base/text.h"
 #include "core/queue/convert.h"
 #include "core/queue/label.h"

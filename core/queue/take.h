@@ -16,7 +16,7 @@
 #define GYRE_CORE_QUEUE_TAKE_H
 
 #include "core/queue/queue.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 
 /** Lets the stages look at completions [first, end), as far as they are there. */
 static inline void gyre_replies_see(const gyre_queue *queue, uint64_t first, uint64_t end)

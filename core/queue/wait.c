@@ -14,7 +14,7 @@
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
 #include "core/queue/strategy.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 

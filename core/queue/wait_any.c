@@ -14,7 +14,7 @@
 #include "core/queue/state.h"
 #include "core/queue/strategy.h"
 #include "core/queue/wait.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
 
 enum gyre_answer gyre_queue_ask(const gyre_queue *queue)

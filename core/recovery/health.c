@@ -4,7 +4,7 @@
 #include "core/recovery/health.h"
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/kernel/control.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"

@@ -11,7 +11,7 @@
 #ifndef GYRE_CORE_RING_EXPRESS_H
 #define GYRE_CORE_RING_EXPRESS_H
 
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 
 struct gyre_ring;
 

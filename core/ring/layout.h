@@ -4,7 +4,7 @@
 #ifndef GYRE_CORE_RING_LAYOUT_H
 #define GYRE_CORE_RING_LAYOUT_H
 
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/slot.h"
 #include "gyre/ring_layout.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 
 void gyre_slot_fail(gyre_slot *slot, int32_t code, const char *text)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/region.h"
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"

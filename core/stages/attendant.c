@@ -18,7 +18,7 @@
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
 #include "core/queue/wait.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
 

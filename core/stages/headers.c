@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/queue/choices.h"
+#include "core/queue/choice_rules.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
 #include "core/stages/expiry.h"

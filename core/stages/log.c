@@ -16,14 +16,14 @@
 #include "core/base/lines.h"
 #include "core/base/memory_left.h"
 #include "core/queue/bells.h"
-#include "core/queue/choices.h"
+#include "core/queue/choice_rules.h"
 #include "core/queue/label.h"
 #include "core/queue/origin.h"
 #include "core/queue/put.h"
 #include "core/queue/resume.h"
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
 
 /* An entry of the log. */

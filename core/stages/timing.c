@@ -14,12 +14,12 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
+#include "core/base/info_give.h"
 #include "core/base/lines.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
 

@@ -13,7 +13,7 @@
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
 #include "core/ring/express.h"
-#include "core/ring/message.h"
+#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 #include "core/stages/make.h"
 #include "ring_device.h"

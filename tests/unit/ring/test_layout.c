@@ -4,7 +4,7 @@
 
 #include "core/ring/bytes.h"
 #include "core/ring/layout.h"
-#include "core/ring/options.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/slot.h"
 
 enum { TIMED = 1, HEADED = 2, SEALED = 4, EXPRESS = 8, BRIDGED = 16, ALL = 32 };

@@ -3,8 +3,8 @@
  * Finds messages in a ring: whether a completion is there, and where the bytes of a request or a reply lie. The functions
  * are inline, because every send and receive uses them.
  */
-#ifndef GYRE_CORE_RING_MESSAGE_H
-#define GYRE_CORE_RING_MESSAGE_H
+#ifndef GYRE_CORE_RING_RING_MESSAGE_H
+#define GYRE_CORE_RING_RING_MESSAGE_H
 
 #include "core/ring/bytes.h"
 #include "core/ring/copy.h"

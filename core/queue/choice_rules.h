@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the types of a protocol, for a queue whose kernel takes messages of several types. The kernel fills this in before
  * any request is sent. */
-#ifndef GYRE_CORE_QUEUE_CHOICES_H
-#define GYRE_CORE_QUEUE_CHOICES_H
+#ifndef GYRE_CORE_QUEUE_CHOICE_RULES_H
+#define GYRE_CORE_QUEUE_CHOICE_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

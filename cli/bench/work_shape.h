@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shape of a case (how its messages travel), and the type of a floor, the plain measurement that a case
  * is compared with. */
-#ifndef GYRE_CLI_BENCH_SHAPE_H
-#define GYRE_CLI_BENCH_SHAPE_H
+#ifndef GYRE_CLI_BENCH_WORK_SHAPE_H
+#define GYRE_CLI_BENCH_WORK_SHAPE_H
 
 #include "cli/bench/measure.h"
 #include "cli/bench/work.h"

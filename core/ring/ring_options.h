@@ -3,8 +3,8 @@
  * The options of a queue, for the function that makes it (core/stages/make.h). Each of the three layers (ring, queue,
  * stages) reads its own members. core/plan decides and checks all of them beforehand; no layer fills in defaults.
  */
-#ifndef GYRE_CORE_RING_OPTIONS_H
-#define GYRE_CORE_RING_OPTIONS_H
+#ifndef GYRE_CORE_RING_RING_OPTIONS_H
+#define GYRE_CORE_RING_RING_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

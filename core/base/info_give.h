@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes answers into info structs of an application, which may have been compiled with fewer members than this library
  * has. No state, any thread. */
-#ifndef GYRE_CORE_BASE_INFO_H
-#define GYRE_CORE_BASE_INFO_H
+#ifndef GYRE_CORE_BASE_INFO_GIVE_H
+#define GYRE_CORE_BASE_INFO_GIVE_H
 
 #include <stddef.h>
 #include <string.h>
