@@ -29,7 +29,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/stages/make.h"
 
 enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };

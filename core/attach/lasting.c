@@ -22,7 +22,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/stages/make.h"
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };

@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/device/buffer.h"
 #include "core/kernel/binding.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/kernel/control.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"

@@ -114,7 +114,7 @@ struct gyre_kernel {
     uint32_t
         visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */
 
-    /* The launched kernel (launch.c, choices.c). Constant after the launch. */
+    /* The launched kernel (launch.c, protocol.c). Constant after the launch. */
     gyre_runtime *runtime;
     char name[GYRE_NAME_MAX];
     struct gyre_dispatch *dispatch;

@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/kernel/control.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/queue_table.h"

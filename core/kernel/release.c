@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/kernel/end.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/keeper.h"

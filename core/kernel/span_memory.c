@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/device/buffer.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/kernel/spans.h"
 #include "core/queue/queue.h"
 #include "core/stages/spans.h"

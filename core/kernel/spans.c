@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/device/buffer.h"
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 #include "core/queue/convert.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"

@@ -4,7 +4,7 @@
  * holds a value of any of its types. A request of one type is wrapped into a message of the protocol, and a reply is
  * unwrapped likewise. Takes no lock: a type that was found equal is noted by one atomic store.
  */
-#include "core/kernel/choices.h"
+#include "core/kernel/protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>

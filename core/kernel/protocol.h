@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of a kernel with several types of requests, and the types that its queues' callers use. Why: choices.c. */
-#ifndef GYRE_CORE_KERNEL_CHOICES_H
-#define GYRE_CORE_KERNEL_CHOICES_H
+/* The types of a kernel with several types of requests, and the types that its queues' callers use. Why: protocol.c. */
+#ifndef GYRE_CORE_KERNEL_PROTOCOL_H
+#define GYRE_CORE_KERNEL_PROTOCOL_H
 
 #include "core/kernel/kernel.h"
 
