@@ -12,6 +12,7 @@
 #include "core/pipeline/build.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/recovery/care.h"
 #include "core/recovery/health.h"
 

@@ -16,6 +16,7 @@
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/outcome.h"
 #include "core/ring/ring.h"
 

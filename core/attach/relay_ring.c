@@ -18,6 +18,7 @@
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/queue/take.h"
 #include "core/ring/ring.h"
 #include "core/stages/log.h"

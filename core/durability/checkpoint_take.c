@@ -18,6 +18,7 @@
 #include "core/kernel/turn.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define RETRY_NS UINT64_C(200000)

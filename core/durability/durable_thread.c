@@ -15,6 +15,7 @@
 #include "core/durability/checkpoint.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* delay until received replies are noted */

@@ -25,6 +25,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define LOOK_NS UINT64_C(20000)

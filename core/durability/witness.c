@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 

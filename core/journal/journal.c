@@ -16,6 +16,7 @@
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
 #include "core/stages/expiry.h"

@@ -15,6 +15,7 @@
 #include "core/queue/end.h"
 #include "core/queue/label.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 
 enum { DRAIN_POLL_NS = 20000 };
 

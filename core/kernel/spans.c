@@ -14,6 +14,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/express.h"
 #include "core/ring/ring_message.h"
 #include "core/ring/ring.h"

@@ -20,6 +20,7 @@
 #include "core/queue/put.h"
 #include "core/queue/room.h"
 #include "core/queue/side.h"
+#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/queue/ticket.h"
 #include "core/queue/wait.h"

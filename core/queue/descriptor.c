@@ -7,7 +7,7 @@
  * State: watch->signalled is set by the watcher and cleared under the consumer lock
  * (watch_settle).
  */
-#include "core/queue/descriptor.h"
+#include "core/queue/watch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,6 +21,7 @@
 #include "core/queue/label.h"
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
+#include "core/queue/consumer.h"
 #include "core/queue/wait.h"
 
 struct watch {

@@ -16,9 +16,11 @@
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
+#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/queue/ticket.h"
 #include "core/queue/wait.h"
+#include "core/queue/progress.h"
 
 /* Which completions a receiver takes: any, or those with a correlation. */
 struct wish {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/queue/origin.h"
-
 static struct gyre_name *name_find(const struct gyre_names *names, uint64_t client)
 {
     for (size_t i = 0; i < names->count; i++)

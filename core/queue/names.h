@@ -15,6 +15,9 @@
  * names. */
 enum { GYRE_NAMES_MAX = 4096 };
 
+/** The bit of a client's number that says: the client has a name, so it is the same client after a restart. */
+#define GYRE_ORIGIN_NAMED (UINT64_C(1) << 63)
+
 struct gyre_name {
     uint64_t client, next; /* the client's requests below `next` are known */
 };

@@ -17,7 +17,6 @@
 struct gyre_origin {
     uint64_t client, index; /* `client` 0: this program; `index`: the request's number at its client */
 };
-#define GYRE_ORIGIN_NAMED (UINT64_C(1) << 63)
 
 /** The origin that is noted for one slot of the ring. */
 struct gyre_queue_origin {

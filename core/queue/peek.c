@@ -12,6 +12,7 @@
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
+#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/ring/outcome.h"
 

@@ -10,6 +10,7 @@
 #include "core/queue/mark.h"
 #include "core/queue/match.h"
 #include "core/queue/side.h"
+#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/ring/publish.h"
 

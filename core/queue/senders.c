@@ -10,6 +10,7 @@
 #include "core/queue/bells.h"
 #include "core/queue/side.h"
 #include "core/queue/storm.h"
+#include "core/queue/storm_rules.h"
 #include "core/queue/strategy.h"
 
 /* A device that dies in this process rings no bell, so a sender that sleeps in line looks now and then. */

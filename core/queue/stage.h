@@ -84,10 +84,4 @@ struct gyre_queue_stages {
     void (*tell[GYRE_STATION_MAX])(gyre_queue *);
 };
 
-/** Adds a stage and its state to a queue that no other thread uses. The state is not NULL, and the queue owns it from now
- * on. */
-void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state);
-/** Takes a stage away again and destroys its state. Accepts a queue without that stage. */
-void gyre_stage_remove(gyre_queue *queue, unsigned number);
-
 #endif

@@ -11,15 +11,6 @@ static inline uint64_t gyre_received(const gyre_queue *queue)
     return __atomic_load_n(&queue->consumer.received, __ATOMIC_ACQUIRE);
 }
 
-/** The index that the next send will take. */
-uint64_t gyre_queue_next_index(const gyre_queue *queue);
-
-/** The number that gyre.h gives to the next request sent: its ticket in a queue with a line (line.h), else its index. */
-uint64_t gyre_queue_next_number(const gyre_queue *queue);
-
-/** How many requests were accepted and are not completed yet. */
-uint64_t gyre_queue_outstanding(const gyre_queue *queue);
-
 static inline bool gyre_queue_closed(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->state.closed, __ATOMIC_ACQUIRE) != 0;

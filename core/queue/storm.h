@@ -23,12 +23,4 @@ struct gyre_storm {
 
 /* Each function is about the calling thread. The first two are called under the producer's lock. */
 
-/** In a storm: whether the thread must let others go first now. True once after each of its sends, if another thread was
- * turned away since that send. */
-bool gyre_storm_puts_off(gyre_queue *queue);
-/** Notes that the thread sends during a storm. */
-void gyre_storm_let_in(gyre_queue *queue);
-/** Without the lock: notes that the thread is turned away, and yields the processor during a storm. */
-void gyre_storm_turned_away(gyre_queue *queue);
-
 #endif

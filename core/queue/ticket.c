@@ -5,6 +5,7 @@
 
 #include "core/queue/line.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring_message.h"
 
 bool gyre_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index)

@@ -15,6 +15,7 @@
 #include "core/queue/side.h"
 #include "core/queue/strategy.h"
 #include "core/ring/ring_message.h"
+#include "core/queue/progress.h"
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 

@@ -21,6 +21,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/recovery/watchdog.h"
 #include "core/ring/bytes.h"
 

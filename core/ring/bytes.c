@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/ring/ring_message.h"
+#include "core/ring/ready.h"
 #include "core/ring/slot.h"
 #include "gyre/waiting.h"
 

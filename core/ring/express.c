@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/ring/ring_message.h"
+#include "core/ring/ring.h"
 #include "core/ring/publish.h"
 
 /* Bytes of payload in a line, and in the first line, which begins with the payload's length. */

@@ -39,17 +39,6 @@ struct gyre_ring {
     const uint64_t *received;          /* atomic; the client frees the slots of indices below */
 };
 
-/**
- * Makes the ring's region and lays it out, or opens the region behind `descriptor` that another program made (-1: a new
- * region). `label` is for sentences and /proc; the client keeps its count of received completions at `received`.
- * EXHAUSTED, INVALID; the caller calls gyre_ring_destroy after a failure, too.
- */
-gyre_status gyre_ring_create(struct gyre_ring *ring, const struct gyre_queue_options *options, int descriptor,
-                             const char *label, const uint64_t *received);
-
-/** Frees the ring's memory. Accepts a zeroed ring whose region is GYRE_REGION_NONE. */
-void gyre_ring_destroy(struct gyre_ring *ring);
-
 static inline gyre_slot *gyre_request_slot(const struct gyre_ring *ring, uint64_t index)
 {
     return (gyre_slot *)(void *)(ring->requests + (index & ring->mask) * ring->slots.request_stride);
@@ -58,6 +47,15 @@ static inline gyre_slot *gyre_request_slot(const struct gyre_ring *ring, uint64_
 static inline gyre_slot *gyre_reply_slot(const struct gyre_ring *ring, uint64_t index)
 {
     return (gyre_slot *)(void *)(ring->replies + (index & ring->mask) * ring->slots.reply_stride);
+}
+
+/**
+ * True once the completion of request `index` is in its reply slot, where it may be read. Pairs with the device's
+ * release of the sequence.
+ */
+static inline bool gyre_reply_in_slot(const struct gyre_ring *ring, uint64_t index)
+{
+    return __atomic_load_n(&gyre_reply_slot(ring, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
 /** Where the header of request `index` lies. Only for a ring whose messages have headers. */

@@ -8,27 +8,8 @@
 
 #include "core/ring/bytes.h"
 #include "core/ring/copy.h"
-#include "core/ring/express.h"
+#include "core/ring/ready.h"
 #include "core/ring/ring.h"
-
-/**
- * True once the completion of request `index` is in its reply slot, where it may be read. Pairs with the device's
- * release of the sequence.
- */
-static inline bool gyre_reply_in_slot(const struct gyre_ring *ring, uint64_t index)
-{
-    return __atomic_load_n(&gyre_reply_slot(ring, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
-}
-
-/**
- * True once the completion of request `index` can be read from its reply slot. Exception: the reply to a pending
- * gyre_call may still be only in the express lines (express.h).
- */
-static inline bool gyre_reply_ready(const struct gyre_ring *ring, uint64_t index)
-{
-    return gyre_reply_in_slot(ring, index) ||
-           (__builtin_expect(ring->express_replies != NULL, 0) && gyre_express_answers(ring, index));
-}
 
 /**
  * The length in a reply slot; gyre_slot_info: the outcome. Each is read once, atomically, because a server or a worker

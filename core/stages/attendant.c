@@ -17,10 +17,12 @@
 #include "core/queue/bells.h"
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/queue/wait.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
+#include "core/queue/progress.h"
 
 /* While messages wait in front of the ring, the attendant looks for room after this time at the latest. */
 #define LOOK_NS UINT64_C(5000000)

@@ -14,6 +14,7 @@
 #include "core/queue/choice_rules.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/stages/expiry.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"

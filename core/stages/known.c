@@ -13,6 +13,7 @@
 #include "core/base/lines.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/stages/order.h"
 
 #define NOBODY UINT32_MAX

@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/queue/label.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/queue/state.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/order.h"

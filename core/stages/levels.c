@@ -29,6 +29,7 @@
 #include "core/queue/put.h"
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/expiry.h"
 #include "core/stages/headers.h"

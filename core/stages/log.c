@@ -23,8 +23,10 @@
 #include "core/queue/resume.h"
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
+#include "core/queue/progress.h"
 
 /* An entry of the log. */
 struct entry {

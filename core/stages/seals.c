@@ -8,6 +8,7 @@
 #include "core/stages/seals.h"
 
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/ring/outcome.h"
 #include "core/ring/publish.h"

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/queue/label.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
 #include "core/stages/order.h"

@@ -19,6 +19,7 @@
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"

@@ -24,6 +24,7 @@
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/stages/log.h"
 #include "core/stages/make.h"
 #include "tests/random.h"

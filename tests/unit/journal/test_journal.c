@@ -8,6 +8,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"

@@ -10,6 +10,7 @@
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 
 static struct ring_device device;
 

@@ -11,6 +11,7 @@
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/queue/wait.h"
 #include "core/ring/express.h"
 #include "core/ring/ring_message.h"

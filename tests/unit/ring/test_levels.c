@@ -13,6 +13,7 @@
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring_message.h"
 
 enum { ASKERS = 4, LASTS_MS = 3000 }; /* of what is tried again and again, on any machine */

@@ -6,6 +6,7 @@
 #include "core/queue/resume.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring.h"
 #include "ring_device.h"
 #include "tests/sanitizers.h"

@@ -18,6 +18,7 @@
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/queue/wait_any.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring.h"
 #include "core/stages/make.h"
 

@@ -13,6 +13,7 @@
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/ring/ring_options.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the lists of a queue's stages (stage.h). The lists are made anew whenever a stage is added or removed. */
-#include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
 
 #include "core/queue/queue.h"
 

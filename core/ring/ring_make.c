@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes, opens and frees the memory of rings (ring.h). layout.c and bytes.c decide where messages lie in it. */
-#include "core/ring/ring.h"
+#include "core/ring/ring_make.h"
 
 #include "core/base/error.h"
 #include "core/ring/bytes.h"

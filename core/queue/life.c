@@ -16,14 +16,17 @@
 #include "core/base/info_give.h"
 #include "core/base/lines.h"
 #include "core/queue/convert.h"
-#include "core/queue/descriptor.h"
+#include "core/queue/watch.h"
 #include "core/queue/end.h"
 #include "core/queue/label.h"
 #include "core/queue/lent.h"
 #include "core/queue/line.h"
 #include "core/queue/set.h"
 #include "core/queue/state.h"
+#include "core/queue/progress.h"
 #include "core/queue/wait.h"
+#include "core/queue/stage_list.h"
+#include "core/ring/ring_make.h"
 
 enum { CHUNK_SIZE = 16384 }; /* bytes published at once from a batch; a part of a first-level cache */
 

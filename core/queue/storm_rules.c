@@ -11,7 +11,7 @@
  *
  * Lock: the producer's.
  */
-#include "core/queue/storm.h"
+#include "core/queue/storm_rules.h"
 
 #include <sched.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  *
  * Lock: the consumer's.
  */
-#include "core/queue/side.h"
+#include "core/queue/consumer.h"
 
 #include "core/queue/bells.h"
-#include "core/queue/descriptor.h"
+#include "core/queue/watch.h"
 #include "core/queue/mark.h"
 #include "core/queue/take.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connects a queue with the watcher of gyre_queue_descriptor: the thread that makes a file descriptor readable when there
  * is something to receive. The watcher itself is in descriptor.c. */
-#ifndef GYRE_CORE_QUEUE_DESCRIPTOR_H
-#define GYRE_CORE_QUEUE_DESCRIPTOR_H
+#ifndef GYRE_CORE_QUEUE_WATCH_H
+#define GYRE_CORE_QUEUE_WATCH_H
 
 #include "gyre/gyre.h"
 
