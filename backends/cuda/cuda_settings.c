@@ -3,7 +3,6 @@
  * Reads the keys of [backend.cuda]. The plugin's drop-in file of configuration declares the keys; their
  * ranges are checked here only.
  */
-#include "cuda_backend.h"
 #include "cuda_settings.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
  * device and back. Only the pump's thread calls these functions, unless a header says otherwise.
  *
  * The files of epochs, from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c,
- * opencl_replies.c, opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_epoch.c; the pump
+ * opencl_replies.c, opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_carry.c; the pump
  * (opencl_pump.c) is above them. Each file calls only files before it.
  */
 #ifndef GYRE_OPENCL_EPOCH_H
@@ -94,31 +94,5 @@ static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
 {
     return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
 }
-
-/* ---- opencl_epoch.c ---- */
-
-/**
- * Returns how many requests from queue->next on are there or, for direct lanes, about to be; at most `most`.
- * Moves queue->next past answered requests where copies would overwrite their replies.
- */
-uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
-/**
- * Returns how many of the `ready` requests to send now. 0: better wait, because their sender may send more.
- */
-uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
-/** Sends `count` requests from queue->next on to the device. `epochs` has a free place. GYRE_OK or LOST. */
-gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
-                          gyre_u64 command);
-/** Runs an epoch without messages and waits for it, so that the driver's work at a first run is done. */
-gyre_status opencl_warm_up(gyre_resident *resident);
-/**
- * Whether the oldest epoch is complete. If it is a gathered epoch (its messages are packed), hands out the
- * replies that came.
- */
-bool opencl_oldest_is_done(gyre_resident *resident);
-/** Waits for the oldest epoch and completes its requests. GYRE_OK or LOST. */
-gyre_status opencl_collect(gyre_resident *resident);
-/** Frees the objects and stages of all epochs. */
-void opencl_epochs_release(gyre_resident *resident);
 
 #endif

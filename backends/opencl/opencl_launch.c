@@ -5,6 +5,7 @@
  *
  * Takes no lock: the core calls launch and release one at a time, and wait only looks at a word.
  */
+#include "opencl_carry.h"
 #include "opencl_check.h"
 #include "opencl_compile.h"
 #include "opencl_courier.h"

@@ -8,6 +8,7 @@
  * touches only its own memory.
  */
 #include "opencl_bridge.h"
+#include "opencl_carry.h"
 #include "opencl_epoch.h"
 #include "opencl_pump.h"
 #include "opencl_report.h"

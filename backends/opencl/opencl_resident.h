@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launched kernel and its epochs (batches of requests). opencl_launch.c makes and ends it, opencl_pump.c is
- * its thread, opencl_epoch.c carries messages to the device and back, and opencl_report.c reads its log. With
+ * its thread, opencl_carry.c carries messages to the device and back, and opencl_report.c reads its log. With
  * mode = resident, opencl_stay.c takes the place of the pump and the epochs.
  *
  * Once the pump runs, all members except `present` belong to it.

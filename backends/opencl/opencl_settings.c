@@ -3,7 +3,6 @@
  * Reads the keys of [backend.opencl]. The plugin's drop-in file of configuration declares the keys; their
  * ranges are checked here only.
  */
-#include "opencl_backend.h"
 #include "opencl_settings.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "cli/bench/cases_messages.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/session.h"
+#include "cli/bench/session_open.h"
 #include "cli/bench/story.h"
 
 #include <stdlib.h>

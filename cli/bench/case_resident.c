@@ -3,6 +3,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_device.h"
 #include "cli/bench/session.h"
+#include "cli/bench/session_open.h"
 #include "cli/bench/story.h"
 #include "cli/json.h"
 

@@ -8,6 +8,7 @@
 #include "cli/bench/cases_device.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/session.h"
+#include "cli/bench/session_open.h"
 #include "cli/bench/story.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"
 #include "cli/bench/session.h"
+#include "cli/bench/session_open.h"
 #include "cli/bench/story.h"
 
 #include <stdlib.h>

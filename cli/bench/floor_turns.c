@@ -3,8 +3,8 @@
  * Floors (work_shape.h) in which two threads take turns on one cache line. When both spin, a turn costs the way of the line between
  * two cores. When both sleep, a turn costs a futex wake.
  */
-#include "cli/bench/floor_turns.h"
 #include "cli/bench/floor_server.h"
+#include "cli/bench/floor_turns.h"
 #include "cli/bench/work_shape.h"
 
 #include "gyre/waiting.h"

@@ -14,13 +14,4 @@ typedef struct bench_session {
     struct bench_serving *serving;
 } bench_session;
 
-/** Opens, launches the kernel of the case's kind, opens a queue of its capacity, and notes backend and device
- * in the row. After a failure everything is closed. */
-gyre_status bench_session_open(const bench_case *self, const bench_options *options, bench_session *session,
-                               bench_row *row);
-void bench_session_close(bench_session *session);
-
-/** Makes one call and checks the reply; adds 1 to *errors for a wrong reply. */
-gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t number, uint64_t *errors);
-
 #endif

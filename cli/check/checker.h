@@ -57,11 +57,4 @@ struct checker {
     struct user_call calls[CALLS_MAX];
 };
 
-/**
- * Parses and judges one file. `text` replaces the file's content on disk; NULL: the content on disk. Writes its
- * findings into checker->report. `checker` begins as all zero, except options that the caller sets.
- */
-void checker_run(struct checker *checker, const char *path, const char *text, size_t text_size,
-                 const char *headers);
-
 #endif

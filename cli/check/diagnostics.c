@@ -193,7 +193,7 @@ static bool refuse_type(struct checker *checker, const struct place *place, cons
     return true;
 }
 
-/* Code that C's compilers warn of and a device's compiler refuses; checker.c turns these warnings into errors. */
+/* Code that C's compilers warn of and a device's compiler refuses; judge.c turns these warnings into errors. */
 static const struct option_reason {
     const char *option, *reason;
 } option_reasons[] = {

@@ -5,6 +5,7 @@
  * Exit code 0: the report is complete, also when it has findings.
  */
 #include "cli/check/checker.h"
+#include "cli/check/judge.h"
 
 #include <signal.h>
 #include <stdlib.h>

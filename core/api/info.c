@@ -10,9 +10,9 @@
 #include "core/durability/durable.h"
 #include "core/kernel/control.h"
 #include "core/pipeline/build.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/recovery/care.h"
 #include "core/recovery/health.h"
 

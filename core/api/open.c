@@ -12,6 +12,7 @@
 #include "core/kernel/forked.h"
 #include "core/kernel/type_registry.h"
 #include "core/recovery/care.h"
+#include "core/recovery/runtime_care.h"
 
 const char *gyre_version(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gyre_attach and gyre_queue_types. gyre_attach checks its arguments and leaves the rest to client.c (a queue at one
- * server) or to lasting.c (a queue that outlasts its servers).
+ * server) or to lasting_attach.c (a queue that outlasts its servers).
  *
  * Has no state and takes no lock.
  */
@@ -9,11 +9,12 @@
 
 #include "core/attach/attachment.h"
 #include "core/attach/lasting.h"
+#include "core/attach/lasting_attach.h"
 #include "core/base/error.h"
+#include "core/kernel/kernel.h"
+#include "core/plan/queue_plan.h"
 #include "core/queue/foreign.h"
 #include "core/queue/view.h"
-#include "core/plan/queue_plan.h"
-#include "core/kernel/kernel.h"
 
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a thread that carries messages between clients and a device (relay.c, lasting.c) waits when a turn found
+ * How a thread that carries messages between clients and a device (relay_run.c, lasting_attach.c) waits when a turn found
  * nothing to do: first it spins and yields as its queue is configured to (core/queue/strategy.h), then its caller
  * puts it to sleep. It learns separately how clients and how the device are best waited for (two patiences), because
  * one of these sides may share a processor with this thread while the other side has a processor of its own.

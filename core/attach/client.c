@@ -22,6 +22,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/kernel/protocol.h"
 #include "core/plan/queue_types.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
@@ -29,7 +30,6 @@
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"
-#include "core/kernel/protocol.h"
 #include "core/stages/make.h"
 
 enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };

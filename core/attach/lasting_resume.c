@@ -5,7 +5,8 @@
  * (docs/adr/serving.md, "Who a completion is owed to"): a server with the journal still delivers the completions that
  * it owes, and knows no later request.
  */
-#include "core/attach/lasting.h"
+#include "core/attach/lasting_resume.h"
+#include "core/attach/lasting_ring.h"
 
 #include "core/queue/line.h"
 

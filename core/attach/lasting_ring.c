@@ -5,18 +5,18 @@
  * device: it reads a request once the sequence in its slot says that it is there, and writes a completion before the
  * sequence.
  */
-#include "core/attach/lasting.h"
+#include "core/attach/lasting_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/wait_any.h"
 #include "core/queue/mark.h"
 #include "core/queue/origin.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
+#include "core/queue/wait_any.h"
 #include "core/ring/outcome.h"
 #include "core/ring/ring.h"
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/types/types.h"
 #include "core/ring/express.h"
 #include "core/ring/ring_options.h"
+#include "core/types/types.h"
 
 static void put_optional_type(struct gyre_parcel *parcel, const gyre_type *type)
 {

@@ -15,8 +15,8 @@
 #ifndef GYRE_CORE_ATTACH_MEETING_H
 #define GYRE_CORE_ATTACH_MEETING_H
 
-#include "core/parcel/records.h"
 #include "core/parcel/parcel.h"
+#include "core/parcel/records.h"
 #include "core/ring/ring_options.h"
 #include "gyre/attach.h"
 

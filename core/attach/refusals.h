@@ -8,19 +8,8 @@
 #define GYRE_CORE_ATTACH_REFUSALS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-struct gyre_server;
-
-enum { GYRE_REFUSALS_MAX = 128 };
-
-/** The last GYRE_REFUSALS_MAX refusals; an older refusal is told again. Under server->lock. */
-struct gyre_refusals {
-    struct gyre_refusal {
-        uint64_t who, why; /* hashes of the client's text and the reason's text; 0: the entry is free */
-    } told[GYRE_REFUSALS_MAX];
-    uint32_t next;
-};
+#include "core/attach/server.h"
 
 /** Whether the log has no line yet about this client and this reason. Notes that it has one now. Takes server->lock. */
 bool gyre_refusals_are_new(struct gyre_server *server, const char *who, const char *why);

@@ -20,10 +20,10 @@
 #include <pthread.h>
 
 #include "core/attach/server.h"
-#include "core/stages/log.h"
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
+#include "core/stages/log.h"
 
 /**
  * A promise about requests (that they are durable, or covered by a checkpoint) that a client is told: once the
@@ -97,62 +97,6 @@ struct gyre_relay {
     pthread_t thread;
     uint32_t stop; /* atomic */
 };
-
-/** Makes a ring for a client of the kernel's queue [queue.SECTION]. Call it only where gyre_kernel_relays says so. */
-gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, const char *section,
-                            const struct gyre_attach_request *request, struct gyre_queue_options *options,
-                            struct gyre_relay_ring **out);
-/** Wakes the relay's thread because the ring's client rang its doorbell. */
-void gyre_relay_wake(struct gyre_relay_ring *ring);
-/**
- * Takes the ring off the relay. Waits until every request that was taken from it is completed, at most until the
- * deadline. True: all are completed, and the requests left in the ring were completed as unhandled. The caller still
- * releases the ring.
- */
-bool gyre_relay_leave(struct gyre_relay_ring *ring, uint64_t deadline_ns);
-void gyre_relay_release(struct gyre_relay_ring *ring);
-/** Ends all relays of a server that has no client any more. */
-void gyre_relays_end(struct gyre_server *server);
-
-/**
- * Copies completions from the kernel's queue into the clients' rings: up to the first request without a completion,
- * or, with `whole`, all that are there. Then gives back those slots of the queue whose completions nobody waits for.
- * Returns whether it did anything. Called under relay->lock by the relay's thread. relay_back.c
- */
-bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole);
-
-/* relay_ring.c: called under relay->lock, by the relay's thread unless the comment names another one. */
-
-/**
- * Allocates the room for requests that are being copied. EXHAUSTED. The caller calls gyre_relay_free_room in any
- * case.
- */
-gyre_status gyre_relay_make_room(struct gyre_relay *relay);
-void gyre_relay_free_room(struct gyre_relay *relay);
-
-/**
- * Makes the ring for a client with that number (0: a client without a name) and puts it into the relay's list. The
- * ring takes over the requests that an earlier client of this name left, and *options tells how many they are. Called
- * by a session's thread. `answered`: see gyre_attach_request. INCOMPATIBLE when the queue's journal does not know the
- * client's answered requests.
- */
-gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_options *options,
-                                   uint64_t client, uint64_t answered, struct gyre_relay_ring **out);
-/**
- * Notes that the ring's client left, so that the next client of its name goes on with its numbers. Called by a
- * session.
- */
-void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_relay_ring *ring);
-/** Copies the client's requests into the kernel's queue, as far as there is room. Returns how many it is done with. */
-uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring);
-/** Copies the completion of the kernel's request `index`, whose place is `place`, into its client's ring. */
-void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place);
-/**
- * Tells the ring's client which of its requests are durable, or covered by a checkpoint. Returns whether any are new.
- */
-bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring);
-/** Wakes the ring's client if something new is in the ring (`rings`). */
-void gyre_relay_ring_bell(struct gyre_relay_ring *ring);
 
 static inline struct gyre_relay_place *gyre_relay_place(const struct gyre_relay *relay, uint64_t index)
 {

@@ -4,17 +4,18 @@
  * Runs under relay->lock, in the relay's thread. Must not give a slot back before the client was told that its
  * request is durable.
  */
-#include "core/attach/relay.h"
+#include "core/attach/relay_back.h"
+#include "core/attach/relay_ring.h"
+#include "core/queue/consumer.h"
 #include "core/queue/mark.h"
 #include "core/queue/origin.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/queue/take.h"
-#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
+#include "core/ring/ring_message.h"
 
 #include "gyre/waiting.h"
 

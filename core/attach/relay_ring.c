@@ -4,7 +4,7 @@
  * ring (relay.h). Runs under relay->lock. Must not believe a number that the client can write, and reads each such
  * number once: the request is what was copied, whatever the client writes later.
  */
-#include "core/attach/relay.h"
+#include "core/attach/relay_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "core/queue/bells.h"
 #include "core/queue/names.h"
 #include "core/queue/origin.h"
+#include "core/queue/progress.h"
 #include "core/queue/put.h"
 #include "core/queue/queue.h"
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/queue/take.h"
 #include "core/ring/ring.h"
 #include "core/stages/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The structs of a server and of its sessions (a client's connection and its thread). server.c starts and ends the
- * server and lets clients in, session.c serves one client, arrivals.c counts connections, relay.c copies messages
+ * The structs of a server and of its sessions (a client's connection and its thread). server_life.c starts and ends the
+ * server and lets clients in, session.c serves one client, arrivals.c counts connections, relay_run.c copies messages
  * of queues that keep their requests.
  */
 #ifndef GYRE_CORE_ATTACH_SERVER_H
@@ -11,8 +11,17 @@
 #include <stdbool.h>
 
 #include "core/attach/meeting.h"
-#include "core/attach/refusals.h"
 #include "core/device/runtime.h"
+
+enum { GYRE_REFUSALS_MAX = 128 };
+
+/** The last GYRE_REFUSALS_MAX refusals; an older refusal is told again. Under server->lock. */
+struct gyre_refusals {
+    struct gyre_refusal {
+        uint64_t who, why; /* hashes of the client's text and the reason's text; 0: the entry is free */
+    } told[GYRE_REFUSALS_MAX];
+    uint32_t next;
+};
 
 struct gyre_server {
     struct gyre_runtime_guest guest; /* first: the runtime ends it where its owner did not */
@@ -61,29 +70,5 @@ struct gyre_session {
     struct gyre_relay_ring *ring;      /* the relay's ring of `queue`; NULL: `queue` is the kernel's own */
     struct gyre_queue_options options; /* the options that `queue` was made with */
 };
-
-/**
- * Has the session visit the kernel of that name, so that the kernel is not freed meanwhile. NOT_FOUND.
- * session_kernel.c
- */
-gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel);
-/**
- * Visits the kernel of the request's name, which is KERNEL or KERNEL/QUEUE; the slash is replaced by a NUL. *section:
- * QUEUE, else KERNEL. NOT_FOUND where the server has no such kernel or no section of that queue; INVALID where the
- * client asks for more slots than the server allows. session_kernel.c
- */
-gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
-                                     const char **section);
-/**
- * Answers a program that asks for a copy of a kernel's state: sends the copy or a refusal. Gives up when the program
- * takes no packet in time. state_told.c
- */
-void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *parcel);
-
-/**
- * The thread of a session, from the client's first packet to its end. It owns and frees the session (`argument`), and
- * counts it out of server->inside.
- */
-void *gyre_session_main(void *argument);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/attach/arrivals.h"
 #include "core/attach/refusals.h"
 #include "core/attach/relay.h"
+#include "core/attach/relay_run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,6 +29,9 @@
 #include "core/kernel/kernel_queue.h"
 #include "core/durability/relayed.h"
 #include "core/kernel/visit.h"
+#include "core/attach/session.h"
+#include "core/attach/state_told.h"
+#include "core/attach/session_kernel.h"
 
 enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 

@@ -5,13 +5,14 @@
  *
  * Takes no lock. The session visits the kernel, so that the kernel is not freed meanwhile.
  */
+#include "core/attach/session_kernel.h"
+
 #include <string.h>
 
-#include "core/attach/server.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/recovery/supervisor.h"
 #include "core/kernel/visit.h"
+#include "core/recovery/supervisor.h"
 
 enum { NAMES_MAX = 64 };
 

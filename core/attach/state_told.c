@@ -6,12 +6,14 @@
  * Lock: server->lock for the number of copies. A program that asks and does not read must not keep the server's
  * memory, nor hold up the server's end: the copy is given up when the program does not take a packet in time.
  */
+#include "core/attach/state_told.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/attach/server.h"
+#include "core/attach/session_kernel.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/kernel/visit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of a runtime's watcher, which watches kernels and revives kernels whose device died. Devices and kernels call this
- * table, and know nothing else of the watcher. The watcher itself is core/recovery/care.c.
+ * table, and know nothing else of the watcher. The watcher itself is core/recovery/runtime_care.c.
  */
 #ifndef GYRE_CORE_DEVICE_WATCHER_H
 #define GYRE_CORE_DEVICE_WATCHER_H

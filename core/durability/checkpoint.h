@@ -49,25 +49,7 @@ struct gyre_checkpoints {
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 
-/** Makes the kernel's checkpoints if they are configured. Call when the kernel's buffers are bound and its state is made. */
-gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
-/** Warns about configured checkpoints that do not help, or help less than they could. Call when the main queue is made. */
-void gyre_checkpoints_judge(const gyre_kernel *kernel);
-/** Frees the kernel's checkpoints, after the device has left. Accepts a kernel without checkpoints. */
-void gyre_checkpoints_destroy(gyre_kernel *kernel);
-
 struct gyre_durable;
-
-/**
- * Prepares a new queue of the kernel for checkpoints and for its journal `durable` (NULL: none): gives the queue the log that
- * both need (core/stages/log.h), and puts the journal's messages into the queue. The queue owns `durable` afterwards, even
- * after a failure. Under kernel->lock.
- */
-gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
-/** Takes the first checkpoint: the state at launch. Call before the device runs, and without the lock. */
-gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
-/** Settles all requests of a queue, for a kernel that starts again with its initial state. Under kernel->lock. */
-void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
 
 /** Wakes the checkpoint thread, which looks whether a checkpoint is due. `context`: the kernel's checkpoints. Any thread. */
 static inline void gyre_checkpoints_ring(void *context)

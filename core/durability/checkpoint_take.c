@@ -14,11 +14,12 @@
 #include "core/base/fault.h"
 #include "core/base/thread.h"
 #include "core/durability/durable.h"
+#include "core/durability/durable_thread.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define RETRY_NS UINT64_C(200000)

@@ -4,9 +4,12 @@
  */
 #include "core/durability/durability.h"
 
+#include "core/durability/checkpoint_life.h"
 #include "core/durability/checkpoint_take.h"
 #include "core/durability/clocks.h"
 #include "core/durability/durable.h"
+#include "core/durability/durable_open.h"
+#include "core/durability/durable_thread.h"
 #include "core/durability/replay.h"
 #include "core/kernel/keeper.h"
 

@@ -5,17 +5,17 @@
  * senders wait for the journal. A file that grew too large begins anew in a new file beside it, so the journal stops growing
  * while the disk still has room for that new file. Locks: durable.h.
  */
-#include "core/base/clock.h"
-#include "core/durability/durable.h"
+#include "core/durability/durable_thread.h"
 
 #include <stdlib.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/durability/checkpoint.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* delay until received replies are noted */

@@ -14,10 +14,10 @@
 #include "core/base/error.h"
 #include "core/device/buffer.h"
 #include "core/kernel/binding.h"
-#include "core/kernel/protocol.h"
 #include "core/kernel/control.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
+#include "core/kernel/protocol.h"
 #include "core/kernel/start.h"
 #include "core/pipeline/build.h"
 

@@ -22,10 +22,10 @@
 #include "core/kernel/spans.h"
 #include "core/queue/bells.h"
 #include "core/queue/end.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/stages/log.h"
 
 #define LOOK_NS UINT64_C(20000)

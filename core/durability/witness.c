@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
-#include "core/ring/ring_message.h"
 #include "core/ring/ring.h"
+#include "core/ring/ring_message.h"
 
 static const gyre_field *differing_field(const gyre_layout *layout, const unsigned char *a,
                                          const unsigned char *b);

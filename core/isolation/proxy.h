@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ops table of a backend that runs in a worker process (proxy.c): each operation becomes a message over a socket.
+ * The ops table of a backend that runs in a worker process (proxy_ops.c): each operation becomes a message over a socket.
  *
  * Each object keeps what it was made from (a module's file, a buffer's contents, a queue's descriptor). After the
  * death of a worker, gyre_proxy_revive (worker_return.h) makes all objects again in the next worker, under the same
@@ -49,5 +49,7 @@ bool gyre_proxy_is_current(const gyre_resident *resident);
 bool gyre_proxy_can_copy(const gyre_device *device);
 /** The address at which the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
+/** Whether a second worker is ready to take over. */
+bool gyre_proxy_stands_by(gyre_device *device);
 
 #endif

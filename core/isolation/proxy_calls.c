@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/isolation/keeper_thread.h"
 #include "gyre/waiting.h"
 
 enum { TRIES_MAX = 20, SILENT_MAX = 4 };

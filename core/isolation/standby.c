@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/isolation/keeper_thread.h"
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_module.h"
 #include "core/isolation/proxy_objects.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "core/isolation/worker_return.h"
+#include "core/isolation/proxy.h"
 #include "gyre/waiting.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keeper of a worker: a thread that starts the worker process, hears its log, notices its death and reaps it
- * (worker_keeper.c).
+ * (keeper_thread.c).
  *
  * The keeper's thread starts the process, and lives as long as the worker may: the system ends a child whose starting
  * thread ended (PR_SET_PDEATHSIG), so a worker never outlives the program. The thread reaps a dead worker before it
@@ -53,40 +53,5 @@ struct gyre_keeper {
     bool spare_wanted;
     char reason[GYRE_KEEPER_REASON_SIZE]; /* why the last worker died */
 };
-
-/** Starts the thread and the first worker. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED. */
-gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keeper_desc *desc);
-/** Ends the worker and the thread. Not from the keeper's thread. */
-void gyre_keeper_finish(struct gyre_keeper *keeper);
-
-/**
- * Kills the worker of that incarnation (0: the present worker). `reason` becomes the reason of its death. NULL: the
- * worker seems to be dying by itself, and the way it ended becomes the reason.
- */
-void gyre_keeper_kill(struct gyre_keeper *keeper, uint64_t incarnation, const char *reason);
-/** Makes a connection to the worker; *socket is the caller's end of it. LOST when there is no worker. */
-gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation);
-/** Copies why the last worker died. */
-void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size);
-/** Whether the caller is the keeper's thread. */
-bool gyre_keeper_is_self(const struct gyre_keeper *keeper);
-
-/* The functions below may be called in the keeper's thread only. */
-
-/** Starts a worker, when there is none. */
-gyre_status gyre_keeper_start(struct gyre_keeper *keeper);
-/** When there is no worker: makes the spare the worker. False: there is no living spare. */
-bool gyre_keeper_adopt(struct gyre_keeper *keeper);
-/**
- * Hears the worker until the deadline, until another thread finishes the keeper, or until the worker dies. Reaps a
- * worker that died. False: there is no living worker any more, or the keeper ends.
- */
-bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns);
-/** Kills the worker, if there is one, and reaps it. */
-void gyre_keeper_end(struct gyre_keeper *keeper);
-/** Waits for length_ns, while there is no worker. False: another thread finishes the keeper. */
-bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns);
-/** Whether another thread finishes the keeper. */
-bool gyre_keeper_quits(struct gyre_keeper *keeper);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/isolation/keeper_thread.h"
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_opening.h"
 #include "core/isolation/standby.h"

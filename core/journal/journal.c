@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/resume.h"
 #include "core/queue/choice_rules.h"
 #include "core/queue/names.h"
 #include "core/queue/origin.h"
-#include "core/queue/queue.h"
-#include "core/queue/state.h"
 #include "core/queue/progress.h"
-#include "core/ring/ring_message.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
 #include "core/ring/ring.h"
+#include "core/ring/ring_message.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 

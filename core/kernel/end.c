@@ -14,8 +14,8 @@
 #include "core/kernel/turn.h"
 #include "core/queue/end.h"
 #include "core/queue/label.h"
-#include "core/queue/state.h"
 #include "core/queue/progress.h"
+#include "core/queue/state.h"
 
 enum { DRAIN_POLL_NS = 20000 };
 

@@ -11,10 +11,10 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/keeper.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/ring/bytes.h"
 #include "core/ring/express.h"
 

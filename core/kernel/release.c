@@ -9,12 +9,12 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/protocol.h"
 #include "core/kernel/end.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
+#include "core/kernel/protocol.h"
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 

@@ -13,8 +13,8 @@
 #include "core/queue/header.h"
 #include "core/ring/express.h"
 #include "core/ring/layout.h"
-#include "core/ring/ring_options.h"
 #include "core/ring/region.h"
+#include "core/ring/ring_options.h"
 #include "core/ring/slot.h"
 #include "gyre/backend.h"
 

@@ -8,9 +8,9 @@
 #include "core/queue/consumer.h"
 
 #include "core/queue/bells.h"
-#include "core/queue/watch.h"
 #include "core/queue/mark.h"
 #include "core/queue/take.h"
+#include "core/queue/watch.h"
 
 /*
  * Whether the slot at the cursor belongs to a call that ended. Reads the mark first, and mostly the mark alone: the device

@@ -18,10 +18,10 @@
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/queue/consumer.h"
 #include "core/queue/label.h"
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/wait.h"
 
 struct watch {

@@ -8,16 +8,16 @@
 
 #include <limits.h>
 
+#include "core/queue/consumer.h"
 #include "core/queue/lent.h"
 #include "core/queue/line.h"
+#include "core/queue/progress.h"
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/ring/express.h"
-#include "core/ring/ring_message.h"
 #include "core/ring/outcome.h"
+#include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
-#include "core/queue/progress.h"
 
 void gyre_queue_close_sends(gyre_queue *queue)
 {

@@ -12,15 +12,15 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/queue/consumer.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
+#include "core/queue/progress.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/queue/ticket.h"
 #include "core/queue/wait.h"
-#include "core/queue/progress.h"
 
 /* Which completions a receiver takes: any, or those with a correlation. */
 struct wish {

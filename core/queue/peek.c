@@ -7,12 +7,12 @@
  */
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/queue/consumer.h"
 #include "core/queue/convert.h"
 #include "core/queue/cursor.h"
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/ring/outcome.h"
 

@@ -10,8 +10,8 @@
 
 #include "core/queue/mark.h"
 #include "core/queue/side.h"
-#include "core/ring/ring_message.h"
 #include "core/ring/publish.h"
+#include "core/ring/ring_message.h"
 
 /** Requests that a caller sends, `size` bytes apart, and their headers (NULL: none). */
 struct gyre_outgoing {

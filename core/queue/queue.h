@@ -24,8 +24,8 @@
 #include "core/queue/stage.h"
 #include "core/queue/storm.h"
 #include "core/queue/view.h"
-#include "core/ring/ring_options.h"
 #include "core/ring/ring.h"
+#include "core/ring/ring_options.h"
 #include "gyre/gyre.h"
 
 enum { GYRE_QUEUE_NAME_MAX = 64 };

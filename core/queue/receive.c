@@ -5,12 +5,12 @@
  * Locks: consumer.lock while slots are read; never across a wait. The cursor `received` moves only under it.
  */
 #include "core/base/error.h"
+#include "core/queue/consumer.h"
 #include "core/queue/cursor.h"
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
 #include "core/queue/match.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/take.h"
 #include "core/ring/publish.h"
 

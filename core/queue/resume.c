@@ -10,14 +10,14 @@
 
 #include "core/queue/bells.h"
 #include "core/queue/choice_rules.h"
-#include "core/queue/lent.h"
-#include "core/queue/side.h"
 #include "core/queue/consumer.h"
-#include "core/ring/express.h"
-#include "core/ring/ring_message.h"
-#include "core/ring/outcome.h"
-#include "gyre/waiting.h"
+#include "core/queue/lent.h"
 #include "core/queue/progress.h"
+#include "core/queue/side.h"
+#include "core/ring/express.h"
+#include "core/ring/outcome.h"
+#include "core/ring/ring_message.h"
+#include "gyre/waiting.h"
 
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
 {

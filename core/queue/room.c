@@ -9,16 +9,16 @@
 
 #include "core/base/error.h"
 #include "core/queue/bells.h"
+#include "core/queue/consumer.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
+#include "core/queue/progress.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/storm.h"
 #include "core/queue/storm_rules.h"
 #include "core/queue/take.h"
 #include "core/queue/wait.h"
-#include "core/queue/progress.h"
 
 /* Why the stages (options of the queue) do not let request `index` go yet, as words that follow the queue's name in a
  * sentence; NULL: they let it go. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares a full queue among senders that do not wait but ask again and again (a storm). storm.c explains the rules. */
+/* Shares a full queue among senders that do not wait but ask again and again (a storm). storm_rules.c explains the rules. */
 #ifndef GYRE_CORE_QUEUE_STORM_H
 #define GYRE_CORE_QUEUE_STORM_H
 
@@ -20,7 +20,5 @@ struct gyre_storm {
         bool put_off;        /* the thread was put off since then */
     } senders[GYRE_STORM_SENDERS];
 };
-
-/* Each function is about the calling thread. The first two are called under the producer's lock. */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares a full queue among senders in a storm (storm.h). storm_rules.c explains the rules. Each function is about the calling thread. */
+/* Shares a full queue among senders in a storm (storm.h). storm_rules.c explains the rules. Each function is about the calling
+ * thread; the first two are called under the producer's lock. */
 #ifndef GYRE_CORE_QUEUE_STORM_RULES_H
 #define GYRE_CORE_QUEUE_STORM_RULES_H
 

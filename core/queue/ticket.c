@@ -4,8 +4,8 @@
 #include "core/queue/ticket.h"
 
 #include "core/queue/line.h"
-#include "core/queue/state.h"
 #include "core/queue/progress.h"
+#include "core/queue/state.h"
 #include "core/ring/ring_message.h"
 
 bool gyre_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index)

@@ -12,10 +12,10 @@
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/mark.h"
+#include "core/queue/progress.h"
 #include "core/queue/side.h"
 #include "core/queue/strategy.h"
 #include "core/ring/ring_message.h"
-#include "core/queue/progress.h"
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 

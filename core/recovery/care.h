@@ -32,7 +32,7 @@ struct gyre_kernel_losses {
 };
 
 /**
- * Deaths of the worker process (recovery.c). Used by the thread of the worker's keeper; members that other threads read
+ * Deaths of the worker process (recovery_run.c). Used by the thread of the worker's keeper; members that other threads read
  * are written under kernel->lock.
  */
 struct gyre_kernel_revival {
@@ -49,13 +49,5 @@ struct gyre_care {
     struct gyre_kernel_revival revival;
     struct gyre_watched_block blocks[]; /* one for each block of the kernel */
 };
-
-/** Becomes the watcher of a runtime that is being opened. EXHAUSTED. */
-gyre_status gyre_care_open(gyre_runtime *runtime);
-/** Ends the watcher's threads, before the kernels are released. Accepts a runtime without a watcher. */
-void gyre_care_stop(gyre_runtime *runtime);
-/** Frees the watcher. Call after the devices are closed, because a worker's keeper may revive kernels until then. Accepts a
- * runtime without a watcher. */
-void gyre_care_close(gyre_runtime *runtime);
 
 #endif

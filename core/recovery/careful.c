@@ -15,10 +15,10 @@
 #include "core/recovery/careful.h"
 
 #include "core/base/error.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/recovery/revival.h"
 
 #define LOOK_NS UINT64_C(50000)

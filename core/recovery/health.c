@@ -6,10 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/info_give.h"
 #include "core/kernel/control.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/recovery/stall.h"
 
 gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recovers the kernels of a device from the death of its worker process, in the thread of the worker's keeper. How:
- * recovery.c. */
+ * recovery_run.c. */
 #ifndef GYRE_CORE_RECOVERY_RECOVERY_H
 #define GYRE_CORE_RECOVERY_RECOVERY_H
 
@@ -15,8 +15,5 @@ struct gyre_recovery {
     gyre_kernel **kernels;
     size_t count;
 };
-
-/** Revives the kernels of a struct gyre_open_device in another worker. False when the device has to be given up. */
-bool gyre_recovery_run(void *device);
 
 #endif

@@ -18,10 +18,10 @@
 
 #include "core/base/clock.h"
 #include "core/kernel/control.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/recovery/watchdog.h"
 #include "core/ring/bytes.h"
 

@@ -9,7 +9,12 @@
 #ifndef GYRE_CORE_REGISTRY_MANIFEST_H
 #define GYRE_CORE_REGISTRY_MANIFEST_H
 
-#include "core/registry/registry.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gyre/backend.h"
+
+struct gyre_config;
 
 struct gyre_manifest {
     char *name, *library;       /* library: absolute path */

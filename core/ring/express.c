@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "core/ring/ring.h"
 #include "core/ring/publish.h"
+#include "core/ring/ring.h"
 
 /* Bytes of payload in a line, and in the first line, which begins with the payload's length. */
 enum { LINE_BYTES = sizeof(gyre_u64[7]), FIRST_BYTES = sizeof(gyre_u64[6]) };

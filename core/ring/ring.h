@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/ring/ring_options.h"
 #include "core/ring/region.h"
+#include "core/ring/ring_options.h"
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
 

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/queue/bells.h"
+#include "core/queue/progress.h"
 #include "core/queue/side.h"
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
@@ -22,7 +23,6 @@
 #include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/waiting.h"
-#include "core/queue/progress.h"
 
 /* While messages wait in front of the ring, the attendant looks for room after this time at the latest. */
 #define LOOK_NS UINT64_C(5000000)

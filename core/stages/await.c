@@ -7,8 +7,8 @@
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/origin.h"
-#include "core/queue/state.h"
 #include "core/queue/progress.h"
+#include "core/queue/state.h"
 #include "core/queue/wait.h"
 #include "core/stages/log.h"
 

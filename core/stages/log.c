@@ -19,6 +19,7 @@
 #include "core/queue/choice_rules.h"
 #include "core/queue/label.h"
 #include "core/queue/origin.h"
+#include "core/queue/progress.h"
 #include "core/queue/put.h"
 #include "core/queue/resume.h"
 #include "core/queue/side.h"
@@ -26,7 +27,6 @@
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
-#include "core/queue/progress.h"
 
 /* An entry of the log. */
 struct entry {

@@ -9,9 +9,9 @@
 
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
-#include "core/ring/ring_message.h"
 #include "core/ring/outcome.h"
 #include "core/ring/publish.h"
+#include "core/ring/ring_message.h"
 #include "core/stages/order.h"
 #include "gyre/checksum.h"
 

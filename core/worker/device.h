@@ -7,7 +7,7 @@
 #define GYRE_CORE_WORKER_DEVICE_H
 
 #include "core/dispatch/dispatch.h"
-#include "core/worker/operations.h"
+#include "core/worker/operation.h"
 
 /** The worker's device. NULL while no device is open. */
 struct gyre_dispatch *worker_device(void);

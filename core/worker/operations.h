@@ -7,9 +7,7 @@
 #ifndef GYRE_CORE_WORKER_OPERATIONS_H
 #define GYRE_CORE_WORKER_OPERATIONS_H
 
-#include "core/parcel/parcel.h"
-
-typedef gyre_status worker_operation(struct gyre_parcel *parcel);
+#include "core/worker/operation.h"
 
 /* operations.c */
 worker_operation worker_compile, worker_module_load, worker_module_kernel, worker_queue_alloc,

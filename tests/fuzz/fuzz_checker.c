@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/check/checker.h"
+#include "cli/check/judge.h"
 
 enum { TEXT_MAX = 2048 };
 

@@ -2,7 +2,7 @@
 /*
  * The process of the workers dies at any step, and the next one resumes where requests are unanswered.
  *
- * Mirrors core/recovery (recovery.c, suspects.c, careful.c) and core/queue/resume.c on the host's side, and on the device's
+ * Mirrors core/recovery (recovery_run.c, suspects.c, careful.c) and core/queue/resume.c on the host's side, and on the device's
  * the claim path, which passes over answered requests.
  *
  * Modelled: the workers of an incarnation stop together, wherever they are, at most CRASHES times; the keeper

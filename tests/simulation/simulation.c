@@ -20,11 +20,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/resume.h"
 #include "core/queue/life.h"
-#include "core/queue/queue.h"
-#include "core/queue/state.h"
 #include "core/queue/progress.h"
+#include "core/queue/queue.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
 #include "core/stages/log.h"
 #include "core/stages/make.h"
 #include "tests/random.h"

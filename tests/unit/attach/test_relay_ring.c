@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/attach/relay.h"
+#include "core/attach/relay_ring.h"
 #include "core/base/error.h"
 #include "core/queue/life.h"
 #include "core/queue/names.h"

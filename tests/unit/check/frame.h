@@ -4,6 +4,7 @@
 #define GYRE_TESTS_CHECK_FRAME_H
 
 #include "cli/check/checker.h"
+#include "cli/check/judge.h"
 #include "unit/unit.h"
 
 #include <string.h>

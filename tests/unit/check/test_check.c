@@ -3,6 +3,7 @@
  * The rules of the dialect: for each, a kernel that breaks it and where, and what must be said. Every kernel
  * is the same but for one line, so a rule that refused everything would fail the kernels that keep to them.
  */
+#include "cli/check/judge.h"
 #include "frame.h"
 
 /* A protocol of one type, whose handler is a query. */

@@ -2,19 +2,19 @@
 /* What is written to a journal when its disk refuses now and then, and when it lags far behind: read, it says what was. */
 #include <string.h>
 
+#include "../../patience.h"
 #include "core/base/error.h"
 #include "core/journal/journal.h"
-#include "core/queue/resume.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
+#include "core/queue/resume.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/ring/ring.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 #include "unit/ring/ring_device.h"
 #include "unit/unit.h"
-#include "../../patience.h"
 
 /* ---- a disk in memory ---- */
 

@@ -3,14 +3,14 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "../../patience.h"
 #include "ring_device.h"
 #include "test_ring.h"
-#include "../../patience.h"
 
 #include "core/queue/end.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 
 static struct ring_device device;
 

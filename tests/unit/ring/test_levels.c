@@ -6,14 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../patience.h"
 #include "ring_device.h"
 #include "test_ring.h"
-#include "../../patience.h"
 
 #include "core/queue/end.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/ring/ring_message.h"
 
 enum { ASKERS = 4, LASTS_MS = 3000 }; /* of what is tried again and again, on any machine */

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../patience.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
-#include "../../patience.h"
 
 #include "core/queue/end.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"

@@ -4,16 +4,16 @@
 #include <sched.h>
 #include <string.h>
 
+#include "../../patience.h"
 #include "ring_device.h"
 #include "unit/unit.h"
-#include "../../patience.h"
 
 #include "core/queue/end.h"
+#include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/queue/senders.h"
 #include "core/queue/side.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/ring/ring_options.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens and closes the session of a case: a queue to a kernel, either in a runtime of this process or in a server's process. */
-#include "cli/bench/session.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/runtime.h"
 #include "cli/bench/serving.h"
+#include "cli/bench/session_open.h"
 
 /* Takes the kernel's own queue, or opens a queue when the case wants another capacity. */
 static gyre_status open_queue(const bench_case *self, bench_session *session)

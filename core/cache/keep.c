@@ -3,8 +3,8 @@
  * Finds and keeps compiled kernels in the cache (cache.h). Entries are read and written without a lock: a reader sees
  * a whole file or none. Only eviction takes a lock (entries.c).
  */
-#include "core/cache/cache.h"
 #include "core/base/error.h"
+#include "core/cache/cache.h"
 #include "core/cache/dependencies.h"
 #include "core/cache/entries.h"
 #include "gyre/lack.h"

@@ -7,7 +7,7 @@
  * Runs in the thread of the worker's keeper. Lock: kernel->lock, never during a wait. turn.starting is set from the death until
  * the kernel runs again, so that no other thread takes the device side up or down.
  */
-#include "core/recovery/recovery.h"
+#include "core/recovery/recovery_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

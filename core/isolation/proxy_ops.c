@@ -8,14 +8,15 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/isolation/keeper_thread.h"
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_memory.h"
 #include "core/isolation/proxy_module.h"
 #include "core/isolation/proxy_opening.h"
 #include "core/isolation/proxy_resident.h"
-#include "core/isolation/worker_return.h"
 #include "core/isolation/standby.h"
 #include "core/isolation/standby_state.h"
+#include "core/isolation/worker_return.h"
 
 static char *copy_text(const char *text)
 {

@@ -11,7 +11,7 @@
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while the watchdog acts. Kernels are
  * visited, so none is freed meanwhile.
  */
-#include "core/recovery/watchdog.h"
+#include "core/recovery/watchdog_thread.h"
 
 #include <errno.h>
 #include <stdio.h>

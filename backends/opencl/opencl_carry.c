@@ -6,10 +6,10 @@
  * calls it. Waits only in opencl_collect and opencl_warm_up.
  */
 #include "opencl_bridge.h"
+#include "opencl_carry.h"
 #include "opencl_commands.h"
 #include "opencl_copies.h"
 #include "opencl_courier.h"
-#include "opencl_epoch.h"
 #include "opencl_gather.h"
 #include "opencl_replies.h"
 #include "opencl_report.h"

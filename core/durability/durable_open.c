@@ -3,7 +3,8 @@
  * Opens the journal of a queue, and lets the queue go on from its content. durable_thread.c writes the journal.
  * Locks: durable.h.
  */
-#include "core/durability/durable.h"
+#include "core/durability/durable_open.h"
+#include "core/durability/durable_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * Makes a queue that outlasts its servers (lasting.h), and runs its thread. The thread carries messages while a
  * server is there (lasting_ring.c), and waits for the next server while none is (lasting_resume.c).
  */
-#include "core/attach/lasting.h"
+#include "core/attach/lasting_attach.h"
+#include "core/attach/lasting_resume.h"
+#include "core/attach/lasting_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +18,13 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/kernel/protocol.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/end.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/queue/wait.h"
-#include "core/kernel/protocol.h"
 #include "core/stages/make.h"
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };
@@ -44,7 +46,7 @@ static bool is_stopped(const struct gyre_lasting *lasting)
 }
 
 /*
- * Whether to wait for the last word of a server that ends normally: how far its journal has come (relay.c waits for
+ * Whether to wait for the last word of a server that ends normally: how far its journal has come (relay_run.c waits for
  * that, too).
  */
 static bool awaits_last_word(struct gyre_lasting *lasting)

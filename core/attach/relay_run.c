@@ -4,7 +4,9 @@
  * anything to do, goes on looking for a moment, and then sleeps at the bell of the kernel's queue. The device, the
  * journal, checkpoints and the sessions ring this bell. Locks: relay.h.
  */
-#include "core/attach/relay.h"
+#include "core/attach/relay_back.h"
+#include "core/attach/relay_ring.h"
+#include "core/attach/relay_run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,20 +18,20 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/thread.h"
+#include "core/durability/relayed.h"
 #include "core/journal/record.h"
+#include "core/queue/consumer.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
 #include "core/queue/life.h"
 #include "core/queue/mark.h"
 #include "core/queue/origin.h"
+#include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/side.h"
-#include "core/queue/consumer.h"
 #include "core/queue/state.h"
-#include "core/queue/progress.h"
 #include "core/queue/wait.h"
 #include "core/ring/region.h"
-#include "core/durability/relayed.h"
 #include "core/stages/log.h"
 #include "gyre/waiting.h"
 

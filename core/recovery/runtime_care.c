@@ -3,15 +3,17 @@
  * Fills the table of a runtime's watcher (core/device/watcher.h): each entry calls the watchdog, the supervisor or recovery.
  * Takes no lock.
  */
-#include "core/recovery/care.h"
+#include "core/recovery/runtime_care.h"
 
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/device/watcher.h"
 #include "core/recovery/recovery.h"
+#include "core/recovery/recovery_run.h"
 #include "core/recovery/supervisor.h"
 #include "core/recovery/watchdog.h"
+#include "core/recovery/watchdog_thread.h"
 
 static gyre_status care_begin(gyre_kernel *kernel)
 {

@@ -3,7 +3,7 @@
  * Prepares checkpoints of a kernel: their memory, the logs of the kernel's queues, and the first checkpoint. checkpoint_take.c
  * takes the later checkpoints. Locks and flags: checkpoint.h.
  */
-#include "core/durability/checkpoint.h"
+#include "core/durability/checkpoint_life.h"
 
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/durability/durable.h"
+#include "core/durability/durable_open.h"
 #include "core/durability/witness.h"
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"

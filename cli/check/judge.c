@@ -3,7 +3,7 @@
  * Parses a kernel file as C11 with address spaces, and passes every part of the user's code to the function that judges it. One
  * file, one thread. libclang reports code that it cannot parse as an error.
  */
-#include "cli/check/checker.h"
+#include "cli/check/judge.h"
 
 #include <stdint.h>
 #include <string.h>

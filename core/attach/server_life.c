@@ -8,6 +8,7 @@
  */
 #include "core/attach/arrivals.h"
 #include "core/attach/relay.h"
+#include "core/attach/relay_run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/attach/session.h"
 #include "core/base/error.h"
 #include "core/base/info_give.h"
 #include "core/base/thread.h"

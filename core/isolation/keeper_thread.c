@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper's thread, and the functions that other threads call (worker_keeper.h). Lock: keeper->lock, for the
+ * The keeper's thread, and the functions that other threads call (keeper_thread.h). Lock: keeper->lock, for the
  * process and its descriptors; not held while the thread waits, starts a process, or calls its user. Only the thread
  * reaps the worker, so a kill under the lock never hits another process with the same number.
  */
-#include "core/isolation/worker_keeper.h"
+#include "core/isolation/keeper_thread.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,12 +4,12 @@
  * things that several runs share (the device, the cache) have locks of their own. Each stage fills its line of the
  * report, also when it fails.
  */
-#include "core/pipeline/pipeline.h"
-#include "core/pipeline/build.h"
-#include "core/pipeline/handler.h"
 #include "core/base/error.h"
 #include "core/base/file_write.h"
 #include "core/base/text.h"
+#include "core/pipeline/build.h"
+#include "core/pipeline/handler.h"
+#include "core/pipeline/pipeline.h"
 #include "core/pipeline/run.h"
 #include "core/pipeline/unit.h"
 #include "gyre/waiting.h"

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Carries epochs (opencl_epoch.h) to the device and back: chooses requests, sends them, completes them. Only the
+ * pump's thread calls these functions.
+ */
+#ifndef GYRE_OPENCL_CARRY_H
+#define GYRE_OPENCL_CARRY_H
+
+#include "opencl_epoch.h"
+
+/**
+ * Returns how many requests from queue->next on are there or, for direct lanes, about to be; at most `most`.
+ * Moves queue->next past answered requests where copies would overwrite their replies.
+ */
+uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
+
+/**
+ * Returns how many of the `ready` requests to send now. 0: better wait, because their sender may send more.
+ */
+uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
+
+/** Sends `count` requests from queue->next on to the device. `epochs` has a free place. GYRE_OK or LOST. */
+gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
+                          gyre_u64 command);
+
+/** Runs an epoch without messages and waits for it, so that the driver's work at a first run is done. */
+gyre_status opencl_warm_up(gyre_resident *resident);
+
+/**
+ * Whether the oldest epoch is complete. If it is a gathered epoch (its messages are packed), hands out the
+ * replies that came.
+ */
+bool opencl_oldest_is_done(gyre_resident *resident);
+
+/** Waits for the oldest epoch and completes its requests. GYRE_OK or LOST. */
+gyre_status opencl_collect(gyre_resident *resident);
+
+/** Frees the objects and stages of all epochs. */
+void opencl_epochs_release(gyre_resident *resident);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rings of a relay's clients (relay.h). The functions run under relay->lock, in the relay's thread unless a comment names another. */
+#ifndef GYRE_CORE_ATTACH_RELAY_RING_H
+#define GYRE_CORE_ATTACH_RELAY_RING_H
+
+#include "core/attach/relay.h"
+
+/**
+ * Allocates the room for requests that are being copied. EXHAUSTED. The caller calls gyre_relay_free_room in any
+ * case.
+ */
+gyre_status gyre_relay_make_room(struct gyre_relay *relay);
+
+void gyre_relay_free_room(struct gyre_relay *relay);
+
+/**
+ * Makes the ring for a client with that number (0: a client without a name) and puts it into the relay's list. The
+ * ring takes over the requests that an earlier client of this name left, and *options tells how many they are. Called
+ * by a session's thread. `answered`: see gyre_attach_request. INCOMPATIBLE when the queue's journal does not know the
+ * client's answered requests.
+ */
+gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_options *options,
+                                   uint64_t client, uint64_t answered, struct gyre_relay_ring **out);
+
+/**
+ * Notes that the ring's client left, so that the next client of its name goes on with its numbers. Called by a
+ * session.
+ */
+void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_relay_ring *ring);
+
+/** Copies the client's requests into the kernel's queue, as far as there is room. Returns how many it is done with. */
+uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring);
+
+/** Copies the completion of the kernel's request `index`, whose place is `place`, into its client's ring. */
+void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place);
+
+/**
+ * Tells the ring's client which of its requests are durable, or covered by a checkpoint. Returns whether any are new.
+ */
+bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring);
+
+/** Wakes the ring's client if something new is in the ring (`rings`). */
+void gyre_relay_ring_bell(struct gyre_relay_ring *ring);
+
+#endif
