@@ -4,6 +4,7 @@
  * made; afterwards tables are constant. A failure is not kept: a library that is missing now may be installed
  * later.
  */
+#include "cuda_driver.h"
 #include "cuda_failure.h"
 
 #include <dlfcn.h>

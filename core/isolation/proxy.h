@@ -49,7 +49,5 @@ bool gyre_proxy_is_current(const gyre_resident *resident);
 bool gyre_proxy_can_copy(const gyre_device *device);
 /** The address at which the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
-/** Whether a second worker is ready to take over. */
-bool gyre_proxy_stands_by(gyre_device *device);
 
 #endif

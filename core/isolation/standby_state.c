@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "core/isolation/proxy.h"
 #include "gyre/waiting.h"
 
 /*
@@ -74,12 +73,4 @@ void proxy_standby_may_follow(gyre_device *device)
 {
     if (device->standby && device->standby->again_ns < gyre_clock_ns() + FOLLOW_NS)
         device->standby->again_ns = gyre_clock_ns() + FOLLOW_NS;
-}
-
-bool gyre_proxy_stands_by(gyre_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    bool ready = device->standby && device->standby->state == STANDBY_READY;
-    pthread_mutex_unlock(&device->lock);
-    return ready;
 }

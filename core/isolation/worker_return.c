@@ -105,3 +105,11 @@ void gyre_proxy_reason(gyre_device *device, char *text, size_t size)
 {
     gyre_keeper_reason(&device->keeper, text, size);
 }
+
+bool gyre_proxy_stands_by(gyre_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    bool ready = device->standby && device->standby->state == STANDBY_READY;
+    pthread_mutex_unlock(&device->lock);
+    return ready;
+}

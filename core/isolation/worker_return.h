@@ -34,6 +34,8 @@ bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
 void gyre_proxy_kill(gyre_device *device, const char *reason);
 /** Copies why the last worker died. */
 void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
+/** Whether a second worker is ready to take over. */
+bool gyre_proxy_stands_by(gyre_device *device);
 
 /* Private to this folder. */
 

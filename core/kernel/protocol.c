@@ -377,9 +377,10 @@ gyre_status gyre_send_batch_as(gyre_queue *queue, const gyre_type *type, const v
     return gyre_send_batch_as_with(queue, type, requests, size, NULL, count, sent, deadline_ns);
 }
 
-/* The parentheses prevent the macro of that name. */
-gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
-                           void *reply, size_t *size)
+#undef gyre_reply_as /* the macro that gyre.h puts around the function */
+
+gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
+                          void *reply, size_t *size)
 {
     uint32_t used = 0, number = 0;
     if (!queue || !gyre_view_of(queue)->types || !message || !type || !type->name || !reply || !size)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The architecture, checked in what was built: which files call each other in a loop, which headers speak for many files, and who
-reaches into a queue or a kernel from outside its folder.
+"""The architecture, checked in what was built: which files call each other in a loop, which include each other in a circle, which
+headers speak for many files, and who reaches into a queue or a kernel from outside its folder.
 
 usage: check_loops.py BUILD NM CEILINGS
 
-A file calls another one when its object needs a symbol that the other object defines. CEILINGS has a line `KIND FOLDER COUNT` for
+A file calls another one when its object needs a symbol that the other object defines. A room is a source with the header of its
+name; one room includes another when a file of it includes a header there. No circle of rooms is allowed. CEILINGS has a line `KIND FOLDER COUNT` for
 each folder that has some left: a count above its ceiling is a new loop, a count below it has to lower the ceiling. A folder without a
 line has none. A folder of which nothing was built (a backend without its library) is not judged.
 """
@@ -75,6 +76,24 @@ def loops(graph):
     for file in sorted(graph):
         if file not in index:
             visit(file)
+    return found
+
+
+def rooms():
+    """Room -> the rooms whose headers its files include."""
+    found = defaultdict(set)
+    for folder in FOLDERS:
+        for place, _, names in os.walk(folder):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    path = os.path.join(place, name)
+                    with open(path, encoding="utf-8") as file:
+                        included = re.findall(r'^ *# *include "([^"]+)"', file.read(), flags=re.M)
+                    for header in included:
+                        beside = os.path.normpath(os.path.join(place, header))
+                        there = header if os.path.exists(header) else beside if os.path.exists(beside) else None
+                        if there and there[:-2] != path[:-2]:
+                            found[path[:-2]].add(there[:-2])
     return found
 
 
@@ -161,7 +180,9 @@ def main():
     if not defined:
         sys.exit(f"{build}: no objects of {', '.join(FOLDERS)} are there; build first")
     found, wide = loops(calls(defined, needed)), wide_headers(defined)
-    wrong = held_against("loop", [file for loop in found for file in loop], ceilings, built, "files call each other in loops")
+    circles = loops(rooms())
+    wrong = len(circles)
+    wrong += held_against("loop", [file for loop in found for file in loop], ceilings, built, "files call each other in loops")
     wrong += held_against("header", wide, ceilings, built, f"headers declare the functions of more than {FILES_OF_A_HEADER} files")
     for struct in OBJECTS:
         kind = struct.removeprefix("gyre_")
@@ -173,6 +194,8 @@ def main():
     if wrong:
         for loop in found:
             print("loop:", *loop)
+        for circle in circles:
+            print("these include each other in a circle:", *circle)
         for header, files in wide.items():
             print(f"{header} declares functions of", *files)
         sys.exit(1)

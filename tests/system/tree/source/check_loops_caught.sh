@@ -53,6 +53,11 @@ says 0 'no loop and no wide header is new'
 file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nvoid d(void);'
 says 1 'core/one/one.h declares functions of core/one/a.c core/one/b.c core/one/c.c core/one/d.c'
 rm core/one/one.h
+printf '#include "core/one/y.h"\n' >core/one/x.c
+printf '' >core/one/x.h
+printf '#include "core/one/x.h"\n' >core/one/y.h
+says 1 'these include each other in a circle: core/one/x core/one/y'
+rm core/one/[xy].?
 mkdir -p core/two build/core/CMakeFiles/core.dir/two
 file queue.h 'struct gyre_queue {\n    int sent;\n    struct {\n        int inner;\n    } state;\n};'
 printf '#include "core/one/queue.h"\nint f(const struct gyre_queue *queue) { return queue->sent + queue->state.inner; }\n' >core/two/f.c
