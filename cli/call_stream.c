@@ -124,7 +124,8 @@ static gyre_status show_reply(const call_stream *stream)
     return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
 }
 
-/* Words the error for the request that is overdue: completions come in order, so it is the first one in flight. */
+/* Words the error for the request that is overdue: completions come in order, so it is the first one in flight. The wait's own
+ * sentence follows: it tells of a server that is gone. */
 static gyre_status tell_overdue(const call_stream *stream)
 {
     const call_counts *counts = stream->counts;
@@ -135,7 +136,7 @@ static gyre_status tell_overdue(const call_stream *stream)
                               " that an earlier run left in the queue's journal within %" PRIu64
                               " ms (--timeout)",
                               counts->recovered + 1, counts->recovered + stream->left, timeout_ms);
-    return gyre_error_set(GYRE_TIMEOUT,
+    return gyre_error_add(GYRE_TIMEOUT,
                           "the kernel did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
                           " ms (--timeout)",
                           counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);

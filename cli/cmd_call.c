@@ -346,6 +346,17 @@ static int refuse_launch_options(const call_run *call)
                  : CLI_OK;
 }
 
+/* Refuses a kernel's file in the place of a request: `gyre call FILE` takes one there. */
+static int refuse_file(const call_run *call)
+{
+    const char *first = call->cli->operands.count ? call->cli->operands.items[0] : "";
+    return access(first, F_OK) == 0
+               ? cli_usage_error(call->cli,
+                                 "'%s' is a file: --attach launches none, and takes nothing but requests",
+                                 first)
+               : CLI_OK;
+}
+
 /* Attaches to a server's queue, and reconnects after a restart of the server. A client cannot reconnect to a queue with levels
  * (UNIMPLEMENTED), so such a queue is attached without reconnecting. */
 static gyre_status attach_queue(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
@@ -362,6 +373,8 @@ static int run_attached(call_run *call)
 {
     const char *place = NULL;
     int code = refuse_launch_options(call);
+    if (code == CLI_OK)
+        code = refuse_file(call);
     if (code != CLI_OK)
         return code;
     code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime)); /* for its configuration alone */

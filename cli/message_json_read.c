@@ -6,6 +6,7 @@
 #include "cli/json.h"
 #include "cli/message_json_reader.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "core/types/compare.h"
 #include "core/types/message.h"
 
-enum { NAMES_MAX = 256 };
+enum { NAMES_MAX = 256, FIELDS_SHOWN = 8 };
 
 static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               void *target);
@@ -357,6 +358,24 @@ static gyre_status refuse_malformed(const char *text, size_t length, const json_
                           message_json_unquoted_offset(text, length, offset), shown, error->text);
 }
 
+/* Whether a text looks like words, such as a file's name, rather than like JSON with a mistake. */
+static bool is_plain_text(const char *text, size_t length)
+{
+    const size_t blank = strspn(text, " \t");
+    return blank < length && (isalpha((unsigned char)text[blank]) || strchr("/.=", text[blank]));
+}
+
+static gyre_status expect_fields(const gyre_layout *layout, gyre_status status)
+{
+    const char *names[FIELDS_SHOWN];
+    char list[256];
+    const size_t count = layout->field_count < FIELDS_SHOWN ? layout->field_count : FIELDS_SHOWN;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->fields[i].name;
+    gyre_text_list(names, count, list, sizeof list);
+    return count ? gyre_error_add(status, "expected a JSON object with the fields %s", list) : status;
+}
+
 gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message)
 {
     return message_json_read_named(layout, text, length, NULL, message);
@@ -378,8 +397,10 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
     json_t *document =
         json_loadb(quoted, quoted_length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     free(quoted);
-    if (!document)
-        return refuse_malformed(text, length, &error);
+    if (!document) {
+        gyre_status status = refuse_malformed(text, length, &error);
+        return is_plain_text(text, length) ? expect_fields(layout, status) : status;
+    }
     json_reader reader = {.path = "", .message = message, .message_size = layout->size, .names = names};
     gyre_layout_clear_message(layout, message);
     gyre_status status = layout->shape == GYRE_SHAPE_CHOICE ? read_choice(layout, document, names, message)

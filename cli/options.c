@@ -115,7 +115,7 @@ static bool option_store(cli_context *cli, const cli_option *option, const char 
 /* Takes the option at the front of the arguments, with its value. */
 static bool take_option(cli_context *cli, const option_set *set)
 {
-    const char *argument = cli->arguments[0], *value;
+    const char *argument = cli->arguments[0], *value, *inside;
     const cli_option *option = option_find(set, argument, &value);
     if (!option)
         return unknown_option(cli, set, argument);
@@ -134,6 +134,11 @@ static bool take_option(cli_context *cli, const option_set *set)
         }
         value = *cli->arguments++;
         cli->argument_count--;
+        if (strncmp(value, "--", 2) == 0 && option_find(set, value, &inside)) {
+            cli->exit_code =
+                cli_usage_error(cli, "%s needs a value, found the option '%s'", option->name, value);
+            return false;
+        }
     }
     return option_store(cli, option, value);
 }

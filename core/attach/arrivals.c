@@ -183,14 +183,18 @@ gyre_status gyre_arrivals_attach(struct gyre_session *session)
     session->of->attached += session->counted;
     pthread_mutex_unlock(&server->lock);
     if (!room)
-        return gyre_error_set(GYRE_EXHAUSTED, "%u clients are attached, which is the most (gyre.clients_max)",
-                              server->clients_max);
-    return fair ? GYRE_OK
-                : gyre_error_set(
-                      GYRE_EXHAUSTED,
-                      "user %u has %u clients attached, which is the most that one user may have (three "
-                      "quarters of gyre.clients_max = %u)",
-                      session->user, own, server->clients_max);
+        return gyre_error_set(
+            GYRE_EXHAUSTED,
+            "%u clients are attached, which is the most (gyre.clients_max of the server): raise that, or attach when "
+            "one has left",
+            server->clients_max);
+    return fair
+               ? GYRE_OK
+               : gyre_error_set(
+                     GYRE_EXHAUSTED,
+                     "user %u has %u clients attached, which is the most that one user may have (three "
+                     "quarters of gyre.clients_max = %u of the server): raise that, or attach when one has left",
+                     session->user, own, server->clients_max);
 }
 
 void gyre_arrivals_detach(struct gyre_session *session)

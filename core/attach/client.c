@@ -291,12 +291,21 @@ static gyre_status take_answer(struct gyre_attachment *attachment, const char *k
 static gyre_status tell_unanswered(const char *path, gyre_status status)
 {
     if (status == GYRE_TIMEOUT)
-        return gyre_error_set(status, "the server at %s did not answer: timeout", path);
+        return gyre_error_set(status,
+                              "the server at %s did not answer: timeout; is it stopped, or another program "
+                              "than `gyre serve`?",
+                              path);
     if (status == GYRE_LOST)
         return gyre_error_set(
             status,
             "the server at %s hung up: it ended, or has no room for one more program, which its "
             "log says then",
+            path);
+    if (status == GYRE_INTERNAL)
+        return gyre_error_set(
+            status,
+            "the program at %s answered with what is no message of Gyre: name the socket of "
+            "a `gyre serve`",
             path);
     return gyre_error_add(status, "the answer of the server at %s", path);
 }

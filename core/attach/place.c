@@ -91,7 +91,8 @@ gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_M
     if (!given || !given[0])
         return find_own(make, path, GYRE_PLACE_MAX);
     if (strlen(given) >= GYRE_PLACE_MAX)
-        return gyre_error_set(GYRE_INVALID, "a socket's path has at most %d characters, found %zu: %s",
+        return gyre_error_set(GYRE_INVALID,
+                              "a socket's path has at most %d characters, found %zu: %s; name a shorter one",
                               GYRE_PLACE_MAX - 1, strlen(given), given);
     snprintf(path, GYRE_PLACE_MAX, "%s", given);
     return GYRE_OK;
@@ -105,7 +106,7 @@ static gyre_status cannot_serve(const char *path, int error)
 
 static gyre_status no_socket(const char *path)
 {
-    return gyre_error_set(GYRE_INVALID, "%s is no socket: name another path", path);
+    return gyre_error_set(GYRE_INVALID, "%s is a file and no socket: name another path", path);
 }
 
 /* Returns 0, or the errno that keeps this user from putting a file into that folder. */
@@ -178,6 +179,34 @@ static int connect_until(int socket, const char *path, uint64_t deadline_ns)
     return error == EINTR ? EAGAIN : error; /* signals that kept coming */
 }
 
+/* " (seen from '/home/me')" for a relative path, else "". */
+static const char *seen_from(const char *path, char *text, size_t size)
+{
+    char folder[GYRE_PLACE_MAX];
+    text[0] = '\0';
+    if (path[0] != '/' && getcwd(folder, sizeof folder))
+        snprintf(text, size, " (seen from '%s')", folder);
+    return text;
+}
+
+/* Sets the error of a path at which no program listens as a server of Gyre does. */
+static gyre_status nobody_serves(const char *path, int error)
+{
+    char from[GYRE_PLACE_MAX + 32];
+    struct stat about;
+    const bool found = stat(path, &about) == 0;
+    if (found && S_ISDIR(about.st_mode))
+        return gyre_error_set(GYRE_INVALID, "%s is a folder: name the socket of a server in it", path);
+    if (found && !S_ISSOCK(about.st_mode))
+        return no_socket(path);
+    if (error == EPROTOTYPE)
+        return gyre_error_set(GYRE_INVALID,
+                              "%s is a socket of another program than `gyre serve`: name another path", path);
+    return gyre_error_set(GYRE_UNAVAILABLE,
+                          "nobody serves at %s%s: %s; start `gyre serve`, or name another socket", path,
+                          seen_from(path, from, sizeof from), strerror(error));
+}
+
 gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socket)
 {
     const int error = connect_until(socket, path, deadline_ns);
@@ -190,9 +219,7 @@ gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socke
             GYRE_UNAVAILABLE,
             "this user may not attach at %s: %s; gyre.socket_access of its server says who may", path,
             strerror(error));
-    return gyre_error_set(GYRE_UNAVAILABLE,
-                          "nobody serves at %s: %s; start `gyre serve`, or name another socket", path,
-                          strerror(error));
+    return nobody_serves(path, error);
 }
 
 /*

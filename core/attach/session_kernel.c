@@ -72,7 +72,9 @@ gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_a
         return status;
     if (request->desc.capacity > session->server->capacity_max)
         return gyre_error_set(
-            GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
+            GYRE_INVALID,
+            "a client may ask for at most %llu slots here (gyre.client_capacity_max of the server), found %llu: ask "
+            "for fewer, or raise that",
             (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
     return slash && strcmp(*section, request->name) != 0 ? check_queue_section(session, *section) : GYRE_OK;
 }

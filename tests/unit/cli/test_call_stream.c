@@ -186,7 +186,7 @@ START_TEST(a_request_that_never_completes_times_out_with_its_number)
     run_texts(&result, (const char *const[]){"1", "2", "1000000", "3"}, 4);
     ck_assert_int_eq(result.status, GYRE_TIMEOUT);
     ck_assert_str_eq(gyre_error_text(),
-                     "the kernel did not complete message 3 of 4 within 20 ms (--timeout)");
+                     "the kernel did not complete message 3 of 4 within 20 ms (--timeout): nothing there");
     ck_assert_str_eq(result.text, "1\n2\n{\"unanswered\":true}\n{\"unanswered\":true}\n");
     ck_assert_uint_eq(result.counts.sent, 4);
     ck_assert_uint_eq(result.counts.answered, 2);

@@ -132,7 +132,7 @@ code=$? called="call --attach to a server that is stopped"
 out="$(<"$folder/out")" err="$(<"$folder/err")"
 kill -CONT "$server"
 exits 5
-says "the server at $XDG_RUNTIME_DIR/gyre.sock did not answer: timeout"
+says "the server at $XDG_RUNTIME_DIR/gyre.sock did not answer: timeout; is it stopped, or another program than"
 run call --attach skale '{"value":1,"factor":2}'
 exits 1
 says "the server has no kernel 'skale'; it has: "
@@ -173,10 +173,71 @@ prints '{"scaled":41.0}'
 run call --attach scale --socket "$folder/nobody" --timeout 100 '{"value":1,"factor":2}'
 exits 3
 says "nobody serves at $folder/nobody"
+
+# mistakes of somebody who attaches for the first time
+mistake()
+{
+    run call --timeout 500 --attach "$@"
+    ((code != 0)) || fail "expected a refusal"
+}
+there=(--socket "$folder/elsewhere" '{"value":1,"factor":2}')
+touch "$folder/file"
+mistake scale --socket "$folder/file" '{"value":1,"factor":2}'
+says "$folder/file is a file and no socket: name another path"
+mistake scale --socket "$folder" '{"value":1,"factor":2}'
+says "$folder is a folder: name the socket of a server in it"
+mistake scale --socket nowhere.sock '{"value":1,"factor":2}'
+says "nobody serves at nowhere.sock (seen from '$PWD'): No such file or directory; start"
+mistake "$PWD/examples/command/scale.gyre.c" "${there[@]}"
+says "scale.gyre.c' is no name: expected that of a kernel, or KERNEL/QUEUE"
+mistake scale/ "${there[@]}"
+says "'scale/' is no name: expected that of a kernel, or KERNEL/QUEUE"
+mistake --socket "$folder/elsewhere"
+says "--attach needs a value, found the option '--socket'"
+mistake scale --socket "$folder/elsewhere" examples/command/scale.gyre.c
+says "'examples/command/scale.gyre.c' is a file: --attach launches none, and takes nothing but requests"
+mistake scale --socket "$folder/elsewhere" hello
+says "request 1: expected a JSON object with the fields value, factor: malformed JSON at byte 5"
+
+# other programs' sockets, and a server that ends while it is asked
+listen()
+{
+    python3 -c '
+import os, socket, sys
+kind = socket.SOCK_STREAM if sys.argv[2] == "stream" else socket.SOCK_SEQPACKET
+listener = socket.socket(socket.AF_UNIX, kind)
+listener.bind(sys.argv[1])
+listener.listen()
+print("ready", flush=True)
+while True:
+    client = listener.accept()[0]
+    client.recv(65536)
+    client.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+' "$folder/other-$1" "$1" >"$folder/listening" &
+    other=$!
+    until grep -q ready "$folder/listening"; do sleep 0.05; done
+    mistake scale --socket "$folder/other-$1" '{"value":1,"factor":2}'
+    kill "$other"
+    wait "$other" 2>/dev/null
+}
+listen stream
+says "$folder/other-stream is a socket of another program than \`gyre serve\`: name another path"
+listen packets
+says "the program at $folder/other-packets answered with what is no message of Gyre: name the socket of a \`gyre serve\`"
+
 run call examples/command/scale.gyre.c --socket "$folder/elsewhere" '{"value":1,"factor":2}'
 exits 2
 says "--socket is where a server is: give --attach KERNEL with it"
+(echo '{"value":1,"factor":2}' && while kill -0 "$server" 2>/dev/null; do sleep 0.05; done && echo '{"value":1,"factor":2}') |
+    "$GYRE" call --attach scale --socket "$folder/elsewhere" --timeout 500 >"$folder/out" 2>"$folder/err" &
+caller=$!
+await_output
 stop_server TERM
+wait "$caller"
+code=$? called="call --attach to a server that ends" out="$(<"$folder/out")" err="$(<"$folder/err")"
+exits 5
+says "the kernel did not complete message 2 of 2 within 500 ms (--timeout): "
+says ", whose server is gone: it waits for the next server"
 
 # a handler that faults takes a server along that is not isolated, which says so and what to do; also in the replay
 {
