@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "cli/open.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/api/tools.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"

@@ -75,8 +75,8 @@ static gyre_status time_calls(struct caller *caller,
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-BENCH_INLINE gyre_status call_kind(struct caller *caller, enum bench_kind kind, uint64_t duration_ns,
-                                   bench_sample *sample)
+static BENCH_INLINE gyre_status call_kind(struct caller *caller, enum bench_kind kind, uint64_t duration_ns,
+                                          bench_sample *sample)
 {
     const uint64_t deadline = gyre_in_ms(BENCH_PATIENCE_MS);
     gyre_status status = GYRE_OK;
@@ -115,7 +115,7 @@ gyre_status bench_run_call(const bench_case *self, const bench_options *options,
 
 /* ---- bursts ------------------------------------------------------------------------------------------- */
 
-BENCH_INLINE gyre_status send_burst(struct caller *caller, enum bench_kind kind, uint64_t deadline_ns)
+static BENCH_INLINE gyre_status send_burst(struct caller *caller, enum bench_kind kind, uint64_t deadline_ns)
 {
     const size_t size = bench_request_size(kind), count = caller->session.shape.burst;
     gyre_status status = GYRE_OK;
@@ -127,8 +127,8 @@ BENCH_INLINE gyre_status send_burst(struct caller *caller, enum bench_kind kind,
     return status;
 }
 
-BENCH_INLINE gyre_status receive_burst(struct caller *caller, enum bench_kind kind, uint64_t deadline_ns,
-                                       uint64_t *errors)
+static BENCH_INLINE gyre_status receive_burst(struct caller *caller, enum bench_kind kind,
+                                              uint64_t deadline_ns, uint64_t *errors)
 {
     const size_t size = bench_reply_size(kind), count = caller->session.shape.burst;
     size_t done = 0, received = 0;
@@ -144,8 +144,8 @@ BENCH_INLINE gyre_status receive_burst(struct caller *caller, enum bench_kind ki
     return GYRE_OK;
 }
 
-BENCH_INLINE gyre_status burst_kind(struct caller *caller, enum bench_kind kind, uint64_t duration_ns,
-                                    bench_sample *sample)
+static BENCH_INLINE gyre_status burst_kind(struct caller *caller, enum bench_kind kind, uint64_t duration_ns,
+                                           bench_sample *sample)
 {
     const uint64_t deadline = gyre_in_ms(BENCH_PATIENCE_MS);
     uint64_t start = gyre_clock_ns(), before = start;

@@ -43,7 +43,7 @@ struct ring {
 /* ---- the two loops ------------------------------------------------------------------------------------ */
 
 /* Sends a round's requests. Announces the last batch before it is sent, so that the consumer never waits for another batch. */
-BENCH_INLINE gyre_status produce(struct ring *ring, enum bench_kind kind)
+static BENCH_INLINE gyre_status produce(struct ring *ring, enum bench_kind kind)
 {
     const uint64_t end = gyre_clock_ns() + ring->duration_ns;
     gyre_status status = GYRE_OK;
@@ -64,7 +64,7 @@ BENCH_INLINE gyre_status produce(struct ring *ring, enum bench_kind kind)
     return status;
 }
 
-BENCH_INLINE gyre_status consume(struct ring *ring, enum bench_kind kind)
+static BENCH_INLINE gyre_status consume(struct ring *ring, enum bench_kind kind)
 {
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && ring->received != __atomic_load_n(&ring->total, __ATOMIC_ACQUIRE)) {

@@ -34,7 +34,7 @@ struct client {
 
 /* ---- a client's loops --------------------------------------------------------------------------------- */
 
-BENCH_INLINE gyre_status send_some(struct client *client, enum bench_kind kind, size_t count)
+static BENCH_INLINE gyre_status send_some(struct client *client, enum bench_kind kind, size_t count)
 {
     const size_t size = bench_request_size(kind);
     size_t sent = 0;
@@ -46,7 +46,7 @@ BENCH_INLINE gyre_status send_some(struct client *client, enum bench_kind kind, 
     return status;
 }
 
-BENCH_INLINE gyre_status receive_some(struct client *client, enum bench_kind kind)
+static BENCH_INLINE gyre_status receive_some(struct client *client, enum bench_kind kind)
 {
     const size_t size = bench_reply_size(kind);
     size_t received = 0;
@@ -57,7 +57,7 @@ BENCH_INLINE gyre_status receive_some(struct client *client, enum bench_kind kin
     return status;
 }
 
-BENCH_INLINE gyre_status send_in_place(struct client *client, enum bench_kind kind, size_t count)
+static BENCH_INLINE gyre_status send_in_place(struct client *client, enum bench_kind kind, size_t count)
 {
     void *requests = NULL;
     size_t stride = 0;
@@ -70,7 +70,7 @@ BENCH_INLINE gyre_status send_in_place(struct client *client, enum bench_kind ki
     return gyre_commit(client->queue, count);
 }
 
-BENCH_INLINE gyre_status receive_in_place(struct client *client, enum bench_kind kind)
+static BENCH_INLINE gyre_status receive_in_place(struct client *client, enum bench_kind kind)
 {
     gyre_view views[VIEWS_MAX];
     const size_t burst = client->shape->burst < VIEWS_MAX ? client->shape->burst : VIEWS_MAX;
@@ -86,7 +86,7 @@ BENCH_INLINE gyre_status receive_in_place(struct client *client, enum bench_kind
 }
 
 /* One turn of a batch client: a burst goes out whenever the window has room for one. */
-BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind, bool in_place)
+static BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind, bool in_place)
 {
     const uint64_t room = client->shape->window - (client->sent - client->received);
     if (in_place)
@@ -98,7 +98,7 @@ BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind,
 }
 
 /* One turn of a client that sends and receives single messages. */
-BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind)
+static BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind)
 {
     if (client->sent - client->received < client->shape->window) {
         bench_fill(kind, client->requests, client->sent++);
@@ -112,7 +112,7 @@ BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind
 }
 
 /* Runs one round for messages of a kind. Reads the clock once for each window, as the floors do. */
-BENCH_INLINE gyre_status stream_kind(struct client *client, enum bench_kind kind)
+static BENCH_INLINE gyre_status stream_kind(struct client *client, enum bench_kind kind)
 {
     const bool single = client->shape->burst == 1, in_place = client->in_place;
     const uint64_t end = (client->began_ns = gyre_clock_ns()) + client->duration_ns;

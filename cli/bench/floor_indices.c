@@ -25,23 +25,23 @@ struct rings {
     uint64_t mask;
 };
 
-BENCH_INLINE size_t stride(size_t payload)
+static BENCH_INLINE size_t stride(size_t payload)
 {
     return (payload + 15) / 16 * 16;
 }
 
 /* Reads a tail. Acquire pairs with the writer's release: a reader that sees the tail sees the messages below it. */
-BENCH_INLINE uint64_t tail_read(const uint64_t *tail)
+static BENCH_INLINE uint64_t tail_read(const uint64_t *tail)
 {
     return __atomic_load_n(tail, __ATOMIC_ACQUIRE);
 }
 
-BENCH_INLINE void tail_publish(uint64_t *tail, uint64_t value)
+static BENCH_INLINE void tail_publish(uint64_t *tail, uint64_t value)
 {
     __atomic_store_n(tail, value, __ATOMIC_RELEASE);
 }
 
-BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
+static BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
 {
     enum { AT_ONCE = 64 };
     struct rings *rings = server->context;
@@ -70,7 +70,7 @@ struct client {
     uint64_t sent, received, known, errors;
 };
 
-BENCH_INLINE void send_burst(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void send_burst(struct client *client, enum bench_kind kind)
 {
     unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
     const size_t size = bench_request_size(kind);
@@ -86,7 +86,7 @@ BENCH_INLINE void send_burst(struct client *client, enum bench_kind kind)
     tail_publish(&rings->tails.requests, end);
 }
 
-BENCH_INLINE void receive_burst(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void receive_burst(struct client *client, enum bench_kind kind)
 {
     unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
     const size_t size = bench_reply_size(kind);
@@ -102,7 +102,7 @@ BENCH_INLINE void receive_burst(struct client *client, enum bench_kind kind)
 }
 
 /* Runs one round for messages of a kind. Reads the clock once for each window. */
-BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind, uint64_t duration_ns)
+static BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind, uint64_t duration_ns)
 {
     uint64_t end = gyre_clock_ns() + duration_ns;
     do {

@@ -35,22 +35,22 @@ struct pair {
     _Alignas(64) uint64_t served; /* requests served; only the server uses it */
 };
 
-BENCH_INLINE size_t stride(size_t payload)
+static BENCH_INLINE size_t stride(size_t payload)
 {
     return (sizeof(struct slot) + payload + 63) / 64 * 64;
 }
 
-BENCH_INLINE struct slot *slot_at(const struct ring *ring, size_t payload, uint64_t index)
+static BENCH_INLINE struct slot *slot_at(const struct ring *ring, size_t payload, uint64_t index)
 {
     return (struct slot *)(void *)(ring->slots + (index & ring->mask) * stride(payload));
 }
 
-BENCH_INLINE bool filled(const struct slot *slot, uint64_t index)
+static BENCH_INLINE bool filled(const struct slot *slot, uint64_t index)
 {
     return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == index + 1; /* pairs with publish */
 }
 
-BENCH_INLINE void publish(struct slot *slot, uint64_t index)
+static BENCH_INLINE void publish(struct slot *slot, uint64_t index)
 {
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with filled */
 }
@@ -79,7 +79,7 @@ struct served {
  * Makes the reply to a request. A reply that shares its cache line with the sequence is made beside the ring and copied in one
  * go: the client polls that line, and would take it away between two stores.
  */
-BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
+static BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
 {
     words_48 small;
     if (bench_reply_size(kind) > sizeof small) {
@@ -93,7 +93,7 @@ BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
 }
 
 /* Answers the requests that are there, up to a burst. Returns the number of answered requests. */
-BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
+static BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
 {
     enum { AT_ONCE = 256 };
     uint64_t index = pair->served, end = index + AT_ONCE;
@@ -110,7 +110,7 @@ BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
     return count;
 }
 
-BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
+static BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
 {
     const struct served *served = server->context;
     while (!bench_server_stopped(server))
@@ -137,7 +137,7 @@ struct client {
 };
 
 /* Makes a request and copies it into the ring, as a user of a ring does. */
-BENCH_INLINE void send_one(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void send_one(struct client *client, enum bench_kind kind)
 {
     unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
     struct slot *slot = slot_at(&client->pair->requests, bench_request_size(kind), client->sent);
@@ -146,7 +146,7 @@ BENCH_INLINE void send_one(struct client *client, enum bench_kind kind)
     publish(slot, client->sent++);
 }
 
-BENCH_INLINE bool receive_one(struct client *client, enum bench_kind kind)
+static BENCH_INLINE bool receive_one(struct client *client, enum bench_kind kind)
 {
     unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
     const struct slot *slot = slot_at(&client->pair->replies, bench_reply_size(kind), client->received);
@@ -157,7 +157,7 @@ BENCH_INLINE bool receive_one(struct client *client, enum bench_kind kind)
     return true;
 }
 
-BENCH_INLINE void ping_pong(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void ping_pong(struct client *client, enum bench_kind kind)
 {
     uint64_t start = gyre_clock_ns(), before = start;
     while (before - start < client->duration_ns) {
@@ -170,7 +170,7 @@ BENCH_INLINE void ping_pong(struct client *client, enum bench_kind kind)
     }
 }
 
-BENCH_INLINE void burst(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void burst(struct client *client, enum bench_kind kind)
 {
     const uint64_t count = client->shape->burst;
     uint64_t start = gyre_clock_ns(), before = start;
@@ -185,13 +185,13 @@ BENCH_INLINE void burst(struct client *client, enum bench_kind kind)
     }
 }
 
-BENCH_INLINE uint64_t min_of(uint64_t a, uint64_t b)
+static BENCH_INLINE uint64_t min_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Sends up to a burst within the window, then takes up to a burst of replies. */
-BENCH_INLINE void turn(struct client *client, enum bench_kind kind, bool crowded, unsigned *idle)
+static BENCH_INLINE void turn(struct client *client, enum bench_kind kind, bool crowded, unsigned *idle)
 {
     const bench_shape *shape = client->shape;
     uint64_t room = min_of(shape->window - (client->sent - client->received), shape->burst), got = 0;
@@ -207,7 +207,7 @@ BENCH_INLINE void turn(struct client *client, enum bench_kind kind, bool crowded
 }
 
 /* Runs one round for messages of a kind. Reads the clock once for each window. */
-BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind)
+static BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind)
 {
     unsigned idle = 0;
     bool crowded = client->shape->producers > 1;

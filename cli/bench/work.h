@@ -16,7 +16,7 @@
 #include "cli/bench/kernels/add_messages.h"
 #include "cli/bench/kernels/bench_messages.h"
 
-#define BENCH_INLINE static inline __attribute__((always_inline))
+#define BENCH_INLINE inline __attribute__((always_inline))
 
 enum bench_kind {
     BENCH_48,
@@ -37,7 +37,7 @@ enum bench_kind {
 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
-BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
+static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
     switch (kind) {
     case BENCH_48:
@@ -65,7 +65,7 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     }
 }
 
-BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
+static BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 {
     return kind == BENCH_VECTOR_ADD                           ? sizeof(add_reply)
            : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? sizeof(chain_reply)
@@ -84,7 +84,7 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 #define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 /* Writes the members that an addition and its sum share: ids, priority, and whether a correlation is present. */
-BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_t number)
+static BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_t number)
 {
     const uint64_t words[4] = {number, number * BENCH_STEP, ~number, number ^ BENCH_STEP};
     memcpy(head, words, 16);
@@ -93,12 +93,12 @@ BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_
     memcpy(head + 18, words + 2, 16);
 }
 
-BENCH_INLINE float bench_summand(uint64_t number)
+static BENCH_INLINE float bench_summand(uint64_t number)
 {
     return (float)(number & 0xfffff) * 0.25f;
 }
 
-BENCH_INLINE void bench_fill_add(enum bench_kind kind, unsigned char *request, uint64_t number)
+static BENCH_INLINE void bench_fill_add(enum bench_kind kind, unsigned char *request, uint64_t number)
 {
     const uint32_t used = BENCH_DOTNET_REQUEST + GYRE_PACKET_FRONT;
     const float a = bench_summand(number), b = 2.5f;
@@ -113,14 +113,14 @@ BENCH_INLINE void bench_fill_add(enum bench_kind kind, unsigned char *request, u
     memcpy(request + at + sizeof a, &b, sizeof b);
 }
 
-BENCH_INLINE uint64_t bench_word_at(const unsigned char *from)
+static BENCH_INLINE uint64_t bench_word_at(const unsigned char *from)
 {
     uint64_t word;
     memcpy(&word, from, sizeof word);
     return word;
 }
 
-BENCH_INLINE bool bench_right_sum(enum bench_kind kind, const unsigned char *reply, uint64_t number)
+static BENCH_INLINE bool bench_right_sum(enum bench_kind kind, const unsigned char *reply, uint64_t number)
 {
     const float sum = bench_summand(number) + 2.5f; /* exact in a float */
     const unsigned char *at = reply + (kind == BENCH_PLAIN ? offsetof(plain_sum, result) : BENCH_DOTNET_HEAD);
@@ -140,14 +140,14 @@ static const float bench_steps[25] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10
 static const float bench_halves[25] = {0, 0.5F, 1, 1.5F, 2, 2.5F, 3,  3.5F,  4,  4.5F,  5, 5.5F, 6, 6.5F,
                                        7, 7.5F, 8, 8.5F, 9, 9.5F, 10, 10.5F, 11, 11.5F, 12};
 
-BENCH_INLINE bench_floats bench_floats_at(const float *from)
+static BENCH_INLINE bench_floats bench_floats_at(const float *from)
 {
     bench_floats four;
     memcpy(&four, from, sizeof four);
     return four;
 }
 
-BENCH_INLINE void bench_fill_vectors(add_request *add, uint64_t number)
+static BENCH_INLINE void bench_fill_vectors(add_request *add, uint64_t number)
 {
     const float base = (float)(int32_t)(number & 0xffff);
     for (int i = 0; i < 24; i += 4) {
@@ -159,7 +159,7 @@ BENCH_INLINE void bench_fill_vectors(add_request *add, uint64_t number)
 }
 
 /* True when all sums are right. They are exact in a float. */
-BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t number)
+static BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t number)
 {
     const float base = (float)(int32_t)(number & 0xffff);
     bench_masks wrong = {0};
@@ -170,7 +170,7 @@ BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t number)
     return (wrong[0] | wrong[1] | wrong[2] | wrong[3]) == 0;
 }
 
-BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
+static BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
 {
     if (kind == BENCH_PLAIN || kind == BENCH_DOTNET) {
         bench_fill_add(kind, request, number);
@@ -190,7 +190,7 @@ BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t numbe
         words[i] = word;
 }
 
-BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *reply)
+static BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *reply)
 {
     if (kind == BENCH_VECTOR_ADD) {
         const add_request *add = request;
@@ -214,7 +214,7 @@ BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *
 }
 
 /** True when every byte of the reply is what the request of that number must give. */
-BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t number)
+static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t number)
 {
     if (kind == BENCH_PLAIN || kind == BENCH_DOTNET)
         return bench_right_sum(kind, reply, number);

@@ -88,7 +88,7 @@ static bool is_math(const char *name)
 
 static void check_foreign(struct checker *checker, CXCursor call, const char *name, const struct place *place)
 {
-    if (refuse_unhandled(checker, name, place) ||
+    if (check_refuse_unhandled(checker, name, place) ||
         (checker->macro_is_broken && strncmp(name, "gyre_", 5) == 0))
         return; /* the broken macro was reported; what it therefore did not declare is no further error */
     if (is_math(name)) {
@@ -141,12 +141,12 @@ static const struct text_taker {
 /* True for a string literal, and for a member of Gyre's own structs that holds a literal, such as `in.problem`. */
 static bool is_literal(const struct checker *checker, CXCursor argument)
 {
-    argument = strip_conversions(argument);
+    argument = check_strip_conversions(argument);
     if (clang_getCursorKind(argument) == CXCursor_StringLiteral)
         return true;
     const CXCursor member = clang_getCursorReferenced(argument);
     return clang_getCursorKind(argument) == CXCursor_MemberRefExpr &&
-           owner_of_use(checker, clang_getCursorLocation(member)) == OWNER_GYRE;
+           check_owner_of_use(checker, clang_getCursorLocation(member)) == OWNER_GYRE;
 }
 
 static void check_given_text(struct checker *checker, CXCursor call, const char *name)
@@ -156,15 +156,15 @@ static void check_given_text(struct checker *checker, CXCursor call, const char 
         const CXCursor argument = clang_Cursor_getArgument(call, taker->argument);
         if (strcmp(taker->name, name) != 0 || clang_Cursor_isNull(argument) || is_literal(checker, argument))
             continue;
-        refuse_at(checker, argument, "%s takes a text only as a literal, \"like this\": %s", taker->shown,
-                  taker->advice);
+        check_refuse_at(checker, argument, "%s takes a text only as a literal, \"like this\": %s",
+                        taker->shown, taker->advice);
         checker->refused_argument = clang_getCursorExtent(argument);
     }
 }
 
 /* ---- the user's functions ---- */
 
-size_t find_function(struct checker *checker, CXCursor cursor)
+size_t check_find_function(struct checker *checker, CXCursor cursor)
 {
     CXCursor canonical = clang_getCanonicalCursor(cursor);
     for (size_t i = 0; i < checker->function_count; i++)
@@ -174,7 +174,7 @@ size_t find_function(struct checker *checker, CXCursor cursor)
         return SIZE_MAX;
     struct user_function *function = &checker->functions[checker->function_count];
     function->cursor = canonical;
-    take_string(clang_getCursorSpelling(cursor), function->name, sizeof function->name);
+    check_take_string(clang_getCursorSpelling(cursor), function->name, sizeof function->name);
     return checker->function_count++;
 }
 
@@ -213,7 +213,7 @@ static bool is_wide(CXType type)
             continue;
         }
         const CXCursor declared = clang_getTypeDeclaration(type);
-        take_string(clang_getCursorSpelling(declared), name, sizeof name);
+        check_take_string(clang_getCursorSpelling(declared), name, sizeof name);
         if (strcmp(name, "gyre_i64") == 0 || strcmp(name, "gyre_u64") == 0)
             return true;
         type = clang_getTypedefDeclUnderlyingType(declared);
@@ -234,16 +234,16 @@ static bool is_long(CXType type)
 static bool is_made_wide(const struct checker *checker, CXCursor expression)
 {
     char operator[8] = "";
-    expression = strip_conversions(expression);
+    expression = check_strip_conversions(expression);
     const enum CXCursorKind kind = clang_getCursorKind(expression);
     const CXType type = clang_getCursorType(expression);
     if (!is_long(type))
         return false;
     if (kind != CXCursor_BinaryOperator && kind != CXCursor_ConditionalOperator)
         return is_wide(type);
-    const struct parts parts = parts_of(expression);
+    const struct parts parts = check_parts_of(expression);
     if (kind == CXCursor_BinaryOperator)
-        operator_of(checker, expression, operator, sizeof operator);
+        check_operator_of(checker, expression, operator, sizeof operator);
     const bool last = kind == CXCursor_ConditionalOperator || strcmp(operator, ",") == 0;
     const bool first = in_names(" << >> = ", operator);
     for (unsigned i = last; i < (first ? 1 : parts.count) && i < 3; i++)
@@ -278,12 +278,12 @@ static void check_overload(struct checker *checker, CXCursor call, CXCursor defi
         return;
     for (int i = 0; i < arguments; i++) {
         const CXType parameter = clang_getArgType(function, (unsigned)i);
-        const CXCursor argument = strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
-        const bool truth = takes_truth(name) && is_truth_value(checker, argument);
+        const CXCursor argument = check_strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
+        const bool truth = takes_truth(name) && check_is_truth_value(checker, argument);
         if (!is_number(clang_getCanonicalType(parameter)) ||
             (!truth && is_of_type(checker, argument, parameter)))
             continue;
-        take_string(clang_getTypeSpelling(parameter), type, sizeof type);
+        check_take_string(clang_getTypeSpelling(parameter), type, sizeof type);
         report_refuse(
             &checker->report, "check", place,
             "call of '%s' with %s than the parameter's, '%s': CUDA has functions of that name, "
@@ -299,7 +299,7 @@ static void check_user_call(struct checker *checker, CXCursor call, CXCursor tar
 {
     CXCursor definition = clang_getCursorDefinition(target);
     char name[128];
-    take_string(clang_getCursorSpelling(target), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(target), name, sizeof name);
     if (clang_Cursor_isNull(definition)) {
         check_foreign(checker, call, name, place);
         return;
@@ -312,7 +312,7 @@ static void check_user_call(struct checker *checker, CXCursor call, CXCursor tar
             "none: name its parameters",
             name);
     check_overload(checker, call, definition, name, place);
-    size_t to = find_function(checker, definition);
+    size_t to = check_find_function(checker, definition);
     if (to != SIZE_MAX && checker->call_count < CALLS_MAX)
         checker->calls[checker->call_count++] = (struct user_call){from, to, *place};
 }
@@ -346,14 +346,14 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     char name[128];
     CXCursor callee = clang_getNullCursor();
     clang_visitChildren(call, take_first, &callee);
-    struct place place = place_of(clang_getCursorLocation(callee));
+    struct place place = check_place_of(clang_getCursorLocation(callee));
     if (!place.file[0]) /* after an error in the arguments, libclang gives the callee no place */
-        place = place_of(clang_getCursorLocation(call));
+        place = check_place_of(clang_getCursorLocation(call));
     CXCursor target = clang_getCursorReferenced(call);
     if (clang_Cursor_isNull(target))
         target = clang_getCursorReferenced(callee);
-    enum owner owner = owner_of_use(checker, clang_getCursorLocation(target));
-    take_string(clang_getCursorSpelling(target), name, sizeof name);
+    enum owner owner = check_owner_of_use(checker, clang_getCursorLocation(target));
+    check_take_string(clang_getCursorSpelling(target), name, sizeof name);
     if (strncmp(name, "__builtin_", 10) == 0)
         /* clang reports it as declared where it was used first, which may be in Gyre's headers */
         owner = OWNER_NOBODY;

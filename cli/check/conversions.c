@@ -21,18 +21,18 @@ static enum CXChildVisitResult collect_part(CXCursor cursor, CXCursor parent, CX
     return CXChildVisit_Continue;
 }
 
-struct parts parts_of(CXCursor cursor)
+struct parts check_parts_of(CXCursor cursor)
 {
     struct parts parts = {.count = 0};
     clang_visitChildren(cursor, collect_part, &parts);
     return parts;
 }
 
-CXCursor strip_conversions(CXCursor expression)
+CXCursor check_strip_conversions(CXCursor expression)
 {
     for (;;) {
         enum CXCursorKind kind = clang_getCursorKind(expression);
-        struct parts parts = parts_of(expression);
+        struct parts parts = check_parts_of(expression);
         if ((kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) || parts.count != 1)
             return expression;
         expression = parts.cursors[0];
@@ -46,7 +46,7 @@ static CXType type_of(CXCursor expression)
 
 static void spell_type(CXCursor expression, char *name, size_t size)
 {
-    take_string(clang_getTypeSpelling(clang_getCursorType(expression)), name, size);
+    check_take_string(clang_getTypeSpelling(clang_getCursorType(expression)), name, size);
 }
 
 /* ---- pointers ---- */
@@ -60,9 +60,9 @@ static bool is_void_pointer(CXType type)
 /* True for a call that another rule refuses for its callee, such as malloc. A sentence about a missing cast would not help. */
 static bool is_foreign_call(const struct checker *checker, CXCursor expression)
 {
-    expression = strip_conversions(expression);
+    expression = check_strip_conversions(expression);
     return clang_getCursorKind(expression) == CXCursor_CallExpr &&
-           owner_of_use(checker, clang_getCursorLocation(clang_getCursorReferenced(expression))) !=
+           check_owner_of_use(checker, clang_getCursorLocation(clang_getCursorReferenced(expression))) !=
                OWNER_GYRE &&
            clang_Cursor_isNull(clang_getCursorDefinition(clang_getCursorReferenced(expression)));
 }
@@ -74,16 +74,17 @@ static void check_pointer(struct checker *checker, CXCursor conversion, CXCursor
         return;
     if (to.kind != CXType_Pointer || is_void_pointer(to) || !is_void_pointer(type_of(from)))
         return;
-    refuse_at(checker, from,
-              "a pointer to void becomes one to another type: C++, as which CUDA compiles kernels, wants a "
-              "cast for that, as in `(u32 *)x` or `(const GYRE_GLOBAL u32 *)x`");
+    check_refuse_at(
+        checker, from,
+        "a pointer to void becomes one to another type: C++, as which CUDA compiles kernels, wants a "
+        "cast for that, as in `(u32 *)x` or `(const GYRE_GLOBAL u32 *)x`");
 }
 
 /* ---- enumerations ---- */
 
-void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size)
+void check_operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size)
 {
-    struct parts operands = parts_of(expression);
+    struct parts operands = check_parts_of(expression);
     CXToken *tokens = NULL;
     unsigned count = 0;
     text[0] = '\0';
@@ -94,7 +95,7 @@ void operator_of(const struct checker *checker, CXCursor expression, char *text,
                                   clang_getRangeStart(clang_getCursorExtent(operands.cursors[1]))),
                    &tokens, &count);
     if (count > 0)
-        take_string(clang_getTokenSpelling(checker->unit, tokens[0]), text, size);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[0]), text, size);
     clang_disposeTokens(checker->unit, tokens, count);
 }
 
@@ -102,8 +103,8 @@ void operator_of(const struct checker *checker, CXCursor expression, char *text,
 static bool is_of(const struct checker *checker, CXCursor expression, CXCursor enumeration)
 {
     char operator[8];
-    expression = strip_conversions(expression);
-    struct parts parts = parts_of(expression);
+    expression = check_strip_conversions(expression);
+    struct parts parts = check_parts_of(expression);
     if (clang_equalCursors(clang_getTypeDeclaration(type_of(expression)), enumeration))
         return true;
     switch (clang_getCursorKind(expression)) {
@@ -114,7 +115,7 @@ static bool is_of(const struct checker *checker, CXCursor expression, CXCursor e
         return parts.count == 3 && is_of(checker, parts.cursors[1], enumeration) &&
                is_of(checker, parts.cursors[2], enumeration);
     case CXCursor_BinaryOperator:
-        operator_of(checker, expression, operator, sizeof operator);
+        check_operator_of(checker, expression, operator, sizeof operator);
         return strcmp(operator, ",") == 0 && is_of(checker, parts.cursors[1], enumeration);
     default:
         return false;
@@ -128,10 +129,11 @@ static void check_enumeration(struct checker *checker, CXCursor conversion, CXCu
     if (to.kind != CXType_Enum || is_of(checker, from, clang_getTypeDeclaration(to)))
         return;
     spell_type(conversion, name, sizeof name);
-    refuse_at(checker, from,
-              "a number becomes an enumeration: C++, as which CUDA compiles kernels, wants a cast for that: "
-              "`(%s)(...)`",
-              name);
+    check_refuse_at(
+        checker, from,
+        "a number becomes an enumeration: C++, as which CUDA compiles kernels, wants a cast for that: "
+        "`(%s)(...)`",
+        name);
 }
 
 /* `++` and `--` begin or end an expression; `*pointer` is a unary operator, too. */
@@ -140,10 +142,10 @@ static bool counts_up_or_down(const struct checker *checker, CXCursor operation)
     char last[8] = "", first[8];
     CXToken *tokens = NULL;
     unsigned count = 0;
-    first_token(checker, operation, first, sizeof first);
+    check_first_token(checker, operation, first, sizeof first);
     clang_tokenize(checker->unit, clang_getCursorExtent(operation), &tokens, &count);
     if (count > 0)
-        take_string(clang_getTokenSpelling(checker->unit, tokens[count - 1]), last, sizeof last);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[count - 1]), last, sizeof last);
     clang_disposeTokens(checker->unit, tokens, count);
     return strcmp(first, "++") == 0 || strcmp(first, "--") == 0 || strcmp(last, "++") == 0 ||
            strcmp(last, "--") == 0;
@@ -156,10 +158,11 @@ void check_change(struct checker *checker, CXCursor operation)
         (clang_getCursorKind(operation) == CXCursor_UnaryOperator && !counts_up_or_down(checker, operation)))
         return;
     spell_type(operation, name, sizeof name);
-    refuse_at(checker, operation,
-              "arithmetic on an enumeration: C++, as which CUDA compiles kernels, has none: use a u32, or a "
-              "cast, as in `x = (%s)(x + 1)`",
-              name);
+    check_refuse_at(
+        checker, operation,
+        "arithmetic on an enumeration: C++, as which CUDA compiles kernels, has none: use a u32, or a "
+        "cast, as in `x = (%s)(x + 1)`",
+        name);
 }
 
 /* ---- texts ---- */
@@ -169,9 +172,10 @@ static bool takes_literals(const struct checker *checker, CXCursor place)
     char operator[8];
     switch (clang_getCursorKind(place)) {
     case CXCursor_CallExpr: /* gyre_fail and its kin */
-        return owner_of_use(checker, clang_getCursorLocation(clang_getCursorReferenced(place))) == OWNER_GYRE;
+        return check_owner_of_use(checker, clang_getCursorLocation(clang_getCursorReferenced(place))) ==
+               OWNER_GYRE;
     case CXCursor_BinaryOperator:
-        operator_of(checker, place, operator, sizeof operator);
+        check_operator_of(checker, place, operator, sizeof operator);
         return strcmp(operator, "=") != 0;
     case CXCursor_UnexposedExpr: /* converted once more: that is looked at */
     case CXCursor_ParenExpr:
@@ -186,12 +190,12 @@ static bool takes_literals(const struct checker *checker, CXCursor place)
 static void check_text(struct checker *checker, CXCursor parent, CXCursor conversion, CXCursor from)
 {
     if (type_of(conversion).kind != CXType_Pointer ||
-        clang_getCursorKind(strip_conversions(from)) != CXCursor_StringLiteral ||
+        clang_getCursorKind(check_strip_conversions(from)) != CXCursor_StringLiteral ||
         takes_literals(checker, parent))
         return;
-    refuse_at(checker, from,
-              "a pointer to a text: in OpenCL C texts lie in constant memory: declare an array, as in "
-              "`GYRE_CONSTANT u8 name[6] = \"hello\";` at file scope, and use it by its name");
+    check_refuse_at(checker, from,
+                    "a pointer to a text: in OpenCL C texts lie in constant memory: declare an array, as in "
+                    "`GYRE_CONSTANT u8 name[6] = \"hello\";` at file scope, and use it by its name");
 }
 
 /* The bytes of a literal as libclang spells it: `\n`, `\"` and three octal digits are one byte each. */
@@ -210,11 +214,11 @@ void check_literal(struct checker *checker, CXCursor literal)
 {
     char spelling[1024];
     const long long room = clang_getArraySize(type_of(literal));
-    take_string(clang_getCursorSpelling(literal), spelling, sizeof spelling);
+    check_take_string(clang_getCursorSpelling(literal), spelling, sizeof spelling);
     if (spelling[0] != '"' || strlen(spelling) == sizeof spelling - 1 || room <= 0 ||
         count_bytes(spelling) < room)
         return;
-    struct place place = place_of(clang_getCursorLocation(literal));
+    struct place place = check_place_of(clang_getCursorLocation(literal));
     report_refuse(
         &checker->report, "check", &place,
         "a text of %lld bytes for an array of %lld: C++, as which CUDA compiles kernels, wants room for "
@@ -224,8 +228,8 @@ void check_literal(struct checker *checker, CXCursor literal)
 
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion)
 {
-    struct parts parts = parts_of(conversion);
-    if (parts.count != 1 || owner_of_text(checker, parts.cursors[0]) != OWNER_USER)
+    struct parts parts = check_parts_of(conversion);
+    if (parts.count != 1 || check_owner_of_text(checker, parts.cursors[0]) != OWNER_USER)
         return; /* NULL, or a conversion that a macro of Gyre makes */
     check_pointer(checker, conversion, parts.cursors[0]);
     check_enumeration(checker, conversion, parts.cursors[0]);
@@ -249,7 +253,7 @@ static int count_arguments(CXCursor call, enum CXTypeKind kind)
 {
     int found = 0;
     for (int i = 0; i < clang_Cursor_getNumArguments(call); i++)
-        found += type_of(strip_conversions(clang_Cursor_getArgument(call, (unsigned)i))).kind == kind;
+        found += type_of(check_strip_conversions(clang_Cursor_getArgument(call, (unsigned)i))).kind == kind;
     return found;
 }
 
@@ -277,15 +281,15 @@ void check_math(struct checker *checker, CXCursor call, const char *name, const 
 
 /* ---- sizes ---- */
 
-bool is_truth_value(const struct checker *checker, CXCursor expression)
+bool check_is_truth_value(const struct checker *checker, CXCursor expression)
 {
     static const char truths[] = " < > <= >= == != && || ! ";
     char operator[8] = "", word[12];
-    expression = strip_conversions(expression);
+    expression = check_strip_conversions(expression);
     if (clang_getCursorKind(expression) == CXCursor_BinaryOperator)
-        operator_of(checker, expression, operator, sizeof operator);
+        check_operator_of(checker, expression, operator, sizeof operator);
     if (clang_getCursorKind(expression) == CXCursor_UnaryOperator)
-        first_token(checker, expression, operator, sizeof operator);
+        check_first_token(checker, expression, operator, sizeof operator);
     snprintf(word, sizeof word, " %.7s ", operator);
     return operator[0] && strstr(truths, word);
 }
@@ -293,13 +297,14 @@ bool is_truth_value(const struct checker *checker, CXCursor expression)
 void check_sizeof(struct checker *checker, CXCursor expression)
 {
     char first[16];
-    struct parts parts = parts_of(expression);
-    if (parts.count != 1 || strcmp(first_token(checker, expression, first, sizeof first), "sizeof") != 0)
+    struct parts parts = check_parts_of(expression);
+    if (parts.count != 1 ||
+        strcmp(check_first_token(checker, expression, first, sizeof first), "sizeof") != 0)
         return;
-    const CXCursor operand = strip_conversions(parts.cursors[0]);
-    if (clang_getCursorKind(operand) != CXCursor_CharacterLiteral && !is_truth_value(checker, operand))
+    const CXCursor operand = check_strip_conversions(parts.cursors[0]);
+    if (clang_getCursorKind(operand) != CXCursor_CharacterLiteral && !check_is_truth_value(checker, operand))
         return;
-    refuse_at(
+    check_refuse_at(
         checker, expression,
         "the size of a letter or of a truth value, which is 4 in C and 1 in C++, as which CUDA compiles "
         "kernels: name the type, as in `sizeof(u8)`");

@@ -12,11 +12,11 @@ struct parts {
 };
 
 /** The expressions that an expression consists of. */
-struct parts parts_of(CXCursor cursor);
+struct parts check_parts_of(CXCursor cursor);
 /** The expression inside brackets and implicit conversions. */
-CXCursor strip_conversions(CXCursor expression);
+CXCursor check_strip_conversions(CXCursor expression);
 /** Writes the operator between the two operands of an expression into `text`; "" when the text does not show it. */
-void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size);
+void check_operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size);
 /** Refuses an implicit conversion that C++ or OpenCL C does not make. */
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);
 /** Refuses a text that fills its array to the last byte. */
@@ -24,7 +24,7 @@ void check_literal(struct checker *checker, CXCursor literal);
 /** Refuses `++`, `--` and `+=` on an enumeration. */
 void check_change(struct checker *checker, CXCursor operation);
 /** Whether an expression is of type bool in C++. */
-bool is_truth_value(const struct checker *checker, CXCursor expression);
+bool check_is_truth_value(const struct checker *checker, CXCursor expression);
 /** Refuses `sizeof` of an expression that has another type in C++. */
 void check_sizeof(struct checker *checker, CXCursor expression);
 /** Refuses a call of one of C's functions for f64, whose name ends without f. */

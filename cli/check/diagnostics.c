@@ -38,9 +38,9 @@ static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnosti
         char text[256];
         CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
         CXSourceLocation location = clang_getDiagnosticLocation(note);
-        take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
-        if (strstr(text, words) && owner_of_use(checker, location) == OWNER_USER)
-            line = place_of(location).line;
+        check_take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
+        if (strstr(text, words) && check_owner_of_use(checker, location) == OWNER_USER)
+            line = check_place_of(location).line;
         clang_disposeDiagnostic(note);
     }
     clang_disposeDiagnosticSet(notes);
@@ -229,14 +229,14 @@ static const struct option_reason {
 static bool is_undeclared_call(const struct checker *checker, CXDiagnostic diagnostic)
 {
     CXCursor place = clang_getCursor(checker->unit, clang_getDiagnosticLocation(diagnostic));
-    struct parts parts = parts_of(place);
+    struct parts parts = check_parts_of(place);
     if (clang_getCursorKind(place) == CXCursor_VarDecl && parts.count > 0)
         place = parts.cursors[parts.count < 3 ? parts.count - 1 : 2];
-    place = strip_conversions(place);
+    place = check_strip_conversions(place);
     const CXCursor function = clang_getCursorReferenced(place);
     return clang_getCursorKind(place) == CXCursor_CallExpr &&
            clang_Cursor_isNull(clang_getCursorDefinition(function)) &&
-           owner_of_use(checker, clang_getCursorLocation(function)) != OWNER_GYRE;
+           check_owner_of_use(checker, clang_getCursorLocation(function)) != OWNER_GYRE;
 }
 
 static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
@@ -244,7 +244,7 @@ static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, cons
     char option[96];
     if (checker->macro_is_broken)
         return false;
-    take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
+    check_take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
     if (strcmp(option, "-Wint-conversion") == 0 && is_undeclared_call(checker, diagnostic))
         return true;
     if (strstr(" -Wint-conversion -Wincompatible-pointer-types ", option) && option[0] &&
@@ -289,9 +289,9 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
 {
     char text[512], name[256];
     CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
-    struct place place = place_of(location);
-    enum owner owner = owner_of_use(checker, location);
-    take_string(clang_getDiagnosticSpelling(diagnostic), text, sizeof text);
+    struct place place = check_place_of(location);
+    enum owner owner = check_owner_of_use(checker, location);
+    check_take_string(clang_getDiagnosticSpelling(diagnostic), text, sizeof text);
     if (!place.file[0])
         return; /* "too many errors" */
     checker->macro_is_broken |= strstr(text, bad_macro) != NULL;
@@ -301,7 +301,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
                  "libclang does not find <%s>: its own headers are "
                  "missing (Debian, Ubuntu: apt install libclang-dev)",
                  name);
-    else if (missing && is_vendor_header(name))
+    else if (missing && check_is_vendor_header(name))
         return; /* check_include refuses it */
     else if (missing)
         refuse_missing_file(checker, &place, name);
@@ -309,7 +309,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         return; /* the error may be a consequence of the missing file */
     else if (check_usage(checker, diagnostic, &place, text))
         return;
-    else if (refuse_protocol(checker, &place, text, noted_line(checker, diagnostic, defined)))
+    else if (check_refuse_protocol(checker, &place, text, noted_line(checker, diagnostic, defined)))
         return;
     else if (strncmp(text, twin_prefix, sizeof twin_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
@@ -347,7 +347,7 @@ static enum CXChildVisitResult find_mark(CXCursor cursor, CXCursor parent, CXCli
         return CXChildVisit_Recurse;
     if (clang_getCursorKind(cursor) != CXCursor_EnumConstantDecl)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (!begins_with(name, "gyre_query_of_"))
         return CXChildVisit_Continue;
     *(bool *)found = true;
@@ -360,9 +360,9 @@ static void check_cast(struct checker *checker, CXDiagnostic diagnostic)
 {
     char option[96];
     const CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
-    const struct place place = place_of(location);
-    take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
-    if (strcmp(option, "-Wcast-qual") == 0 && owner_of_use(checker, location) == OWNER_USER)
+    const struct place place = check_place_of(location);
+    check_take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
+    if (strcmp(option, "-Wcast-qual") == 0 && check_owner_of_use(checker, location) == OWNER_USER)
         report_refuse(
             &checker->report, "check", &place,
             "a cast takes `const` away, in a file with GYRE_QUERY, whose handlers change nothing: keep "

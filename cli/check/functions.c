@@ -16,7 +16,7 @@ static enum CXChildVisitResult look_for_mark(CXCursor cursor, CXCursor parent, C
     if (clang_getCursorKind(cursor) != CXCursor_AnnotateAttr)
         return CXChildVisit_Continue;
     *(bool *)data =
-        strcmp(take_string(clang_getCursorSpelling(cursor), text, sizeof text), "gyre_helper") == 0;
+        strcmp(check_take_string(clang_getCursorSpelling(cursor), text, sizeof text), "gyre_helper") == 0;
     return CXChildVisit_Break;
 }
 
@@ -33,13 +33,13 @@ static bool is_macros(const struct checker *checker, CXCursor function)
 {
     CXFile file = NULL;
     char name[128], written[128] = "";
-    const unsigned at = offset_of(clang_getCursorLocation(function), &file);
+    const unsigned at = check_offset_of(clang_getCursorLocation(function), &file);
     CXToken *token = clang_getToken(checker->unit, clang_getLocationForOffset(checker->unit, file, at));
     if (token) {
-        take_string(clang_getTokenSpelling(checker->unit, *token), written, sizeof written);
+        check_take_string(clang_getTokenSpelling(checker->unit, *token), written, sizeof written);
         clang_disposeTokens(checker->unit, token, 1);
     }
-    return strcmp(written, take_string(clang_getCursorSpelling(function), name, sizeof name)) != 0;
+    return strcmp(written, check_take_string(clang_getCursorSpelling(function), name, sizeof name)) != 0;
 }
 
 /* Whether the brackets behind the name close before the first parameter is declared. libclang has no word for it. */
@@ -52,8 +52,9 @@ static bool is_old_style(const struct checker *checker, CXCursor function)
     char token[8];
     if (clang_Cursor_getNumArguments(function) < 1 || is_macros(checker, function))
         return false;
-    const unsigned from = offset_of(clang_getCursorLocation(function), &file);
-    const unsigned to = offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, 0)), &other);
+    const unsigned from = check_offset_of(clang_getCursorLocation(function), &file);
+    const unsigned to =
+        check_offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, 0)), &other);
     if (!file || !clang_File_isEqual(file, other) || from >= to)
         return false; /* a macro's */
     clang_tokenize(checker->unit,
@@ -61,7 +62,7 @@ static bool is_old_style(const struct checker *checker, CXCursor function)
                                   clang_getLocationForOffset(checker->unit, file, to)),
                    &tokens, &count);
     for (unsigned i = 0; i < count && !closed; i++) {
-        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), token, sizeof token);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), token, sizeof token);
         open += strcmp(token, "(") == 0;
         closed = strcmp(token, ")") == 0 && open-- == 1;
     }
@@ -74,7 +75,7 @@ static void check_form(struct checker *checker, CXCursor cursor, const struct pl
 {
     bool pointed;
     CXType result =
-        strip_type(clang_getCanonicalType(clang_getResultType(clang_getCursorType(cursor))), &pointed);
+        check_strip_type(clang_getCanonicalType(clang_getResultType(clang_getCursorType(cursor))), &pointed);
     if (is_old_style(checker, cursor))
         report_refuse(
             &checker->report, "check", place,
@@ -82,7 +83,7 @@ static void check_form(struct checker *checker, CXCursor cursor, const struct pl
             "know: write their types within, as in `u32 %s(u32 n)`",
             name, name);
     const CXCursor type = clang_getTypeDeclaration(result);
-    if (clang_isCursorDefinition(type) && is_inside(type, cursor) && !is_macros(checker, cursor))
+    if (clang_isCursorDefinition(type) && check_is_inside(type, cursor) && !is_macros(checker, cursor))
         report_refuse(&checker->report, "check", place,
                       "the result of '%s' declares its type, which C++ and so CUDA's compiler does not take: "
                       "declare it in a line of its own before",
@@ -92,8 +93,8 @@ static void check_form(struct checker *checker, CXCursor cursor, const struct pl
 void check_inner_function(struct checker *checker, CXCursor cursor)
 {
     char name[128];
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    refuse_at(
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_refuse_at(
         checker, cursor,
         "function '%s' is declared inside of another, where it cannot be GYRE_HELPER: declare it at file "
         "scope",
@@ -105,9 +106,9 @@ void check_function(struct checker *checker, CXCursor cursor)
     char name[128];
     CXSourceLocation location = clang_getCursorLocation(cursor);
     CXType type = clang_getCursorType(cursor);
-    struct place place = place_of(location);
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    if (is_lost_macro(checker, &place, name))
+    struct place place = check_place_of(location);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (check_is_lost_macro(checker, &place, name))
         return;
     if (!is_helper(cursor))
         report_refuse(

@@ -26,7 +26,7 @@ static const struct header_reason {
     {"threads.h", "lanes and blocks are the threads of a kernel"},
 };
 
-bool is_vendor_header(const char *name)
+bool check_is_vendor_header(const char *name)
 {
     static const char *const beginnings[] = {"cuda",    "nv",      "cooperative_groups",
                                              "device_", "sm_",     "vector_types",
@@ -61,7 +61,7 @@ static bool is_by_macro(const struct checker *checker, CXCursor directive, char 
     clang_tokenize(checker->unit, clang_getCursorExtent(directive), &tokens, &count);
     const bool found = count > 2 && clang_getTokenKind(tokens[2]) == CXToken_Identifier;
     if (found)
-        take_string(clang_getTokenSpelling(checker->unit, tokens[2]), name, size);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[2]), name, size);
     clang_disposeTokens(checker->unit, tokens, count);
     return found;
 }
@@ -77,7 +77,7 @@ static bool is_host_header(const char *path)
     return false;
 }
 
-void note_declaration(struct checker *checker, const char *macro)
+void check_note_declaration(struct checker *checker, const char *macro)
 {
     static const char *const macros[] = {"GYRE_MESSAGE",  "GYRE_MESSAGE_TAIL", "GYRE_SPAN",
                                          "GYRE_OPTIONAL", "GYRE_PROTOCOL",     "GYRE_WIRE"};
@@ -97,7 +97,7 @@ static void check_order(struct checker *checker, CXCursor directive, const char 
         return;
     /* unknown names in such a message are a consequence of this, and are not reported */
     checker->macro_is_broken = true;
-    refuse_at(
+    check_refuse_at(
         checker, directive,
         "<gyre/kernel.h> comes behind %s: a message that was declared before it is none that a handler can "
         "take: include it first, before your own headers",
@@ -108,10 +108,10 @@ static void check_order(struct checker *checker, CXCursor directive, const char 
 static void check_own(struct checker *checker, CXCursor directive, CXFile included, bool by_user)
 {
     char path[1024];
-    take_string(clang_getFileName(included), path, sizeof path);
+    check_take_string(clang_getFileName(included), path, sizeof path);
     check_order(checker, directive, path);
     if (by_user && is_host_header(path))
-        refuse_at(
+        check_refuse_at(
             checker, directive,
             "<gyre%s> is for host programs: a kernel file includes <gyre/kernel.h>, and a header that both "
             "include, <gyre/message.h>",
@@ -122,20 +122,20 @@ void check_include(struct checker *checker, CXCursor directive)
 {
     char name[256];
     CXSourceLocation location = clang_getCursorLocation(directive);
-    const bool by_user = owner_of_use(checker, location) == OWNER_USER;
-    if (owner_of_file(checker, clang_getIncludedFile(directive)) == OWNER_GYRE)
+    const bool by_user = check_owner_of_use(checker, location) == OWNER_USER;
+    if (check_owner_of_file(checker, clang_getIncludedFile(directive)) == OWNER_GYRE)
         check_own(checker, directive, clang_getIncludedFile(directive), by_user);
     if (!by_user)
         return;
     if (is_by_macro(checker, directive, name, sizeof name))
-        refuse_at(
+        check_refuse_at(
             checker, directive,
             "`#include %s`: not every backend knows there what a macro stands for: write the file's name itself",
             name);
-    enum owner included = owner_of_file(checker, clang_getIncludedFile(directive));
-    take_string(clang_getCursorSpelling(directive), name, sizeof name);
-    struct place place = place_of(location);
-    if (included != OWNER_USER && included != OWNER_GYRE && is_vendor_header(name))
+    enum owner included = check_owner_of_file(checker, clang_getIncludedFile(directive));
+    check_take_string(clang_getCursorSpelling(directive), name, sizeof name);
+    struct place place = check_place_of(location);
+    if (included != OWNER_USER && included != OWNER_GYRE && check_is_vendor_header(name))
         report_refuse(&checker->report, "check", &place,
                       "vendor header <%s>: a kernel includes only <gyre/kernel.h> "
                       "and your own headers, so that it runs on every backend",

@@ -8,8 +8,8 @@
 /** Refuses an #include that other devices cannot follow. */
 void check_include(struct checker *checker, CXCursor directive);
 /** Call when the user expands a macro of Gyre: notes a macro that stands before <gyre/kernel.h>. */
-void note_declaration(struct checker *checker, const char *macro);
+void check_note_declaration(struct checker *checker, const char *macro);
 /** True when a header of that name belongs to a vendor's toolkit. */
-bool is_vendor_header(const char *name);
+bool check_is_vendor_header(const char *name);
 
 #endif

@@ -36,7 +36,7 @@ static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
     if (to.kind != CXType_Pointer || from.kind != CXType_Pointer)
         return;
     if (clang_getAddressSpace(clang_getPointeeType(to)) != clang_getAddressSpace(clang_getPointeeType(from)))
-        refuse_at(
+        check_refuse_at(
             checker, cast,
             "this cast drops or changes GYRE_GLOBAL, GYRE_SHARED or GYRE_CONSTANT: cast to a pointer with "
             "the same qualifier, as in `(const GYRE_GLOBAL u32 *)x`");
@@ -46,11 +46,12 @@ static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
 static void check_initializer(struct checker *checker, CXCursor initializer)
 {
     char text[32];
-    first_token(checker, initializer, text, sizeof text);
+    check_first_token(checker, initializer, text, sizeof text);
     if (strcmp(text, ".") == 0 || strcmp(text, "[") == 0)
-        refuse_at(checker, initializer,
-                  "designated initializer: CUDA's kernels are compiled as C++, which has none here: list the "
-                  "values in order, or assign them one by one");
+        check_refuse_at(
+            checker, initializer,
+            "designated initializer: CUDA's kernels are compiled as C++, which has none here: list the "
+            "values in order, or assign them one by one");
 }
 
 /*
@@ -59,12 +60,12 @@ static void check_initializer(struct checker *checker, CXCursor initializer)
  */
 static void check_reference(struct checker *checker, CXCursor reference)
 {
-    struct place place = place_of(clang_getCursorLocation(reference));
+    struct place place = check_place_of(clang_getCursorLocation(reference));
     if (!report_has_line(&checker->report, &place) &&
         clang_getCursorKind(clang_getCursorReferenced(reference)) == CXCursor_FunctionDecl)
-        refuse_at(checker, reference,
-                  "function pointer: a function's name is used as a value, "
-                  "which devices cannot do; choose with `switch` or `if` instead");
+        check_refuse_at(checker, reference,
+                        "function pointer: a function's name is used as a value, "
+                        "which devices cannot do; choose with `switch` or `if` instead");
 }
 
 static void check_declaration(struct checker *checker, CXCursor cursor)
@@ -114,17 +115,18 @@ static void check_statement(struct checker *checker, CXCursor cursor)
         break;
     case CXCursor_AsmStmt:
     case CXCursor_MSAsmStmt:
-        refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
+        check_refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
         break;
     case CXCursor_IndirectGotoStmt:
     case CXCursor_AddrLabelExpr:
-        refuse_at(checker, cursor, "computed goto: use `switch`");
+        check_refuse_at(checker, cursor, "computed goto: use `switch`");
         break;
     case CXCursor_StmtExpr:
-        refuse_at(checker, cursor, "statements as an expression, `({ ... })`: write a GYRE_HELPER function");
+        check_refuse_at(checker, cursor,
+                        "statements as an expression, `({ ... })`: write a GYRE_HELPER function");
         break;
     case CXCursor_CompoundLiteralExpr:
-        refuse_at(
+        check_refuse_at(
             checker, cursor,
             "compound literal, `(type){...}`: CUDA's kernels are compiled as C++, which has none: declare "
             "a variable");
@@ -204,7 +206,7 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
 static bool works_alone(CXCursor handler)
 {
     char name[32];
-    take_string(clang_getCursorSpelling(clang_Cursor_getArgument(handler, 3)), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(clang_Cursor_getArgument(handler, 3)), name, sizeof name);
     return strcmp(name, "scratch") != 0;
 }
 
@@ -220,14 +222,14 @@ static void visit_function(struct checker *checker, CXCursor cursor)
     char name[256];
     if (!clang_isCursorDefinition(cursor))
         return;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     bool handler = strncmp(name, handler_prefix, sizeof handler_prefix - 1) == 0;
     if (handler && !is_migrations(name))
         report_kernel(&checker->report, name + sizeof handler_prefix - 1,
-                      place_of(clang_getCursorLocation(cursor)).line);
+                      check_place_of(clang_getCursorLocation(cursor)).line);
     else if (!handler)
         check_function(checker, cursor);
-    struct body body = {checker, find_function(checker, cursor)};
+    struct body body = {checker, check_find_function(checker, cursor)};
     if (handler && body.function != SIZE_MAX)
         checker->functions[body.function].works_alone = works_alone(cursor);
     clang_visitChildren(cursor, visit_body, &body);
@@ -237,9 +239,9 @@ static void visit_function(struct checker *checker, CXCursor cursor)
 static void check_unexposed(struct checker *checker, CXCursor cursor)
 {
     char text[32];
-    first_token(checker, cursor, text, sizeof text);
+    check_first_token(checker, cursor, text, sizeof text);
     if (strcmp(text, "asm") == 0 || strcmp(text, "__asm__") == 0 || strcmp(text, "__asm") == 0)
-        refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
+        check_refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
 }
 
 static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -256,7 +258,7 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         return CXChildVisit_Continue;
     }
     if (clang_isPreprocessing(clang_getCursorKind(cursor)) ||
-        owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        check_owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
     switch (clang_getCursorKind(cursor)) {
     case CXCursor_FunctionDecl:

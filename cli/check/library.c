@@ -127,7 +127,7 @@ static void search_file(CXFile file, CXSourceLocation *stack, unsigned depth, CX
     struct search *search = data;
     (void)stack;
     (void)depth;
-    if (search->found || owner_of_file(search->checker, file) != OWNER_USER)
+    if (search->found || check_owner_of_file(search->checker, file) != OWNER_USER)
         return;
     const char *text = clang_getFileContents(search->checker->unit, file, NULL);
     for (const char *end, *line = text; line && !search->found; line = end ? end + 1 : NULL) {

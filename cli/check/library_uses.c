@@ -31,19 +31,19 @@ static bool is_everywhere(const char *name)
 static bool is_written(const struct checker *checker, CXCursor cursor, const char *name)
 {
     char text[128];
-    return strcmp(first_token(checker, cursor, text, sizeof text), name) == 0;
+    return strcmp(check_first_token(checker, cursor, text, sizeof text), name) == 0;
 }
 
 void check_library_type(struct checker *checker, CXCursor reference)
 {
     char name[128];
     CXCursor type = clang_getCursorReferenced(reference);
-    take_string(clang_getCursorSpelling(type), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(type), name, sizeof name);
     if (clang_getCursorKind(type) != CXCursor_TypedefDecl || is_everywhere(name) ||
-        owner_of_use(checker, clang_getCursorLocation(type)) != OWNER_SYSTEM ||
+        check_owner_of_use(checker, clang_getCursorLocation(type)) != OWNER_SYSTEM ||
         !is_written(checker, reference, name))
         return;
-    struct place place = place_of(clang_getCursorLocation(reference));
+    struct place place = check_place_of(clang_getCursorLocation(reference));
     refuse_library_name(checker, &place, name);
 }
 
@@ -51,14 +51,14 @@ void check_expansion(struct checker *checker, CXCursor expansion)
 {
     char name[128];
     CXSourceLocation location = clang_getCursorLocation(expansion);
-    if (owner_of_use(checker, location) != OWNER_USER)
+    if (check_owner_of_use(checker, location) != OWNER_USER)
         return;
     CXCursor macro = clang_getCursorReferenced(expansion);
-    enum owner owner = owner_of_use(checker, clang_getCursorLocation(macro));
-    take_string(clang_getCursorSpelling(expansion), name, sizeof name);
-    struct place place = place_of(location);
+    enum owner owner = check_owner_of_use(checker, clang_getCursorLocation(macro));
+    check_take_string(clang_getCursorSpelling(expansion), name, sizeof name);
+    struct place place = check_place_of(location);
     if (owner == OWNER_GYRE)
-        note_declaration(checker, name);
+        check_note_declaration(checker, name);
     if (owner == OWNER_USER)
         check_macro_words(checker, macro);
     else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name) &&

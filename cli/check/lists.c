@@ -65,11 +65,11 @@ static unsigned read_arguments(const struct checker *checker, CXCursor expansion
     unsigned count = 0, depth = 0, at = 0;
     char text[NAME_SIZE], first[NAME_SIZE];
     memset(arguments, 0, ARGUMENTS_MAX * sizeof arguments[0]);
-    if (strcmp(first_token(checker, expansion, first, sizeof first), macro) != 0)
+    if (strcmp(check_first_token(checker, expansion, first, sizeof first), macro) != 0)
         return 0; /* a macro of the user's uses it */
     clang_tokenize(checker->unit, clang_getCursorExtent(expansion), &tokens, &count);
     for (unsigned i = 1; i < count && at < ARGUMENTS_MAX; i++) {
-        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
         depth -= strcmp(text, ")") == 0;
         if (depth == 1 && strcmp(text, ",") == 0)
             at++;
@@ -126,10 +126,10 @@ static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXCl
         return CXChildVisit_Break;
     if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (strcmp(name, search->name) == 0)
         search->found = cursor;
-    if (owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+    if (check_owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
     const unsigned far = name_distance(name, search->name);
     if (far < search->least) {
@@ -142,7 +142,7 @@ static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXCl
 static void refuse_absent(struct checker *checker, const struct argument *argument,
                           const struct search *search)
 {
-    const struct place place = place_of(argument->location);
+    const struct place place = check_place_of(argument->location);
     const unsigned allowed = (unsigned)(strlen(argument->first) + 1) / 3;
     if (search->nearest[0] && search->least <= (allowed > 0 ? allowed : 1) &&
         search->least < strlen(argument->first))
@@ -163,16 +163,16 @@ static void check_fields(struct checker *checker, CXCursor list)
     CXToken *tokens = NULL;
     unsigned count = 0, brackets = 0;
     char text[NAME_SIZE];
-    if (owner_of_use(checker, clang_getCursorLocation(list)) != OWNER_USER)
+    if (check_owner_of_use(checker, clang_getCursorLocation(list)) != OWNER_USER)
         return;
     clang_tokenize(checker->unit, clang_getCursorExtent(list), &tokens, &count);
     for (unsigned i = 0; i < count; i++) {
-        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
         brackets += strcmp(text, "[") == 0;
         brackets -= strcmp(text, "]") == 0 && brackets > 0;
         if (brackets > 0 || strcmp(text, "*") != 0)
             continue;
-        const struct place place = place_of(clang_getTokenLocation(checker->unit, tokens[i]));
+        const struct place place = check_place_of(clang_getTokenLocation(checker->unit, tokens[i]));
         report_refuse(
             &checker->report, "check", &place,
             "a field is no pointer, which means nothing elsewhere: what varies in length is utf8 or "
@@ -205,7 +205,7 @@ static bool is_word(const char *text)
 /* Refuses parameters like those of a function: `GYRE_KERNEL(add, u32 a, u32 b)`. */
 static void check_argument(struct checker *checker, const struct argument *argument, const char *macro)
 {
-    const struct place place = place_of(argument->location);
+    const struct place place = check_place_of(argument->location);
     if (argument->words < 2 || !is_word(argument->first) || !is_word(argument->second) ||
         strcmp(argument->first, "struct") == 0 || strcmp(argument->first, "union") == 0)
         return; /* a type of two words, which a scratch may have */
@@ -224,9 +224,10 @@ static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent,
     char macro[NAME_SIZE];
     (void)parent;
     if (clang_getCursorKind(cursor) != CXCursor_MacroExpansion ||
-        owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        check_owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
-    const struct taker *taker = taker_of(take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
+    const struct taker *taker =
+        taker_of(check_take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
     const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
     for (int i = 0; i < (int)count; i++) {
         if (i == taker->list)

@@ -127,7 +127,7 @@ static bool is_written(const struct checker *checker, CXCursor declaration, cons
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     CXFile file = NULL;
-    offset_of(clang_getCursorLocation(declaration), &file);
+    check_offset_of(clang_getCursorLocation(declaration), &file);
     const char *text = file ? clang_getFileContents(checker->unit, file, NULL) : NULL;
     const size_t length = strlen(name);
     for (const char *at = text ? strstr(text, name) : NULL; at; at = strstr(at + 1, name))
@@ -143,7 +143,7 @@ void check_name(struct checker *checker, CXCursor declaration)
     static const char *const own_beginnings[] = {"gyre_", NULL}; /* except names that `gyre wire` writes */
     char name[128];
     const char *where = NULL;
-    take_string(clang_getCursorSpelling(declaration), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(declaration), name, sizeof name);
     if (in_list(cpp_keywords, name))
         where = "a keyword in C++, which some devices compile kernels as";
     else if (in_list(opencl_keywords, name))
@@ -157,10 +157,10 @@ void check_name(struct checker *checker, CXCursor declaration)
     if (clang_getCursorKind(declaration) != CXCursor_FunctionDecl &&
         begins_with_one_of(name, own_beginnings) && !begins_with(name, "gyre_wire_type_") &&
         is_written(checker, declaration, name))
-        refuse_at(checker, declaration, "the name '%s' begins as Gyre's own do: choose another", name);
+        check_refuse_at(checker, declaration, "the name '%s' begins as Gyre's own do: choose another", name);
     if (!name[0] || !where)
         return;
-    refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, where);
+    check_refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, where);
 }
 
 /* as_uint, convert_float4, vload2, native_sin, ... */
@@ -205,7 +205,7 @@ void check_global_name(struct checker *checker, CXCursor declaration)
     char name[128];
     const char *whose = NULL;
     const enum CXCursorKind kind = clang_getCursorKind(declaration);
-    take_string(clang_getCursorSpelling(declaration), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(declaration), name, sizeof name);
     if ((kind == CXCursor_FunctionDecl || is_beside_functions(kind)) && is_opencl_function(name))
         whose = "that of a function in OpenCL C";
     else if (in_list(cuda_names, name) || is_aligned_cuda_vector(name) ||
@@ -216,7 +216,7 @@ void check_global_name(struct checker *checker, CXCursor declaration)
         whose = "that of a macro of CUDA";
     if (!whose)
         return;
-    refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, whose);
+    check_refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, whose);
 }
 
 struct switch_walk {
@@ -230,7 +230,7 @@ static enum CXChildVisitResult find_variable(CXCursor cursor, CXCursor parent, C
     (void)parent;
     if (clang_getCursorKind(cursor) == CXCursor_VarDecl &&
         !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
-        take_string(clang_getCursorSpelling(cursor), walk->variable, sizeof walk->variable);
+        check_take_string(clang_getCursorSpelling(cursor), walk->variable, sizeof walk->variable);
     return CXChildVisit_Continue;
 }
 
@@ -243,10 +243,10 @@ static enum CXChildVisitResult visit_part(CXCursor cursor, CXCursor parent, CXCl
         clang_visitChildren(cursor, find_variable, walk);
     if ((kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt) || !walk->variable[0])
         return CXChildVisit_Continue;
-    refuse_at(walk->checker, cursor,
-              "this case jumps over the value of '%s', which C++ forbids: "
-              "put braces around the case that declares it",
-              walk->variable);
+    check_refuse_at(walk->checker, cursor,
+                    "this case jumps over the value of '%s', which C++ forbids: "
+                    "put braces around the case that declares it",
+                    walk->variable);
     return CXChildVisit_Break;
 }
 
@@ -311,8 +311,8 @@ static enum CXChildVisitResult visit_case(CXCursor cursor, CXCursor parent, CXCl
     if (clang_getCursorKind(cursor) != CXCursor_CaseStmt)
         return CXChildVisit_Recurse;
     clang_visitChildren(cursor, take_first, &value);
-    if (!value_fits(strip_conversions(value), cases->type)) {
-        refuse_at(
+    if (!value_fits(check_strip_conversions(value), cases->type)) {
+        check_refuse_at(
             cases->checker, cursor,
             "the value of this case does not fit the type of the switch, which C++ and so CUDA's compiler "
             "does not take: write a cast, of the switch's expression or of the value");
@@ -348,13 +348,13 @@ static enum CXChildVisitResult visit_declared(CXCursor cursor, CXCursor parent, 
     (void)parent;
     if (clang_getCursorKind(cursor) != CXCursor_VarDecl)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (!loop->in_braces && loop->count < LOOP_NAMES)
         memcpy(loop->names[loop->count++], name, sizeof name);
     for (unsigned i = 0; loop->in_braces && i < loop->count; i++) {
         if (strcmp(loop->names[i], name) != 0)
             continue;
-        refuse_at(
+        check_refuse_at(
             loop->checker, cursor,
             "'%s' is the name of a variable in the head of this loop, which C++ does not let its braces "
             "have again: choose another",

@@ -25,7 +25,7 @@ static void parameter_type(CXCursor function, unsigned index, char *name, size_t
     const CXType pointer = clang_getCursorType(clang_Cursor_getArgument(function, index));
     const CXCursor type = clang_getTypeDeclaration(
         clang_getCanonicalType(clang_getPointeeType(clang_getCanonicalType(pointer))));
-    take_string(clang_getCursorSpelling(type), name, size);
+    check_take_string(clang_getCursorSpelling(type), name, size);
 }
 
 /* ---- protocols ---- */
@@ -44,8 +44,8 @@ static enum CXChildVisitResult find_taken(CXCursor cursor, CXCursor parent, CXCl
     (void)parent;
     if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    const unsigned line = place_of(clang_getCursorLocation(cursor)).line;
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    const unsigned line = check_place_of(clang_getCursorLocation(cursor)).line;
     if (taken->line == 0 && strcmp(name, taken->function) == 0 && !clang_isCursorDefinition(cursor)) {
         taken->line = line;
         parameter_type(cursor, 1, taken->reply, sizeof taken->reply);
@@ -64,7 +64,7 @@ static bool look_up(const struct checker *checker, const char *function, struct 
     return taken->kernel[0] && taken->reply[0];
 }
 
-bool refuse_unhandled(struct checker *checker, const char *function, const struct place *place)
+bool check_refuse_unhandled(struct checker *checker, const char *function, const struct place *place)
 {
     struct taken taken;
     if (!begins_with(function, takes_prefix) || !look_up(checker, function, &taken))
@@ -103,8 +103,8 @@ static void refuse_other_reply(struct checker *checker, const char *type, const 
                       "there is another handler of '%s', with another reply", type);
 }
 
-bool refuse_protocol(struct checker *checker, const struct place *place, const char *text,
-                     unsigned other_line)
+bool check_refuse_protocol(struct checker *checker, const struct place *place, const char *text,
+                           unsigned other_line)
 {
     static const char *const of_kernel[] = {"unknown type name 'gyre_state_of_",
                                             "unknown type name 'gyre_visible_to_",
@@ -138,7 +138,7 @@ bool refuse_protocol(struct checker *checker, const struct place *place, const c
 static void check_handler(struct checker *checker, CXCursor definition, const char *type)
 {
     if (!checker->macro_is_broken && clang_equalCursors(clang_getCanonicalCursor(definition), definition))
-        refuse_at(
+        check_refuse_at(
             checker, definition,
             "no protocol of a kernel before it takes '%s', so that this handler never runs: name it in the list, as "
             "in TAKES(%s, reply)",
@@ -159,7 +159,7 @@ static enum CXChildVisitResult find_state(CXCursor cursor, CXCursor parent, CXCl
     (void)parent;
     if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (begins_with(name, handler_prefix))
         parameter_type(cursor, 2, type, sizeof type);
     else if (begins_with(name, migrate_prefix)) /* the next migration goes on from there */
@@ -178,7 +178,7 @@ static void check_migration(struct checker *checker, CXCursor definition)
         return;
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_state, &states);
     if (!states.found)
-        refuse_at(
+        check_refuse_at(
             checker, definition,
             "'%s' is the state of no kernel in this file, so that this migration never runs: GYRE_MIGRATE(old, new) "
             "names the state that a kernel has as the new one",
@@ -191,9 +191,9 @@ static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent
     char name[256];
     (void)parent;
     if (clang_getCursorKind(cursor) != CXCursor_FunctionDecl || !clang_isCursorDefinition(cursor) ||
-        owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        check_owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (begins_with(name, takes_prefix))
         check_handler(checker, cursor, name + sizeof takes_prefix - 1);
     else if (begins_with(name, migrate_prefix))
@@ -212,9 +212,9 @@ void check_protocols(struct checker *checker)
 static CXCursor root_of(CXCursor expression)
 {
     for (;;) {
-        expression = strip_conversions(expression);
+        expression = check_strip_conversions(expression);
         const enum CXCursorKind kind = clang_getCursorKind(expression);
-        const struct parts parts = parts_of(expression);
+        const struct parts parts = check_parts_of(expression);
         if (kind == CXCursor_DeclRefExpr)
             return clang_getCursorReferenced(expression);
         if (kind != CXCursor_MemberRefExpr || parts.count < 1)
@@ -227,21 +227,21 @@ static bool is_part(CXCursor expression)
 {
     char name[64];
     const CXType type = clang_getCanonicalType(clang_getCursorType(expression));
-    take_string(clang_getCursorSpelling(clang_getTypeDeclaration(type)), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(clang_getTypeDeclaration(type)), name, sizeof name);
     return type.kind == CXType_Record && strcmp(name, "gyre_part") == 0;
 }
 
 void check_assignment(struct checker *checker, CXCursor operation)
 {
     char operator[8], to[64], from[64];
-    const struct parts parts = parts_of(operation);
+    const struct parts parts = check_parts_of(operation);
     if (parts.count != 2 || !is_part(parts.cursors[0]))
         return;
-    operator_of(checker, operation, operator, sizeof operator);
-    take_string(clang_getCursorSpelling(root_of(parts.cursors[0])), to, sizeof to);
-    take_string(clang_getCursorSpelling(root_of(parts.cursors[1])), from, sizeof from);
+    check_operator_of(checker, operation, operator, sizeof operator);
+    check_take_string(clang_getCursorSpelling(root_of(parts.cursors[0])), to, sizeof to);
+    check_take_string(clang_getCursorSpelling(root_of(parts.cursors[1])), from, sizeof from);
     if (strcmp(operator, "=") == 0 && strcmp(to, "reply") == 0 && strcmp(from, "request") == 0)
-        refuse_at(
+        check_refuse_at(
             checker, operation,
             "a part says where its items lie in its own message, and these stay behind: copy them, as in "
             "`reply->text = gyre_copy(gyre, u8, reply, request, request->text)`");

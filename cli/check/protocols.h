@@ -8,11 +8,11 @@
 /** Refuses handlers and migrations that no kernel would call. */
 void check_protocols(struct checker *checker);
 /** Refuses a call of a type's handler if no handler for that type was declared. False: the call is of another function. */
-bool refuse_unhandled(struct checker *checker, const char *function, const struct place *place);
+bool check_refuse_unhandled(struct checker *checker, const char *function, const struct place *place);
 /** Turns an error of the parser about the handler of a type into a refusal. `other_line`: the line of the earlier definition.
  * False when the error is about something else. */
-bool refuse_protocol(struct checker *checker, const struct place *place, const char *text,
-                     unsigned other_line);
+bool check_refuse_protocol(struct checker *checker, const struct place *place, const char *text,
+                           unsigned other_line);
 /** Refuses a part of a request that is assigned to a part of the reply. */
 void check_assignment(struct checker *checker, CXCursor operation);
 

@@ -6,9 +6,9 @@
 
 #include "cli/check/places.h"
 
-void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
+void check_refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
 {
-    struct place place = place_of(clang_getCursorLocation(cursor));
+    struct place place = check_place_of(clang_getCursorLocation(cursor));
     char text[sizeof((struct finding *)NULL)->text];
     va_list args;
     va_start(args, format);

@@ -6,7 +6,7 @@
 #include "cli/check/checker.h"
 
 /** Adds a finding: a rule is broken at the place of the cursor (a node of the syntax tree). */
-void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
+void check_refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

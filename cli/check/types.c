@@ -7,7 +7,7 @@
 #include "cli/check/places.h"
 #include "cli/check/refuse.h"
 
-CXType strip_type(CXType type, bool *pointed)
+CXType check_strip_type(CXType type, bool *pointed)
 {
     *pointed = false;
     for (;;) {
@@ -50,9 +50,9 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
     char name[128];
     bool pointed;
     CXSourceLocation location = clang_getCursorLocation(cursor);
-    CXType inner = strip_type(clang_getCanonicalType(type), &pointed);
-    struct place place = place_of(location);
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    CXType inner = check_strip_type(clang_getCanonicalType(type), &pointed);
+    struct place place = check_place_of(location);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (pointed && (inner.kind == CXType_FunctionProto || inner.kind == CXType_FunctionNoProto))
         report_refuse(&checker->report, "check", &place,
                       "function pointer: %s '%s' points to a function, "
@@ -96,13 +96,14 @@ void check_hidden(struct checker *checker, CXCursor reference)
     char name[128];
     CXCursor declared = clang_getCursorReferenced(reference);
     CXCursor outer = hiding_struct(declared);
-    if (clang_Cursor_isNull(outer) || is_inside(reference, outer))
+    if (clang_Cursor_isNull(outer) || check_is_inside(reference, outer))
         return;
-    take_string(clang_getCursorSpelling(declared), name, sizeof name);
-    refuse_at(checker, reference,
-              "'%s' was declared inside of a struct, where C++, as which CUDA compiles kernels, keeps it: "
-              "declare its type before the struct",
-              name);
+    check_take_string(clang_getCursorSpelling(declared), name, sizeof name);
+    check_refuse_at(
+        checker, reference,
+        "'%s' was declared inside of a struct, where C++, as which CUDA compiles kernels, keeps it: "
+        "declare its type before the struct",
+        name);
 }
 
 struct attributes {
@@ -112,7 +113,7 @@ struct attributes {
 static enum CXChildVisitResult find_attributes(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct attributes *found = data;
-    const unsigned at = offset_of(clang_getCursorLocation(cursor), NULL);
+    const unsigned at = check_offset_of(clang_getCursorLocation(cursor), NULL);
     const enum CXCursorKind kind = clang_getCursorKind(cursor);
     (void)parent;
     if (kind == CXCursor_FieldDecl || kind == CXCursor_EnumConstantDecl)
@@ -133,10 +134,10 @@ void check_attributes(struct checker *checker, CXCursor cursor)
     clang_visitChildren(cursor, find_attributes, &found);
     const bool packed = found.packed > found.last_member;
     if (packed || found.aligned > found.last_member)
-        refuse_at(checker, cursor,
-                  "'%s' behind the members, where CUDA's compiler does not see it, so that sizes "
-                  "differ: write it before the name, as in `%s __attribute__((%s)) name {`",
-                  packed ? "packed" : "aligned", word, packed ? "packed" : "aligned(16)");
+        check_refuse_at(checker, cursor,
+                        "'%s' behind the members, where CUDA's compiler does not see it, so that sizes "
+                        "differ: write it before the name, as in `%s __attribute__((%s)) name {`",
+                        packed ? "packed" : "aligned", word, packed ? "packed" : "aligned(16)");
 }
 
 struct twin {
@@ -152,7 +153,7 @@ static enum CXChildVisitResult find_twin(CXCursor cursor, CXCursor parent, CXCli
     (void)parent;
     if (kind != CXCursor_StructDecl && kind != CXCursor_UnionDecl && kind != CXCursor_EnumDecl)
         return CXChildVisit_Continue;
-    if (strcmp(take_string(clang_getCursorSpelling(cursor), name, sizeof name), twin->name) != 0)
+    if (strcmp(check_take_string(clang_getCursorSpelling(cursor), name, sizeof name), twin->name) != 0)
         return CXChildVisit_Continue;
     twin->found = clang_getCanonicalCursor(cursor);
     return CXChildVisit_Break;
@@ -166,23 +167,24 @@ static bool is_named_alike(CXCursor declared, const char *name)
 {
     char own[128];
     return clang_getCursorKind(clang_getCursorSemanticParent(declared)) == CXCursor_TranslationUnit &&
-           strcmp(take_string(clang_getCursorSpelling(declared), own, sizeof own), name) == 0;
+           strcmp(check_take_string(clang_getCursorSpelling(declared), own, sizeof own), name) == 0;
 }
 
 void check_typedef(struct checker *checker, CXCursor cursor)
 {
     struct twin twin = {clang_getNullCursor(), ""};
     CXType type = clang_getCanonicalType(clang_getTypedefDeclUnderlyingType(cursor));
-    take_string(clang_getCursorSpelling(cursor), twin.name, sizeof twin.name);
+    check_take_string(clang_getCursorSpelling(cursor), twin.name, sizeof twin.name);
     if (is_named_alike(clang_getTypeDeclaration(type), twin.name))
         return;
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_twin, &twin);
     if (!checker->macro_is_broken && !clang_Cursor_isNull(twin.found) &&
         !clang_equalCursors(clang_getCanonicalCursor(clang_getTypeDeclaration(type)), twin.found))
-        refuse_at(checker, cursor,
-                  "the name '%s' is that of another struct, union or enum as well, of which C++ makes one: "
-                  "choose another",
-                  twin.name);
+        check_refuse_at(
+            checker, cursor,
+            "the name '%s' is that of another struct, union or enum as well, of which C++ makes one: "
+            "choose another",
+            twin.name);
 }
 
 /*
@@ -197,31 +199,35 @@ void check_struct(struct checker *checker, CXCursor cursor)
     unsigned members = 0;
     if (!clang_isCursorDefinition(cursor))
         return;
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_attributes(checker, cursor);
     clang_visitChildren(cursor, count_member, &members);
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
-        refuse_at(checker, cursor,
-                  "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
-                  "TAKES(deposit, balance)`",
-                  name + sizeof protocol_prefix - 1);
+        check_refuse_at(
+            checker, cursor,
+            "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
+            "TAKES(deposit, balance)`",
+            name + sizeof protocol_prefix - 1);
     else if (members == 0)
-        refuse_at(checker, cursor,
-                  "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "
-                  "FIELD(u32, number)`; where nothing is sent or kept, a kernel names gyre_none",
-                  name);
+        check_refuse_at(
+            checker, cursor,
+            "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "
+            "FIELD(u32, number)`; where nothing is sent or kept, a kernel names gyre_none",
+            name);
 }
 
 void check_member(struct checker *checker, CXCursor cursor)
 {
     char name[128];
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, clang_getCursorType(cursor), "member");
     if (clang_Cursor_isBitField(cursor))
-        refuse_at(checker, cursor, "bit-field '%s': OpenCL C has none: use masks and shifts of a u32", name);
+        check_refuse_at(checker, cursor, "bit-field '%s': OpenCL C has none: use masks and shifts of a u32",
+                        name);
     if (clang_getCursorType(cursor).kind == CXType_IncompleteArray)
-        refuse_at(checker, cursor,
-                  "array '%s' without a length: give it one; what varies in length goes into the tail of a "
-                  "message, or into a buffer",
-                  name);
+        check_refuse_at(
+            checker, cursor,
+            "array '%s' without a length: give it one; what varies in length goes into the tail of a "
+            "message, or into a buffer",
+            name);
 }

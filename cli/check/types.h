@@ -6,7 +6,7 @@
 #include "cli/check/checker.h"
 
 /** The element type of arrays and pointers; *pointed tells whether a pointer was on the way. */
-CXType strip_type(CXType type, bool *pointed);
+CXType check_strip_type(CXType type, bool *pointed);
 /** Refuses a type that not every device has; `what` says what is of that type ("variable", "member"). */
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
 /** Judges a member of a struct. */

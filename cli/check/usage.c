@@ -90,7 +90,7 @@ static void token_at(const struct checker *checker, CXSourceLocation location, c
     text[0] = '\0';
     if (!token)
         return;
-    take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
+    check_take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
     clang_disposeTokens(checker->unit, token, 1);
 }
 
@@ -100,16 +100,16 @@ static bool noted_name(const struct checker *checker, CXDiagnostic note, char *n
     char text[128];
     const CXSourceLocation location = clang_getDiagnosticLocation(note);
     CXCursor there = clang_getCursor(checker->unit, location);
-    take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
+    check_take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
     if (strncmp(text, "macro '", 7) == 0) {
         token_at(checker, location, name, size);
         return true;
     }
     if (clang_getCursorKind(there) == CXCursor_ParmDecl)
         there = clang_getCursorSemanticParent(there);
-    take_string(clang_getCursorSpelling(there), name, size);
+    check_take_string(clang_getCursorSpelling(there), name, size);
     return clang_getCursorKind(there) == CXCursor_FunctionDecl &&
-           owner_of_use(checker, clang_getCursorLocation(there)) == OWNER_GYRE;
+           check_owner_of_use(checker, clang_getCursorLocation(there)) == OWNER_GYRE;
 }
 
 bool check_arguments(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
@@ -206,7 +206,7 @@ bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct 
         return true;
     if (strcmp(text, "expected function body after function declarator") == 0) {
         token_at(checker, clang_getDiagnosticLocation(diagnostic), name, sizeof name);
-        return is_lost_macro(checker, place, name); /* without its header it looks like a function */
+        return check_is_lost_macro(checker, place, name); /* without its header it looks like a function */
     }
     if (strcmp(text, "expected expression") == 0) {
         token_at(checker, clang_getDiagnosticLocation(diagnostic), name, sizeof name);

@@ -48,8 +48,8 @@ static void check_constant_pointer(struct checker *checker, CXCursor cursor, con
 void check_parameter(struct checker *checker, CXCursor cursor)
 {
     char name[128];
-    struct place place = place_of(clang_getCursorLocation(cursor));
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    struct place place = check_place_of(clang_getCursorLocation(cursor));
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
     check_length(checker, &place, clang_getCursorType(cursor), name);
     check_constant_pointer(checker, cursor, &place, "parameter", name);
@@ -81,7 +81,7 @@ static bool is_description(const char *name)
            strncmp(name, "gyre_buffers_", 13) == 0;
 }
 
-bool is_lost_macro(struct checker *checker, const struct place *place, const char *name)
+bool check_is_lost_macro(struct checker *checker, const struct place *place, const char *name)
 {
     if (strncmp(name, "GYRE_", 5) != 0)
         return false;
@@ -98,7 +98,7 @@ bool is_lost_macro(struct checker *checker, const struct place *place, const cha
 static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,
                          const char *name)
 {
-    if (is_lost_macro(checker, place, name))
+    if (check_is_lost_macro(checker, place, name))
         return;
     if (is_in_constant_memory(clang_getCursorType(cursor)) || is_description(name))
         return;
@@ -135,7 +135,7 @@ static void check_members(struct checker *checker, CXCursor cursor, const struct
                           const char *name)
 {
     bool found = false, pointed;
-    CXType type = strip_type(clang_getCanonicalType(clang_getCursorType(cursor)), &pointed);
+    CXType type = check_strip_type(clang_getCanonicalType(clang_getCursorType(cursor)), &pointed);
     if (!pointed && type.kind == CXType_Record &&
         clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
         clang_Type_visitFields(type, find_constant_member, &found);
@@ -178,9 +178,9 @@ void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
 {
     char name[128];
     CXSourceLocation location = clang_getCursorLocation(cursor);
-    struct place place = place_of(location);
+    struct place place = check_place_of(location);
     CXType type = clang_getCursorType(cursor);
-    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, type, "variable");
     check_length(checker, &place, type, name);
     check_value(checker, cursor, &place, name);

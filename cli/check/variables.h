@@ -12,6 +12,6 @@ void check_parameter(struct checker *checker, CXCursor cursor);
  * True for text that looks like a declaration and is a call of a macro of Gyre that does not exist, or a wrong call of an
  * existing macro. Refuses the first; the parser has reported the second.
  */
-bool is_lost_macro(struct checker *checker, const struct place *place, const char *name);
+bool check_is_lost_macro(struct checker *checker, const struct place *place, const char *name);
 
 #endif

@@ -179,7 +179,7 @@ static bool check_keyword(struct checker *checker, const struct pair *pair, cons
 static void check_word(struct checker *checker, const struct pair *pair, bool in_macro)
 {
     const char *advice = advice_for(pair->text), *text = pair->text;
-    struct place place = place_of(pair->location);
+    struct place place = check_place_of(pair->location);
     if (check_long_long(checker, pair, &place) || check_keyword(checker, pair, &place, false))
         return;
     if (strcmp(pair->before, "[") == 0 && (strcmp(text, "static") == 0 || strcmp(text, "const") == 0 ||
@@ -216,8 +216,8 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
 static bool is_skipped(const CXSourceRangeList *skipped, unsigned offset)
 {
     for (unsigned i = 0; skipped && i < skipped->count; i++)
-        if (offset >= offset_of(clang_getRangeStart(skipped->ranges[i]), NULL) &&
-            offset < offset_of(clang_getRangeEnd(skipped->ranges[i]), NULL))
+        if (offset >= check_offset_of(clang_getRangeStart(skipped->ranges[i]), NULL) &&
+            offset < check_offset_of(clang_getRangeEnd(skipped->ranges[i]), NULL))
             return true;
     return false;
 }
@@ -237,7 +237,7 @@ static void spell_next(const struct checker *checker, const CXToken *tokens, uns
         ++*index;
     while (*index < count && clang_getTokenKind(tokens[*index]) == CXToken_Comment);
     if (*index < count)
-        take_string(clang_getTokenSpelling(checker->unit, tokens[*index]), text, size);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[*index]), text, size);
 }
 
 /* Judges the words of a file or, with `cursors` NULL, of a macro's body. */
@@ -254,15 +254,15 @@ static void check_tokens(struct checker *checker, const CXToken *tokens, const C
         pair.location = clang_getRangeStart(range);
         memcpy(pair.earlier, pair.before, sizeof pair.earlier);
         memcpy(pair.before, pair.text, sizeof pair.before);
-        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), pair.text, sizeof pair.text);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), pair.text, sizeof pair.text);
         unsigned behind = i;
         spell_next(checker, tokens, count, &behind, pair.next, sizeof pair.next);
         spell_next(checker, tokens, count, &behind, pair.after_next, sizeof pair.after_next);
-        pair.touches = offset_of(pair.location, NULL) == end;
-        end = offset_of(clang_getRangeEnd(range), NULL);
-        if (is_skipped(skipped, offset_of(pair.location, NULL)))
+        pair.touches = check_offset_of(pair.location, NULL) == end;
+        end = check_offset_of(clang_getRangeEnd(range), NULL);
+        if (is_skipped(skipped, check_offset_of(pair.location, NULL)))
             continue;
-        struct place place = place_of(pair.location);
+        struct place place = check_place_of(pair.location);
         if (cursors && is_directive(cursors[i])) {
             if (clang_getCursorKind(cursors[i]) == CXCursor_MacroDefinition)
                 check_keyword(checker, &pair, &place, true);
@@ -278,7 +278,7 @@ void check_macro_words(struct checker *checker, CXCursor definition)
 {
     CXToken *tokens = NULL;
     unsigned count = 0;
-    struct place place = place_of(clang_getCursorLocation(definition));
+    struct place place = check_place_of(clang_getCursorLocation(definition));
     if (report_has_line(&checker->report, &place))
         return; /* the macro was used before, and was judged then */
     clang_tokenize(checker->unit, clang_getCursorExtent(definition), &tokens, &count);
@@ -295,7 +295,8 @@ static void check_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     size_t size = 0;
     (void)stack;
     (void)depth;
-    if (owner_of_file(checker, file) != OWNER_USER || !clang_getFileContents(checker->unit, file, &size))
+    if (check_owner_of_file(checker, file) != OWNER_USER ||
+        !clang_getFileContents(checker->unit, file, &size))
         return;
     CXSourceRange whole = clang_getRange(clang_getLocationForOffset(checker->unit, file, 0),
                                          clang_getLocationForOffset(checker->unit, file, (unsigned)size));

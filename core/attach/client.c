@@ -21,7 +21,7 @@
 #include "core/attach/attachment.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/kernel/protocol.h"
 #include "core/plan/queue_types.h"
 #include "core/queue/convert.h"

@@ -24,7 +24,7 @@
 #define GYRE_CORE_ATTACH_LASTING_H
 
 #include "core/attach/attachment.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/queue/queue.h"
 
 /** How far the request in a slot of the ring has come. */

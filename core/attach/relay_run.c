@@ -17,7 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/durability/relayed.h"
 #include "core/journal/record.h"
 #include "core/queue/consumer.h"

@@ -23,7 +23,7 @@
 #include "core/attach/session.h"
 #include "core/base/error.h"
 #include "core/base/info_give.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/device/runtime.h"
 
 /* ---- who comes in ---- */

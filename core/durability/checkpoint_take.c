@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
 #include "core/kernel/standstill.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/durability/checkpoint.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"

@@ -18,7 +18,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/isolation/guard.h"
 #include "core/isolation/spare.h"
 #include "core/isolation/worker_process.h"

@@ -14,7 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/isolation/keeper_thread.h"
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_module.h"

@@ -172,7 +172,7 @@ static gyre_status no_handler(const struct gyre_kernel_types *types, const char 
 
 /* INCOMPATIBLE unless the caller's type equals the protocol's type of that number. A type is compared once, then known by its
  * address. */
-static gyre_status check_type(const struct side *side, uint32_t number, const gyre_type *type)
+static gyre_status check_side_type(const struct side *side, uint32_t number, const gyre_type *type)
 {
     gyre_layout *layout = NULL;
     if (__atomic_load_n(&side->known[number - 1], __ATOMIC_RELAXED) == type)
@@ -193,7 +193,7 @@ static gyre_status find_number(const struct gyre_kernel_types *types, const gyre
         if (__atomic_load_n(&side->known[*number - 1], __ATOMIC_RELAXED) == type)
             return GYRE_OK;
     *number = gyre_layout_choice(side->layout, type->name);
-    return *number ? check_type(side, *number, type) : no_handler(types, type->name);
+    return *number ? check_side_type(side, *number, type) : no_handler(types, type->name);
 }
 
 /* The number of bytes in use of the caller's message. */
@@ -402,7 +402,7 @@ gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t l
     const void *const place = (const unsigned char *)message + GYRE_CHOICE_FRONT;
     memcpy(reply, &place, sizeof place); /* `reply` points to a pointer of any type */
     *size = used - GYRE_CHOICE_FRONT;
-    return check_type(side, number, type);
+    return check_side_type(side, number, type);
 }
 
 /* Copies the reply in `message` into the caller's memory. */

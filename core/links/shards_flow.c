@@ -3,7 +3,7 @@
  * Sends and receives messages of shards: chooses the ring for a request, and the ring from which the next completion is taken.
  * No lock of its own: every ring is a queue with its own locks. A sender waits in one ring, a receiver for all rings.
  */
-#include "core/links/shards.h"
+#include "core/links/shard_group.h"
 
 #include "core/base/error.h"
 #include "core/queue/check.h"

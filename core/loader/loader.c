@@ -6,7 +6,7 @@
  */
 #include "core/loader/loader.h"
 #include "core/base/error.h"
-#include "core/loader/elf.h"
+#include "core/loader/shared_object.h"
 #include "gyre/lack.h"
 
 #include <dlfcn.h>

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/shape.h"
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 #include "core/ring/express.h"
 #include "core/ring/layout.h"
 #include "core/ring/region.h"

@@ -9,7 +9,7 @@
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
 #include "core/plan/queue_types.h"
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 #include "core/ring/ring_options.h"
 #include "core/ring/slot.h"
 #include "core/types/types.h"

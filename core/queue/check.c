@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 #include "core/queue/label.h"
 #include "gyre/waiting.h"
 

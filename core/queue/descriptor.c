@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/queue/consumer.h"
 #include "core/queue/label.h"
 #include "core/queue/mark.h"

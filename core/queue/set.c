@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/queue/label.h"
 #include "core/queue/state.h"
 #include "core/queue/wishes.h"

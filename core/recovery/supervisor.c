@@ -15,7 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/kernel/visit.h"
 #include "core/queue/label.h"
 #include "core/recovery/care.h"

@@ -20,7 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info_give.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/visit.h"

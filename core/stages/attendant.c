@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/queue/bells.h"
 #include "core/queue/progress.h"
 #include "core/queue/side.h"

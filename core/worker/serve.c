@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 #include "core/isolation/worker.h"
 #include "core/worker/arguments.h"
 #include "core/worker/device.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/loader/elf.h"
+#include "core/loader/shared_object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

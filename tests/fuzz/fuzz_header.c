@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

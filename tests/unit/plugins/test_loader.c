@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each plugin that must be refused, with its sentence; and those that must not. */
 #include "core/base/error.h"
-#include "core/loader/elf.h"
+#include "core/loader/shared_object.h"
 #include "core/loader/host.h"
 #include "core/loader/loader.h"
 #include "tests/sanitizers.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 #include "gyre/checksum.h"
 #include "unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts threads, and writes the sentence when no thread can be started. No state. */
-#include "core/base/thread.h"
+#include "core/base/threads.h"
 
 #include <stdarg.h>
 #include <stdio.h>

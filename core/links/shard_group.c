@@ -5,7 +5,7 @@
  * Locks: kernel->lock for the kernel's list of shards. `inside` counts the receivers that wait, and the shards are freed only
  * after these have left. A send does not touch the shards once it is inside a queue, and queues count their senders.
  */
-#include "core/links/shards.h"
+#include "core/links/shard_group.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the parts of an ELF file that elf.h needs: header, section table, dynamic symbols. Trusts nothing in the
+ * Reads the parts of an ELF file that shared_object.h needs: header, section table, dynamic symbols. Trusts nothing in the
  * file: it checks each offset and length, and reads with pread, never by mapping. Has no state.
  */
-#include "core/loader/elf.h"
+#include "core/loader/shared_object.h"
 #include "core/base/error.h"
 #include "gyre/lack.h"
 

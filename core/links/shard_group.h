@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The object behind gyre_shards: several queues ("rings") of a kernel behind one name. The kernel's list of shards is under
  * kernel->lock. */
-#ifndef GYRE_CORE_LINKS_SHARDS_H
-#define GYRE_CORE_LINKS_SHARDS_H
+#ifndef GYRE_CORE_LINKS_SHARD_GROUP_H
+#define GYRE_CORE_LINKS_SHARD_GROUP_H
 
 #include "core/queue/wait_any.h"
 #include "core/types/key.h"

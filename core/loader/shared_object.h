@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a shared object's file without loading it (elf.c), so that a wrong file is refused before any of its code,
+ * Reads a shared object's file without loading it (shared_object.c), so that a wrong file is refused before any of its code,
  * constructors included, has run. Threads: any. Blocks: for the reads.
  */
-#ifndef GYRE_CORE_LOADER_ELF_H
-#define GYRE_CORE_LOADER_ELF_H
+#ifndef GYRE_CORE_LOADER_SHARED_OBJECT_H
+#define GYRE_CORE_LOADER_SHARED_OBJECT_H
 
 #include <stddef.h>
 #include "gyre/status.h"

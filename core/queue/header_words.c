@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the words of the setting `header` (header.h). No state.
+ * Reads the words of the setting `header` (header_words.h). No state.
  */
-#include "core/queue/header.h"
+#include "core/queue/header_words.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Reads the setting `header` of a queue, which says how much of a gyre_header each message carries. Pure functions, any
  * thread.
  */
-#ifndef GYRE_CORE_QUEUE_HEADER_H
-#define GYRE_CORE_QUEUE_HEADER_H
+#ifndef GYRE_CORE_QUEUE_HEADER_WORDS_H
+#define GYRE_CORE_QUEUE_HEADER_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts threads for the core, with an error sentence. No state, any thread. */
-#ifndef GYRE_CORE_BASE_THREAD_H
-#define GYRE_CORE_BASE_THREAD_H
+#ifndef GYRE_CORE_BASE_THREADS_H
+#define GYRE_CORE_BASE_THREADS_H
 
 #include <pthread.h>
 
