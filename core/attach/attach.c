@@ -27,7 +27,7 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     if (name[0] == '/' || name[strlen(name) - 1] == '/')
         return gyre_error_set(
-            GYRE_INVALID, "gyre_attach: '%s' is no name: expected that of a kernel, or KERNEL/QUEUE", name);
+            GYRE_NOT_FOUND, "gyre_attach: '%s' is no name: expected that of a kernel, or KERNEL/QUEUE", name);
     if (strlen(name) >= GYRE_MEETING_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(name));
     if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)

@@ -126,6 +126,7 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(strstr(gyre_error_text(), "no section [queue.narow]; it has: narrow; 'fragile' alone takes the "
                                       "kernel's own settings; did you mean 'narrow'?") != NULL);
     require(gyre_attach("fragile/", &desc, &queue) == GYRE_NOT_FOUND);
+    require(strstr(gyre_error_text(), "'fragile/' is no name: expected that of a kernel, or KERNEL/QUEUE"));
     desc.policy = (gyre_full_policy)9;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
     require(strstr(gyre_error_text(),
@@ -141,7 +142,9 @@ static void what_cannot_be_is_refused_with_a_reason(void)
             strstr(gyre_error_text(), "power of two"));
     desc.capacity = 1 << 20;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
-    require(strstr(gyre_error_text(), "65536 slots here (gyre.client_capacity_max), found 1048576") != NULL);
+    require(strstr(gyre_error_text(),
+                   "at most 65536 slots here (gyre.client_capacity_max of the server), found 1048576: ask") !=
+            NULL);
     desc.capacity = 0;
     desc.request = GYRE_TYPE(other_request);
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INCOMPATIBLE);
