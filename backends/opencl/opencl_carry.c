@@ -9,7 +9,6 @@
 #include "opencl_carry.h"
 #include "opencl_commands.h"
 #include "opencl_copies.h"
-#include "opencl_courier.h"
 #include "opencl_gather.h"
 #include "opencl_replies.h"
 #include "opencl_report.h"
@@ -292,7 +291,7 @@ static gyre_status await_epoch(gyre_resident *resident, struct opencl_epoch *epo
     struct opencl_patience patience = {0};
     while (epoch->gathered && !device->direct && !opencl_gather_advance(resident, epoch))
         opencl_pause(device, &patience);
-    if (epoch->gathered && !device->direct && !opencl_courier_has(epoch) && epoch->handed_out == epoch->count)
+    if (epoch->gathered && !device->direct && epoch->handed_out == epoch->count)
         return GYRE_OK;
     while (device->direct && !opencl_is_over(device, epoch->done))
         if (opencl_pause(device, &patience))

@@ -4,7 +4,7 @@
  * device and back. Only the pump's thread calls these functions, unless a header says otherwise.
  *
  * The files of epochs, from the ground up: opencl_shape.c, opencl_commands.c, opencl_tell.c,
- * opencl_replies.c, opencl_courier.c, opencl_copies.c, opencl_gather.c, opencl_carry.c; the pump
+ * opencl_replies.c, opencl_copies.c, opencl_gather.c, opencl_carry.c; the pump
  * (opencl_pump.c) is above them. Each file calls only files before it.
  */
 #ifndef GYRE_OPENCL_EPOCH_H

@@ -13,7 +13,6 @@
  */
 #include "opencl_check.h"
 #include "opencl_commands.h"
-#include "opencl_courier.h"
 #include "opencl_epoch.h"
 #include "opencl_gather.h"
 #include "opencl_gathered.h"
@@ -237,8 +236,6 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     cl_command_queue commands = direct ? resident->compute : epoch->commands;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
-    /* relaxed: the courier may look, and finds nothing yet */
-    __atomic_store_n(&epoch->carried, OPENCL_CARRY_NOT, __ATOMIC_RELAXED);
     epoch->ended = false;
     gyre_status status = prepare_stages(resident, epoch);
     if (status != GYRE_OK)
@@ -259,8 +256,6 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
         status = download_replies(resident, epoch);
     if (status == GYRE_OK)
         status = opencl_commanded(resident, resident->device->cl->clFlush(commands), "clFlush");
-    if (status == GYRE_OK && !direct && reaches_stages(resident))
-        opencl_courier_give(resident, epoch);
     return status;
 }
 
@@ -284,12 +279,10 @@ bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
     if (!resident->device->create_reachable)
         return opencl_is_over(resident->device, epoch->done);
     epoch->looks++;
-    if (!opencl_courier_has(epoch)) {
-        while (opencl_hand_out(resident, epoch))
-            epoch->looks = 0;
-        if (epoch->handed_out == epoch->count)
-            return true;
-    }
+    while (opencl_hand_out(resident, epoch))
+        epoch->looks = 0;
+    if (epoch->handed_out == epoch->count)
+        return true;
     if (epoch->looks % LOOKS == LOOKS - 1)
         epoch->ended = has_ended(resident, epoch);
     return epoch->ended;
@@ -297,7 +290,6 @@ bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
 
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
-    opencl_courier_recall(epoch);
     while (opencl_hand_out(resident, epoch))
         ;
     *failed = epoch->failed;

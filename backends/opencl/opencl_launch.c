@@ -8,7 +8,6 @@
 #include "opencl_carry.h"
 #include "opencl_check.h"
 #include "opencl_compile.h"
-#include "opencl_courier.h"
 #include "opencl_epoch.h"
 #include "opencl_launch.h"
 #include "opencl_module.h"
@@ -269,8 +268,6 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
 
 static gyre_status start_pump(gyre_resident *resident)
 {
-    if (!resident->device->settings.stay)
-        opencl_courier_start(resident);
     resident->present = 1;
     int error =
         gyre_thread_start(&resident->thread, NULL,
@@ -289,7 +286,6 @@ static gyre_status start_pump(gyre_resident *resident)
 static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;
-    opencl_courier_end(resident);
     opencl_stay_end(resident);
     opencl_epochs_release(resident);
     if (resident->compute)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hands replies of copied and gathered epochs to their clients: moves gathered replies from the stage into
- * their slots, and notes the times of both kinds. Takes no lock: the pump's thread calls it, or the courier's
- * thread for an epoch that the courier has. Never waits. A client may be another program: what its slots say
- * is not trusted.
+ * their slots, and notes the times of both kinds. Takes no lock: only the pump's thread calls it. Never waits. A
+ * client may be another program: what its slots say is not trusted.
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"

@@ -11,8 +11,7 @@
  */
 void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
 /**
- * Hands out a few of a gathered epoch's replies that are there. False: there was none. The pump calls it, or
- * the courier while the courier has the epoch.
+ * Hands out a few of a gathered epoch's replies that are there. False: there was none.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
 /** Whether message i is complete, after an epoch in the stages of a direct device. */

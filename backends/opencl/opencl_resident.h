@@ -51,23 +51,6 @@ struct opencl_epoch {
     uint32_t failed;             /* gathered: replies among them that a handler failed */
     uint32_t looks;              /* gathered: looks since the last reply */
     bool ended;                  /* gathered: the kernel was seen to have ended */
-    uint32_t carried;            /* gathered, atomic: an opencl_carry */
-};
-
-/** Which thread has the replies of an epoch. */
-enum opencl_carry {
-    OPENCL_CARRY_NOT,
-    OPENCL_CARRY_GIVEN,    /* the courier has them */
-    OPENCL_CARRY_RECALLED, /* the courier has them, and the pump waits for their return */
-    OPENCL_CARRY_DONE      /* the pump has them again */
-};
-
-/** The second thread of a kernel (opencl_courier.c). */
-struct opencl_courier {
-    pthread_t thread;
-    bool present;
-    uint32_t bell;         /* futex word: grows when the courier is to look */
-    uint32_t asleep, over; /* atomic */
 };
 
 /** Sums of what the command queues measured, for the setting `profile`. */
@@ -128,7 +111,6 @@ struct gyre_resident {
     uint64_t message_ns; /* a message's share of an epoch's time, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
-    struct opencl_courier courier;
 
     cl_mem cursors;       /* mode = resident: of the kernel that stays; NULL: epochs */
     uint32_t stay_blocks; /* blocks of the device that the staying kernel takes */

@@ -98,7 +98,6 @@ static const struct choice choices[] = {
     {"transfer", "auto, direct or staged", {"auto", "direct", "staged"}, MEMBER(transfer)},
     {"mode", "epochs or resident", {"epochs", "resident"}, MEMBER(stay)},
     {"pin", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(pin)},
-    {"courier", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(courier)},
     {"optimize_blocks", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(optimize_blocks)},
     {"profile", "yes or no", {"no", "yes"}, MEMBER(profile)},
 };
@@ -152,7 +151,6 @@ gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *pa
                                          .type = CL_DEVICE_TYPE_ALL,
                                          .index = -1,
                                          .pin = OPENCL_AUTO,
-                                         .courier = OPENCL_AUTO,
                                          .optimize_blocks = OPENCL_AUTO,
                                          .batch = BATCH_DEFAULT,
                                          .epochs = EPOCHS_DEFAULT,

@@ -26,13 +26,12 @@ struct opencl_settings {
     cl_device_type type;
     int32_t index; /* number among the matching devices; -1: all of them are devices of Gyre */
     enum opencl_transfer transfer;
-    uint32_t batch;             /* most messages of an epoch */
-    uint32_t epochs;            /* most epochs of a kernel at once */
-    uint32_t target_us;         /* an epoch grows as long as it takes less time */
-    uint32_t stay;              /* 1: mode = resident, kernels poll the queues themselves */
-    enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
-    enum opencl_switch courier; /* a second thread hands out replies; auto: if there are enough processors */
-    uint32_t profile;           /* 1: command queues measure; the figures are logged when a kernel ends */
+    uint32_t batch;         /* most messages of an epoch */
+    uint32_t epochs;        /* most epochs of a kernel at once */
+    uint32_t target_us;     /* an epoch grows as long as it takes less time */
+    uint32_t stay;          /* 1: mode = resident, kernels poll the queues themselves */
+    enum opencl_switch pin; /* staged: the platform is shown the queues' memory, so that it may pin it */
+    uint32_t profile;       /* 1: command queues measure; the figures are logged when a kernel ends */
     enum opencl_switch optimize_blocks; /* of blocks with several lanes; auto: yes, except with some PoCLs */
 };
 

@@ -256,11 +256,9 @@ START_TEST(words_of_settings_are_told_apart)
     struct opencl_settings settings;
     ck_assert_int_eq(read_setting("transfer", "staged", &settings), GYRE_OK);
     ck_assert_int_eq(settings.transfer, OPENCL_TRANSFER_STAGED);
-    ck_assert(settings.pin == OPENCL_AUTO && settings.courier == OPENCL_AUTO && !settings.stay);
+    ck_assert(settings.pin == OPENCL_AUTO && !settings.stay);
     ck_assert_int_eq(read_setting("pin", "no", &settings), GYRE_OK);
-    ck_assert(settings.pin == OPENCL_NO && settings.courier == OPENCL_AUTO);
-    ck_assert_int_eq(read_setting("courier", "yes", &settings), GYRE_OK);
-    ck_assert(settings.courier == OPENCL_YES && settings.pin == OPENCL_AUTO);
+    ck_assert(settings.pin == OPENCL_NO && settings.optimize_blocks == OPENCL_AUTO);
     ck_assert_int_eq(read_setting("optimize_blocks", "auto", &settings), GYRE_OK);
     ck_assert_int_eq(settings.optimize_blocks, OPENCL_AUTO);
     ck_assert_int_eq(read_setting("profile", "yes", &settings), GYRE_OK);
