@@ -10,11 +10,7 @@ checked=0 failed=0
 # is_known NAME: a test, a case of the benchmark, a fuzzer, or a test of another build; * stands for anything.
 is_known()
 {
-    local name
-    while read -r name; do
-        # shellcheck disable=SC2053
-        [[ "$name" == $1 ]] && return 0
-    done <<<"$known"
+    grep -qxE -- "${1//\*/.*}" <<<"$known" && return 0
     [[ -f "tests/fuzz/fuzz_${1#fuzz/}.c" ]] || grep -rqF --include=CMakeLists.txt "NAME $1" tests
 }
 
