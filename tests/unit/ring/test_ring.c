@@ -68,6 +68,12 @@ static void write_completions_ahead(uint64_t first, uint64_t count)
     }
 }
 
+static int readable(int descriptor, int timeout_ms)
+{
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    return poll(&entry, 1, timeout_ms);
+}
+
 static void ck_nothing_more(void)
 {
     uint64_t replies[4];
@@ -82,6 +88,9 @@ static void ck_nothing_more(void)
     ck_assert_uint_eq(found, 0);
     gyre_wish wish = {.queue = device.queue, .wants = GYRE_WISH_COMPLETION};
     ck_assert_int_eq(gyre_wait_any(&wish, 1, &found, gyre_in_ms(20)), GYRE_TIMEOUT);
+    int descriptor = -1;
+    ck_assert_int_eq(gyre_queue_descriptor(device.queue, &descriptor), GYRE_OK);
+    ck_assert_int_eq(readable(descriptor, 20), 0);
 }
 
 START_TEST(completions_without_a_request_do_not_count)
@@ -611,12 +620,6 @@ START_TEST(what_a_client_sends_while_somebody_looks_is_under_way)
     ring_device_finish(&device);
 }
 END_TEST
-
-static int readable(int descriptor, int timeout_ms)
-{
-    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
-    return poll(&entry, 1, timeout_ms);
-}
 
 START_TEST(the_descriptor_is_readable_exactly_while_completions_wait)
 {
