@@ -3,6 +3,7 @@
 #include "conformance.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void an_actor_sees_messages_in_order(struct conformance *test)
@@ -393,6 +394,22 @@ static void buffers_transfer_every_byte(struct conformance *test)
     must(gyre_buffer_free(buffer));
 }
 
+/* Memory is handed out again, and large memory is filled piece by piece. */
+static void large_buffers_are_zero_to_their_last_byte(struct conformance *test)
+{
+    const uint64_t size = (20u << 20) + 5; /* more than a piece; an allocator may keep it when it is freed */
+    unsigned char *bytes = malloc(size);
+    require(bytes != NULL);
+    for (int round = 0; round < 2; round++) {
+        gyre_buffer *buffer = make_buffer(test, size);
+        must(gyre_buffer_download(buffer, 0, bytes, size));
+        require(bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+        must(gyre_buffer_fill(buffer, 0, 0xff, size));
+        must(gyre_buffer_free(buffer));
+    }
+    free(bytes);
+}
+
 /* Every alignment of both sides, and sizes around words, lines and pages; what lies beside stays. */
 static void buffers_are_copied_within_the_device(struct conformance *test)
 {
@@ -435,6 +452,7 @@ const struct conformance_case kernel_cases[] = {
     {"uploads_are_seen_by_what_is_sent_behind_them", uploads_are_seen_by_what_is_sent_behind_them},
     {"copies_are_seen_by_what_is_sent_behind_them", copies_are_seen_by_what_is_sent_behind_them},
     {"buffers_transfer_every_byte", buffers_transfer_every_byte},
+    {"large_buffers_are_zero_to_their_last_byte", large_buffers_are_zero_to_their_last_byte},
     {"buffers_are_copied_within_the_device", buffers_are_copied_within_the_device},
     {NULL, NULL},
 };
