@@ -2,6 +2,7 @@
 /* What handlers can do: state, lanes and barriers, blocks, buffers. */
 #include "conformance.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,19 +395,17 @@ static void buffers_transfer_every_byte(struct conformance *test)
     must(gyre_buffer_free(buffer));
 }
 
-/* Memory is handed out again, and large memory is filled piece by piece. */
+/* Large memory is filled piece by piece. malloc of the backends of this process hands out no zeros here. */
 static void large_buffers_are_zero_to_their_last_byte(struct conformance *test)
 {
-    const uint64_t size = (20u << 20) + 5; /* more than a piece; an allocator may keep it when it is freed */
+    const uint64_t size = (20u << 20) + 5; /* more than a piece */
     unsigned char *bytes = malloc(size);
     require(bytes != NULL);
-    for (int round = 0; round < 2; round++) {
-        gyre_buffer *buffer = make_buffer(test, size);
-        must(gyre_buffer_download(buffer, 0, bytes, size));
-        require(bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
-        must(gyre_buffer_fill(buffer, 0, 0xff, size));
-        must(gyre_buffer_free(buffer));
-    }
+    mallopt(M_PERTURB, 0x55);
+    gyre_buffer *buffer = make_buffer(test, size);
+    must(gyre_buffer_download(buffer, 0, bytes, size));
+    require(bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+    must(gyre_buffer_free(buffer));
     free(bytes);
 }
 
