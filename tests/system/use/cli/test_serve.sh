@@ -202,6 +202,7 @@ says "request 1: expected a JSON object with the fields value, factor: malformed
 # other programs' sockets, and a server that ends while it is asked
 listen()
 {
+    : >"$folder/listening" # or the last one's word is read
     python3 -c '
 import os, socket, sys
 kind = socket.SOCK_STREAM if sys.argv[2] == "stream" else socket.SOCK_SEQPACKET
