@@ -19,6 +19,7 @@
 #include "cli/check/places.h"
 #include "cli/check/protocols.h"
 #include "cli/check/refuse.h"
+#include "cli/check/states.h"
 #include "cli/check/types.h"
 #include "cli/check/variables.h"
 #include "cli/check/words.h"
@@ -229,6 +230,8 @@ static void visit_function(struct checker *checker, CXCursor cursor)
                       check_place_of(clang_getCursorLocation(cursor)).line);
     else if (!handler)
         check_function(checker, cursor);
+    if (handler)
+        check_state(checker, cursor);
     struct body body = {checker, check_find_function(checker, cursor)};
     if (handler && body.function != SIZE_MAX)
         checker->functions[body.function].works_alone = works_alone(cursor);

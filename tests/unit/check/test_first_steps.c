@@ -68,6 +68,14 @@ static const struct case_of_rule broken[] = {
      "becomes a gyre_string by gyre_string_of"},
     {TEXT("reply->t = request->t;"), NULL, HELPERS + 2, "copy them, as in `reply->text = gyre_copy("},
     {TEXT("reply->v = (request->v);"), NULL, HELPERS + 2, "copy them, as in `reply->text = gyre_copy("},
+    {TEXT("") "\nGYRE_ACTOR(keeper, note, note, note) { state->t = request->t; return GYRE_REPLY; }", NULL,
+     HELPERS + 3, "copy a text with `gyre_string_store(gyre_string_of(request, request->text), state->t)`"},
+    {TEXT("") "\n#define KEPT(FIELD) FIELD(u32, n) FIELD(note, notes[2])\nGYRE_MESSAGE_TAIL(kept, KEPT, 80)\n"
+              "GYRE_ACTOR(keeper, note, note, kept) { return GYRE_REPLY; }",
+     NULL, HELPERS + 5, "the field 't' of the state 'kept' is a part"},
+    {"#define KEPT(FIELD) FIELD(u32, n)\nGYRE_MESSAGE_TAIL(kept, KEPT, 80)\n" DESK
+     "GYRE_ACTOR_OF(desk, DESK, kept)\n" DESK_ASK DESK_KEEP,
+     NULL, HELPERS + 8, "the state 'kept' has a tail"},
     {DESK_ACTOR DESK_KEEP "GYRE_QUERY(desk, ask, say)\n{ *state = *request; return GYRE_REPLY; }", NULL,
      HELPERS + 9, "what is `const` can only be read"},
     {"#define WORDS(IN, INOUT) INOUT(u32, h)\nGYRE_BUFFERS(words, WORDS)\n" DESK
