@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/call_buffers.h"
 #include "cli/call_ends.h"
@@ -76,6 +77,37 @@ static gyre_status launch_kernel(struct serving *serving, const char *operand)
     gyre_status status = gyre_launch(serving->runtime, &desc, &serving->kernels[serving->kernel_count]);
     serving->kernel_count += status == GYRE_OK;
     return status;
+}
+
+static bool is_served(const struct serving *serving, const char *name)
+{
+    gyre_kernel_info kernel = {.size = sizeof kernel};
+    for (size_t i = 0; i < serving->kernel_count; i++)
+        if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK && strcmp(kernel.name, name) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Warns about sections that promise to keep something, checkpoints or a journal, for a name that no served kernel has: a copied
+ * configuration keeps nothing then, and nothing else says so. A queue's section may be for clients that attach to KERNEL/QUEUE.
+ */
+static void warn_of_others(const struct serving *serving, enum gyre_section_kind kind, const char *key)
+{
+    const struct gyre_config *config = gyre_runtime_config(serving->runtime);
+    const char *const word = kind == GYRE_SECTION_QUEUE ? "queue" : "kernel";
+    size_t count = 0;
+    const char *const *names = gyre_config_names(config, kind, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct gyre_config_value *value = gyre_config_find(config, kind, names[i], key),
+                                       *of_all = gyre_config_find(config, kind, NULL, key);
+        if (value && value->number && !(of_all && strcmp(value->origin, of_all->origin) == 0) &&
+            !is_served(serving, names[i]))
+            cli_error(CLI_OK, "warning: %s: %s = %s of [%s.%s] is for no kernel that is served here%s",
+                      value->origin, key, value->text, word, names[i],
+                      kind == GYRE_SECTION_QUEUE ? ", and counts only for clients that attach to KERNEL/QUEUE"
+                                                 : "");
+    }
 }
 
 static void tell_ready(const struct serving *serving)
@@ -235,6 +267,8 @@ static int serve_clients(struct serving *serving)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)
         return code;
+    warn_of_others(serving, GYRE_SECTION_KERNEL, "checkpoints");
+    warn_of_others(serving, GYRE_SECTION_QUEUE, "durability");
     tell_ready(serving);
     sigwait(&ends, &signal_number);
     code = stop_serving(serving);

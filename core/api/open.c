@@ -3,16 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/device/open_device.h"
 #include "core/kernel/forked.h"
 #include "core/kernel/type_registry.h"
-#include "core/recovery/care.h"
 #include "core/recovery/runtime_care.h"
+#include "core/registry/registry.h"
 
 const char *gyre_version(void)
 {
@@ -52,6 +54,31 @@ static void report_warnings(const gyre_runtime *runtime)
         gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", warnings[i]);
 }
 
+/* Whether the plugin of a backend is there, or its lack has a reason: the backend was not built. */
+static bool is_explained(const struct gyre_candidate *candidate)
+{
+    return !candidate->built || !candidate->enabled || access(candidate->library, F_OK) == 0;
+}
+
+/* Warns about a section [backend.NAME] whose name is no backend's, and near to the name of one: its settings have no effect. */
+static void report_strangers(const gyre_runtime *runtime)
+{
+    enum { NAMES_MAX = 32 };
+    const char *names[NAMES_MAX];
+    char hint[GYRE_TEXT_HINT_SIZE];
+    size_t known = 0;
+    const size_t count = gyre_registry_count(runtime->registry);
+    for (size_t i = 0; i < count && known < NAMES_MAX; i++)
+        if (is_explained(gyre_registry_at(runtime->registry, i)))
+            names[known++] = gyre_registry_at(runtime->registry, i)->name;
+    for (size_t i = 0; i < count; i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(runtime->registry, i);
+        if (!is_explained(candidate) && gyre_text_hint(candidate->name, names, known, hint)[0])
+            gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s: there is no backend '%s'%s", candidate->origin,
+                             candidate->name, hint);
+    }
+}
+
 static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_runtime **out)
 {
     gyre_open_desc given = {.size = sizeof given};
@@ -76,6 +103,8 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
         runtime->log_level = (int)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level") + 1;
         report_warnings(runtime);
         status = gyre_registry_create(runtime->config, &runtime->registry);
+        if (status == GYRE_OK)
+            report_strangers(runtime);
     }
     if (status != GYRE_OK) {
         gyre_close(runtime);

@@ -33,6 +33,14 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "a client's name has at most %d characters, found %zu",
                               GYRE_CLIENT_NAME_MAX - 1, strlen(given.client));
+    if (given.client && !given.client[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_attach to '%s': client is \"\": expected a name, or NULL for none", name);
+    if (given.capacity & (given.capacity - 1))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "gyre_attach to '%s': capacity must be a power of two (1, 2, 4, ..., 1024, ...), found %llu",
+            name, (unsigned long long)given.capacity);
     gyre_status status = gyre_queue_plan_check_choices(given.policy, given.idle);
     if (status != GYRE_OK)
         return gyre_error_add(status, "gyre_attach to '%s'", name);

@@ -196,6 +196,22 @@ static gyre_status find_number(const struct gyre_kernel_types *types, const gyre
     return *number ? check_side_type(side, *number, type) : no_handler(types, type->name);
 }
 
+/* Refuses a reply type that no handler of the kernel gives, before the request is sent. */
+static gyre_status check_answer_type(const struct gyre_kernel_types *types, const gyre_type *type)
+{
+    const gyre_layout *layout = types->reply.layout;
+    const uint32_t number = gyre_layout_choice(layout, type->name);
+    if (number)
+        return check_side_type(&types->reply, number, type);
+    const char *names[NAMES_MAX];
+    char list[512];
+    const size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->choices[i]->name;
+    return gyre_error_set(GYRE_INCOMPATIBLE, "kernel '%s' gives no reply of type '%s'; it gives %s",
+                          types->name, type->name, gyre_text_list(names, count, list, sizeof list));
+}
+
 /* The number of bytes in use of the caller's message. */
 static gyre_status measure_request(const gyre_layout *layout, const void *message, size_t size,
                                    uint32_t *used)
@@ -447,6 +463,8 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
     const bool answered = status == GYRE_OK;
     if (answered && own.outcome == GYRE_REPLIED && answer->type)
         status = unwrap_reply(queue, reply, answer->type, answer->reply, answer->size, &own);
+    if (answered && status != GYRE_OK)
+        status = gyre_error_add(status, "the request was handled, and only its reply is refused");
     if (answer->completion)
         *answer->completion = own;
     else if (answered && own.outcome != GYRE_REPLIED && (answer->type || own.outcome != GYRE_NOT_REPLIED))
@@ -466,6 +484,8 @@ static gyre_status call_one(gyre_queue *queue, const gyre_type *type, const void
             gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply and its type, or neither");
     if (status == GYRE_OK)
         status = wrap_request(queue, type, request, type->size, stack, &message, &used);
+    if (status == GYRE_OK && answer->type)
+        status = check_answer_type(gyre_view_of(queue)->types, answer->type);
     if (status == GYRE_OK)
         status = call_wrapped(queue, message, used, answer, deadline_ns);
     else if (answer->completion)

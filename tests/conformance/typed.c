@@ -40,10 +40,20 @@ static void what_a_typed_call_expects_decides(struct conformance *test)
     require_sentence("did not reply");
     require(gyre_call_as(queue, GYRE_TYPE(count), &by_nothing, NULL, NULL, NULL, soon()) == GYRE_FAILED);
     require_sentence("with code 3: by nothing");
+    square wrong;
+    require(gyre_call_as(queue, GYRE_TYPE(square), &asked, GYRE_TYPE(square), &wrong, &completion, soon()) ==
+                GYRE_INCOMPATIBLE &&
+            completion.index == UINT64_MAX); /* it was not sent */
+    require_sentence("kernel 'typed' gives no reply of type 'square'; it gives ");
+    joined other;
+    require(gyre_call_as(queue, GYRE_TYPE(square), &asked, GYRE_TYPE(joined), &other, &completion, soon()) ==
+                GYRE_INCOMPATIBLE &&
+            completion.index == 3);
+    require_sentence("the request was handled, and only its reply is refused: the reply is a 'area'");
     must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "typed"), soon()));
     require(gyre_call_as(queue, GYRE_TYPE(square), &asked, GYRE_TYPE(area), &answer, &completion,
                          gyre_in_ms(10)) == GYRE_TIMEOUT);
-    require(completion.index == 3 && completion.outcome == 0);
+    require(completion.index == 4 && completion.outcome == 0);
 }
 
 static void typed_messages_have_tails(struct conformance *test)

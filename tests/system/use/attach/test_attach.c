@@ -140,6 +140,16 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     desc.capacity = 3;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
             strstr(gyre_error_text(), "power of two"));
+    desc.reconnect = true; /* is refused at once, too */
+    desc.client = "a";
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
+            strstr(gyre_error_text(), "power of two") && strstr(gyre_error_text(), "found 3"));
+    desc.reconnect = false;
+    desc.capacity = 0;
+    desc.client = "";
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
+            strstr(gyre_error_text(), "client is \"\": expected a name, or NULL"));
+    desc.client = NULL;
     desc.capacity = 1 << 20;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
     require(strstr(gyre_error_text(),

@@ -73,6 +73,19 @@ checks=$((checks + 1))
 diff -q "$folder/expected" "$folder/out" >/dev/null || fail "expected each reply once and in order"
 stop_server TERM
 
+# a configuration that was copied for another kernel keeps nothing, and a misspelt backend's section has no effect
+printf '[kernel.ledger]\ncheckpoints = true\n[queue.ledger]\ndurability = journal\n[queue.total]\ncapacity = 64\n[backend.cpuu]\nisolation = process\n' \
+    >"$folder/copied.ini"
+start_server --config "$folder/copied.ini" examples/command/total.gyre.c
+stop_server TERM
+called="gyre serve with the sections of another kernel" code="$ended" err="$(<"$folder/served")"
+exits 0
+says "warning: $folder/copied.ini:2: checkpoints = true of [kernel.ledger] is for no kernel that is served here"
+says "warning: $folder/copied.ini:4: durability = journal of [queue.ledger] is for no kernel that is served here, and counts only for"
+says "$folder/copied.ini:8: there is no backend 'cpuu'; did you mean 'cpu'?"
+checks=$((checks + 1))
+[[ "$err" != *"[queue.total]"* ]] || fail "expected no word about the section of a kernel that is served"
+
 # a server whose log nobody reads any more serves on, and ends as any other
 mkfifo "$folder/log"
 exec 3<>"$folder/log"
