@@ -64,9 +64,12 @@ typedef struct gyre_attach_desc {
     const char *path;  /* the server's socket; NULL: the path that a server uses when none is configured */
     uint64_t capacity; /* slots of the queue, a power of two; 0: as the server is configured */
     gyre_full_policy policy;
-    gyre_idle_strategy idle;          /* how the client waits */
-    const gyre_type *request, *reply; /* the types that the caller sends and receives; NULL: unchecked */
-    uint64_t deadline_ns;             /* when gyre_attach gives up; 0: after five seconds */
+    gyre_idle_strategy idle; /* how the client waits */
+    /* The types that the caller sends and receives; NULL: unchecked. For a kernel of several types these are the structs of
+     * its protocol: GYRE_TYPE(bank_request), GYRE_TYPE(bank_reply). With NULL each type has to equal the kernel's when it
+     * is sent first (gyre_send_as), so a type that grew in the kernel is refused. */
+    const gyre_type *request, *reply;
+    uint64_t deadline_ns; /* when gyre_attach gives up; 0: after five seconds */
     /* The client's name, up to 63 characters; NULL: none. It counts for kernels with checkpoints and queues with a
      * journal. These complete the requests of a client after that client, or its server, died: the next client of the
      * same name receives the completions (gyre_queue_recovered says which), if it attaches in time

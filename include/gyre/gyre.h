@@ -334,7 +334,8 @@ GYRE_API gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc 
 
 /**
  * Detaches the queue from its kernel. Requests and replies in it are lost to the caller. Accepts NULL. A ring of shards
- * stays open, and gyre_error_text and the log say so: gyre_shards_close closes all of them.
+ * stays open, and gyre_error_text and the log say so: gyre_shards_close closes all of them. As with free(), the behaviour
+ * is undefined when the queue is used or closed again afterwards, and when the pointer is no queue.
  */
 GYRE_API void gyre_queue_close(gyre_queue *queue);
 

@@ -44,7 +44,8 @@
  * hold its requests, and none is handled again from a checkpoint on.
  *
  * Write gyre_none where a kernel has no reply, scratch, state or buffers. A scratch may be any struct; request, reply
- * and state are messages. State is zero at launch unless the host gives other bytes.
+ * and state are messages. State is zero at launch unless the host gives other bytes. A state has neither a tail nor parts:
+ * it keeps a text in an array of u8 (gyre_string_store).
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
  *     GYRE_BUFFERS(rank_buffers, RANK_BUFFERS)
