@@ -88,9 +88,10 @@ static bool is_math(const char *name)
 
 static void check_foreign(struct checker *checker, CXCursor call, const char *name, const struct place *place)
 {
-    if (check_refuse_unhandled(checker, name, place) ||
-        (checker->macro_is_broken && strncmp(name, "gyre_", 5) == 0))
+    if (checker->macro_is_broken && strncmp(name, "gyre_", 5) == 0)
         return; /* the broken macro was reported; what it therefore did not declare is no further error */
+    if (check_refuse_unhandled(checker, name, place))
+        return;
     if (is_math(name)) {
         if (name[strlen(name) - 1] != 'f')
             check_math(checker, call, name, place);

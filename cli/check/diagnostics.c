@@ -328,7 +328,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
                       "GYRE_HELPER and GYRE_CONSTANT are static already: leave `static` out");
     else if (strcmp(text, twice_inline) == 0)
         report_refuse(&checker->report, "check", &place, "GYRE_HELPER is inline already: leave `inline` out");
-    else if (is_absent_parameter(text))
+    else if (!checker->macro_is_broken && is_absent_parameter(text))
         refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))
         refuse_address_space(checker, &place, text);

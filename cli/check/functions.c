@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
 #include "cli/check/refuse.h"
 #include "cli/check/types.h"

@@ -15,6 +15,7 @@
 #include "cli/check/includes.h"
 #include "cli/check/library_uses.h"
 #include "cli/check/lists.h"
+#include "cli/check/lost_macros.h"
 #include "cli/check/names.h"
 #include "cli/check/places.h"
 #include "cli/check/protocols.h"
@@ -360,6 +361,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
         snprintf(checker->report.unable, sizeof checker->report.unable,
                  "libclang could not parse it (error %d)", (int)code);
     } else {
+        check_lost_macros(checker);
         check_lists(checker);
         check_diagnostics(checker);
         clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_top, checker);

@@ -8,9 +8,10 @@
 
 #include <string.h>
 
+#include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
 
-enum { ARGUMENTS_MAX = 6, NAME_SIZE = 64 };
+enum { ARGUMENTS_MAX = 6 };
 
 /* Gyre's macros, and which argument, from 0 on, is a list or a number. The other arguments are names of messages, or words. */
 static const struct taker {
@@ -83,31 +84,6 @@ static unsigned read_arguments(const struct checker *checker, CXCursor expansion
 
 /* ---- lists ---- */
 
-static unsigned smallest_of(unsigned a, unsigned b, unsigned c)
-{
-    const unsigned least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* The number of letters to add, to leave out or to replace to turn one name into the other. */
-static unsigned name_distance(const char *a, const char *b)
-{
-    unsigned row[NAME_SIZE];
-    const size_t length = strlen(b);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        unsigned corner = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= length; j++) {
-            const unsigned above = row[j];
-            row[j] = smallest_of(row[j - 1] + 1, above + 1, corner + (a[i - 1] != b[j - 1]));
-            corner = above;
-        }
-    }
-    return row[length];
-}
-
 /* A search among the macros before an expansion, for the name nearest to an undeclared one. */
 struct search {
     const struct checker *checker;
@@ -131,7 +107,7 @@ static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXCl
         search->found = cursor;
     if (check_owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
-    const unsigned far = name_distance(name, search->name);
+    const unsigned far = check_name_distance(name, search->name);
     if (far < search->least) {
         search->least = far;
         memcpy(search->nearest, name, sizeof name);

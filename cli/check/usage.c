@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
-#include "cli/check/variables.h"
 
 static const struct usage {
     const char *name, *usage; /* of a function, or of a macro */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
 #include "cli/check/types.h"
 
@@ -79,20 +80,6 @@ static bool is_description(const char *name)
 {
     return strncmp(name, "gyre_type_", 10) == 0 || strncmp(name, "gyre_fields_", 12) == 0 ||
            strncmp(name, "gyre_buffers_", 13) == 0;
-}
-
-bool check_is_lost_macro(struct checker *checker, const struct place *place, const char *name)
-{
-    if (strncmp(name, "GYRE_", 5) != 0)
-        return false;
-    if (!checker->macro_is_broken)
-        report_refuse(&checker->report, "check", place,
-                      "there is no '%s' here: <gyre/kernel.h>, which a kernel file includes first, has "
-                      "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_HELPER and "
-                      "GYRE_CONSTANT, and <gyre/message.h> has GYRE_MESSAGE and GYRE_PROTOCOL",
-                      name);
-    checker->macro_is_broken = true;
-    return true;
 }
 
 static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,

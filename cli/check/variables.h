@@ -8,10 +8,5 @@
 /** Judges a variable: its type, where it lies, its value. */
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_parameter(struct checker *checker, CXCursor cursor);
-/**
- * True for text that looks like a declaration and is a call of a macro of Gyre that does not exist, or a wrong call of an
- * existing macro. Refuses the first; the parser has reported the second.
- */
-bool check_is_lost_macro(struct checker *checker, const struct place *place, const char *name);
 
 #endif

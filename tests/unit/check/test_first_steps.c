@@ -150,6 +150,30 @@ START_TEST(nothing_is_told_of_headers_behind_a_macro_that_there_is_not)
 }
 END_TEST
 
+/* The misspelt macro is the only finding: the handler that is missing, and the state that is unknown, follow from it. */
+START_TEST(a_misspelt_macro_is_told_first_and_alone)
+{
+    static const struct case_of_rule cases[] = {
+        {DESK_ACTOR DESK_ASK "GYRE_QUEREY(desk, keep, say)\n{ reply->n = state->n; return GYRE_REPLY; }",
+         NULL, HELPERS + 8, "there is no 'GYRE_QUEREY' here; did you mean 'GYRE_QUERY'? <gyre/kernel.h>"},
+        {"GYRE_KERNAL(j, request_type, reply_type)\n{ reply->n = 1; return GYRE_REPLY; }", NULL, HELPERS,
+         "did you mean 'GYRE_KERNEL'?"},
+        {DESK_ACTOR DESK_ASK DESK_KEEP "GYRE_MIGRATION(keep, ask)\n{ state->n = before->n; }", NULL,
+         HELPERS + 9, "did you mean 'GYRE_MIGRATE'?"},
+        {"GYRE_MESSAGE_TAILS(j, REPLY, 40)", NULL, HELPERS, "did you mean 'GYRE_MESSAGE_TAIL'?"},
+        {"GYRE_SOMETHING(j, request_type, reply_type)\n{ return GYRE_REPLY; }", NULL, HELPERS,
+         "there is no 'GYRE_SOMETHING' here: <gyre/kernel.h>, which a kernel file includes first, has"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct checker *checker = judge_parts(cases[i].helpers, NULL);
+        show(&checker->report);
+        ck_assert_msg(has_finding(&checker->report, &cases[i]), "expected: %s", cases[i].says);
+        ck_assert_uint_eq(checker->report.finding_count, 1);
+        free(checker);
+    }
+}
+END_TEST
+
 /* Of what a list that there is not, or a file, would have brought along. */
 START_TEST(what_follows_from_a_missing_list_is_not_told)
 {
@@ -175,6 +199,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_looks_like_a_mistake_passes, 0, (int)(sizeof kept / sizeof kept[0]));
     tcase_add_test(tcase, nothing_else_is_told_of_messages_before_the_header);
     tcase_add_test(tcase, nothing_is_told_of_headers_behind_a_macro_that_there_is_not);
+    tcase_add_test(tcase, a_misspelt_macro_is_told_first_and_alone);
     tcase_add_test(tcase, what_follows_from_a_missing_list_is_not_told);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
