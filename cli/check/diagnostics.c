@@ -239,6 +239,52 @@ static bool is_undeclared_call(const struct checker *checker, CXDiagnostic diagn
            check_owner_of_use(checker, clang_getCursorLocation(function)) != OWNER_GYRE;
 }
 
+/* A search for a call that check_call refuses, with an argument that begins at the place of a diagnostic. */
+struct call_search {
+    const struct checker *checker;
+    CXFile file;
+    unsigned offset;
+    bool found;
+};
+
+static bool is_foreign_function(const struct checker *checker, CXCursor function)
+{
+    return clang_getCursorKind(function) == CXCursor_FunctionDecl &&
+           clang_Cursor_isNull(clang_getCursorDefinition(function)) &&
+           check_owner_of_use(checker, clang_getCursorLocation(function)) != OWNER_GYRE;
+}
+
+static enum CXChildVisitResult find_foreign_call(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct call_search *search = data;
+    const bool top = clang_getCursorKind(parent) == CXCursor_TranslationUnit;
+    if (top && check_owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        return CXChildVisit_Continue;
+    if (clang_getCursorKind(cursor) != CXCursor_CallExpr ||
+        !is_foreign_function(search->checker, clang_getCursorReferenced(cursor)))
+        return CXChildVisit_Recurse;
+    for (int i = 0; !search->found && i < clang_Cursor_getNumArguments(cursor); i++) {
+        CXFile file = NULL;
+        const CXCursor argument = clang_Cursor_getArgument(cursor, (unsigned)i);
+        const unsigned at = check_offset_of(clang_getRangeStart(clang_getCursorExtent(argument)), &file);
+        search->found = at == search->offset && clang_File_isEqual(file, search->file);
+    }
+    return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+/* True for an argument of a function that kernels do not have: check_call refuses the call, and a cast would not help. */
+static bool is_foreign_argument(const struct checker *checker, CXDiagnostic diagnostic)
+{
+    char text[512];
+    struct call_search search = {.checker = checker};
+    check_take_string(clang_getDiagnosticSpelling(diagnostic), text, sizeof text);
+    if (!strstr(text, "passing"))
+        return false;
+    search.offset = check_offset_of(clang_getDiagnosticLocation(diagnostic), &search.file);
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_foreign_call, &search);
+    return search.found;
+}
+
 static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
 {
     char option[96];
@@ -246,6 +292,8 @@ static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, cons
         return false;
     check_take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
     if (strcmp(option, "-Wint-conversion") == 0 && is_undeclared_call(checker, diagnostic))
+        return true;
+    if (option[0] && is_foreign_argument(checker, diagnostic))
         return true;
     if (strstr(" -Wint-conversion -Wincompatible-pointer-types ", option) && option[0] &&
         check_arguments(checker, diagnostic, place))

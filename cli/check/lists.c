@@ -158,14 +158,39 @@ static void check_fields(struct checker *checker, CXCursor list)
     clang_disposeTokens(checker->unit, tokens, count);
 }
 
+/* Refuses a list and a name that stand in each other's place: `GYRE_ACTOR_OF(DESK, desk, ledger)`. */
+static bool refuse_swapped(struct checker *checker, CXCursor expansion, const char *macro,
+                           const struct argument *name, const struct argument *list)
+{
+    struct search search = {checker, expansion, clang_getNullCursor(), name->first, "", NAME_SIZE};
+    if (name->words != 1)
+        return false;
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_macro, &search);
+    if (clang_Cursor_isNull(search.found) || !clang_Cursor_isMacroFunctionLike(search.found))
+        return false;
+    const struct place place = check_place_of(name->location);
+    report_refuse(
+        &checker->report, "check", &place,
+        "the arguments of %s are swapped: '%s' is a list, and '%s' is none; the name comes first: write %s(%s, "
+        "%s%s)",
+        macro, name->first, list->first, macro, list->first, name->first,
+        strstr(macro, "_OF") || strstr(macro, "TAIL") ? ", ..." : "");
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
+    return true;
+}
+
+/* `name`: the argument in front of the list. */
 static void check_list(struct checker *checker, CXCursor expansion, const char *macro,
-                       const struct argument *list)
+                       const struct argument *name, const struct argument *list)
 {
     struct search search = {checker, expansion, clang_getNullCursor(), list->first, "", NAME_SIZE};
     if (list->words != 1)
         return;
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_macro, &search);
-    if (clang_Cursor_isNull(search.found))
+    const bool absent = clang_Cursor_isNull(search.found);
+    if (absent && refuse_swapped(checker, expansion, macro, name, list))
+        return;
+    if (absent)
         refuse_absent(checker, list, &search);
     else if (strncmp(macro, "GYRE_MESSAGE", 12) == 0)
         check_fields(checker, search.found);
@@ -207,7 +232,7 @@ static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent,
     const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
     for (int i = 0; i < (int)count; i++) {
         if (i == taker->list)
-            check_list(checker, cursor, macro, &arguments[i]);
+            check_list(checker, cursor, macro, &arguments[i - 1], &arguments[i]);
         else if (i != taker->number)
             check_argument(checker, &arguments[i], macro);
     }

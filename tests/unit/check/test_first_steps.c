@@ -82,6 +82,11 @@ static const struct case_of_rule broken[] = {
      "GYRE_ACTOR_OF_WITH(desk, DESK, ask, words)\n" DESK_KEEP
      "GYRE_QUERY(desk, ask, say)\n{ buffers->h[0] = 1; return GYRE_REPLY; }",
      NULL, HELPERS + 11, "these buffers can only be read"},
+    {TEXT("if (strlen(gyre_items(u8, request, request->t)) > 3) return GYRE_NO_REPLY;"), NULL, HELPERS + 2,
+     "call of 'strlen': a text knows its length"},
+    {DESK "GYRE_ACTOR_OF(DESK, desk, ask)\n" DESK_ASK DESK_KEEP, NULL, HELPERS + 6,
+     "'DESK' is a list, and 'desk' is none; the name comes first: write GYRE_ACTOR_OF(desk, DESK, ...)"},
+    {"GYRE_MESSAGE(REPLY, other)", NULL, HELPERS, "write GYRE_MESSAGE(other, REPLY)"},
     {NULL, "*reply = {1, {2}};", BODY, "values in braces are for a variable where it is declared"},
     {NULL, "reply->n = request->n / 0;", BODY, "a division of an integer by zero"},
 };
@@ -174,6 +179,17 @@ START_TEST(a_misspelt_macro_is_told_first_and_alone)
 }
 END_TEST
 
+/* Advice for a cast would not help at the argument of a function that kernels do not have. */
+START_TEST(an_argument_of_a_function_of_c_is_not_judged)
+{
+    struct checker *checker =
+        judge_parts(TEXT("if (strlen(gyre_items(u8, request, request->t)) > 3) return GYRE_NO_REPLY;"), NULL);
+    show(&checker->report);
+    ck_assert_uint_eq(checker->report.finding_count, 1);
+    free(checker);
+}
+END_TEST
+
 /* Of what a list that there is not, or a file, would have brought along. */
 START_TEST(what_follows_from_a_missing_list_is_not_told)
 {
@@ -200,6 +216,7 @@ int main(void)
     tcase_add_test(tcase, nothing_else_is_told_of_messages_before_the_header);
     tcase_add_test(tcase, nothing_is_told_of_headers_behind_a_macro_that_there_is_not);
     tcase_add_test(tcase, a_misspelt_macro_is_told_first_and_alone);
+    tcase_add_test(tcase, an_argument_of_a_function_of_c_is_not_judged);
     tcase_add_test(tcase, what_follows_from_a_missing_list_is_not_told);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
