@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Judges the arguments of Gyre's macros. Refuses a list that is not declared, a field that is a pointer, and parameters in the
- * place of a message's name. Runs before the parser's errors become findings, because they follow from such arguments. No
+ * place of a message's name, and a ';' in front of a handler's body. Runs before the parser's errors become findings, because they follow from such arguments. No
  * state.
  */
 #include "cli/check/lists.h"
@@ -218,6 +218,69 @@ static void check_argument(struct checker *checker, const struct argument *argum
     checker->macro_is_broken = true;
 }
 
+/* ---- what stands behind a macro ---- */
+
+/* True for macros that end with the head of a handler, whose body stands behind them. */
+static bool has_body(const char *macro)
+{
+    static const char *const bodiless[] = {"GYRE_MESSAGE", "GYRE_PROTOCOL", "GYRE_BUFFERS"};
+    for (size_t i = 0; i < sizeof bodiless / sizeof bodiless[0]; i++)
+        if (strncmp(macro, bodiless[i], strlen(bodiless[i])) == 0)
+            return false;
+    return strstr(macro, "_OF") == NULL;
+}
+
+/* The location that many letters behind another one, or the end of the file. */
+static CXSourceLocation location_behind(const struct checker *checker, CXSourceLocation location,
+                                        unsigned letters)
+{
+    CXFile file = NULL;
+    size_t size = 0;
+    const unsigned offset = check_offset_of(location, &file) + letters;
+    clang_getFileContents(checker->unit, file, &size);
+    return clang_getLocationForOffset(checker->unit, file, offset < size ? offset : (unsigned)size);
+}
+
+/* The ';' between a macro's brackets and a '{' behind it; a null location when these two do not stand there. */
+static CXSourceLocation semicolon_behind(const struct checker *checker, CXCursor expansion)
+{
+    enum { LOOKED_AT = 300 }; /* letters: room for a comment */
+    CXToken *tokens = NULL;
+    unsigned count = 0, seen = 0;
+    char text[NAME_SIZE], found[3] = "";
+    CXSourceLocation semicolon = clang_getNullLocation();
+    const CXSourceLocation end = clang_getRangeEnd(clang_getCursorExtent(expansion));
+    clang_tokenize(checker->unit,
+                   clang_getRange(location_behind(checker, end, 0), location_behind(checker, end, LOOKED_AT)),
+                   &tokens, &count);
+    for (unsigned i = 0; i < count && seen < 2; i++) {
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        if (clang_getTokenKind(tokens[i]) == CXToken_Comment || (seen == 0 && strcmp(text, ")") == 0))
+            continue;
+        if (seen == 0)
+            semicolon = clang_getTokenLocation(checker->unit, tokens[i]);
+        found[seen++] = text[0];
+    }
+    clang_disposeTokens(checker->unit, tokens, count);
+    return strcmp(found, ";{") == 0 ? semicolon : clang_getNullLocation();
+}
+
+/* Refuses `GYRE_KERNEL(add, add_request, add_reply); { ... }`. */
+static void check_semicolon(struct checker *checker, CXCursor expansion, const char *macro)
+{
+    if (!has_body(macro))
+        return;
+    const struct place place = check_place_of(semicolon_behind(checker, expansion));
+    if (!place.file[0])
+        return;
+    report_refuse(
+        &checker->report, "check", &place,
+        "a ';' stands between %s(...) and the body of its handler: leave the ';' out, so that the '{' "
+        "follows the ')'",
+        macro);
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
+}
+
 static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct checker *checker = data;
@@ -230,6 +293,8 @@ static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent,
     const struct taker *taker =
         taker_of(check_take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
     const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
+    if (count > 0)
+        check_semicolon(checker, cursor, macro);
     for (int i = 0; i < (int)count; i++) {
         if (i == taker->list)
             check_list(checker, cursor, macro, &arguments[i - 1], &arguments[i]);

@@ -87,6 +87,10 @@ static const struct case_of_rule broken[] = {
     {DESK "GYRE_ACTOR_OF(DESK, desk, ask)\n" DESK_ASK DESK_KEEP, NULL, HELPERS + 6,
      "'DESK' is a list, and 'desk' is none; the name comes first: write GYRE_ACTOR_OF(desk, DESK, ...)"},
     {"GYRE_MESSAGE(REPLY, other)", NULL, HELPERS, "write GYRE_MESSAGE(other, REPLY)"},
+    {"GYRE_KERNEL(j, request_type, reply_type); /* adds */\n{ reply->n = 1; return GYRE_REPLY; }", NULL,
+     HELPERS, "a ';' stands between GYRE_KERNEL(...) and the body of its handler: leave the ';' out"},
+    {DESK_ACTOR DESK_ASK "GYRE_HANDLER(desk, keep, say)\n;\n{ reply->n = state->n; return GYRE_REPLY; }",
+     NULL, HELPERS + 9, "a ';' stands between GYRE_HANDLER(...) and the body"},
     {NULL, "*reply = {1, {2}};", BODY, "values in braces are for a variable where it is declared"},
     {NULL, "reply->n = request->n / 0;", BODY, "a division of an integer by zero"},
 };
@@ -104,6 +108,10 @@ START_TEST(each_mistake_is_told_with_its_line_and_what_to_write)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* a ';' where no body follows */
+    {DESK "GYRE_ACTOR_OF(desk, DESK, ask);\n" DESK_ASK DESK_KEEP "GYRE_KERNEL(j, ask, say);\n"
+          "GYRE_HELPER u32 f(void) { return 1; }",
+     NULL, 0, ""},
     /* one migration goes on where another ends */
     {DESK_ACTOR DESK_ASK DESK_KEEP "GYRE_MIGRATE(say, keep) { state->n = before->n; }\n"
                                    "GYRE_MIGRATE(keep, ask) { state->n = before->n; }",
