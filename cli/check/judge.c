@@ -17,6 +17,7 @@
 #include "cli/check/lists.h"
 #include "cli/check/lost_macros.h"
 #include "cli/check/names.h"
+#include "cli/check/parts.h"
 #include "cli/check/places.h"
 #include "cli/check/protocols.h"
 #include "cli/check/refuse.h"
@@ -187,8 +188,10 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
 {
     struct body *body = data;
     enum CXCursorKind kind = clang_getCursorKind(cursor);
-    if (clang_getCursorKind(parent) == CXCursor_CStyleCastExpr && clang_isExpression(kind))
+    if (clang_getCursorKind(parent) == CXCursor_CStyleCastExpr && clang_isExpression(kind)) {
         check_cast(body->checker, parent, cursor);
+        check_items(body->checker, parent, cursor);
+    }
     if (clang_getCursorKind(parent) == CXCursor_InitListExpr)
         check_initializer(body->checker, cursor);
     if (kind == CXCursor_UnexposedExpr)

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "cli/check/conversions.h"
 #include "cli/check/places.h"
 #include "cli/check/refuse.h"
 
@@ -204,45 +203,4 @@ static enum CXChildVisitResult visit_definition(CXCursor cursor, CXCursor parent
 void check_protocols(struct checker *checker)
 {
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_definition, checker);
-}
-
-/* ---- parts ---- */
-
-/* The variable at the begin of a chain of members; a NULL cursor when the chain begins with something else, such as a call. */
-static CXCursor root_of(CXCursor expression)
-{
-    for (;;) {
-        expression = check_strip_conversions(expression);
-        const enum CXCursorKind kind = clang_getCursorKind(expression);
-        const struct parts parts = check_parts_of(expression);
-        if (kind == CXCursor_DeclRefExpr)
-            return clang_getCursorReferenced(expression);
-        if (kind != CXCursor_MemberRefExpr || parts.count < 1)
-            return clang_getNullCursor();
-        expression = parts.cursors[0];
-    }
-}
-
-static bool is_part(CXCursor expression)
-{
-    char name[64];
-    const CXType type = clang_getCanonicalType(clang_getCursorType(expression));
-    check_take_string(clang_getCursorSpelling(clang_getTypeDeclaration(type)), name, sizeof name);
-    return type.kind == CXType_Record && strcmp(name, "gyre_part") == 0;
-}
-
-void check_assignment(struct checker *checker, CXCursor operation)
-{
-    char operator[8], to[64], from[64];
-    const struct parts parts = check_parts_of(operation);
-    if (parts.count != 2 || !is_part(parts.cursors[0]))
-        return;
-    check_operator_of(checker, operation, operator, sizeof operator);
-    check_take_string(clang_getCursorSpelling(root_of(parts.cursors[0])), to, sizeof to);
-    check_take_string(clang_getCursorSpelling(root_of(parts.cursors[1])), from, sizeof from);
-    if (strcmp(operator, "=") == 0 && strcmp(to, "reply") == 0 && strcmp(from, "request") == 0)
-        check_refuse_at(
-            checker, operation,
-            "a part says where its items lie in its own message, and these stay behind: copy them, as in "
-            "`reply->text = gyre_copy(gyre, u8, reply, request, request->text)`");
 }

@@ -13,7 +13,5 @@ bool check_refuse_unhandled(struct checker *checker, const char *function, const
  * False when the error is about something else. */
 bool check_refuse_protocol(struct checker *checker, const struct place *place, const char *text,
                            unsigned other_line);
-/** Refuses a part of a request that is assigned to a part of the reply. */
-void check_assignment(struct checker *checker, CXCursor operation);
 
 #endif

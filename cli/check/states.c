@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cli/check/parts.h"
 #include "cli/check/places.h"
 #include "cli/check/refuse.h"
 
@@ -30,13 +31,6 @@ static CXType element_of(CXType type)
     return type;
 }
 
-static bool is_part(CXType type)
-{
-    char name[64];
-    check_take_string(clang_getCursorSpelling(clang_getTypeDeclaration(type)), name, sizeof name);
-    return type.kind == CXType_Record && strcmp(name, "gyre_part") == 0;
-}
-
 /* Looks into messages within messages, too. A name of one of the user's fields is better than one of Gyre's. */
 static enum CXVisitorResult find_part(CXCursor field, CXClientData data)
 {
@@ -44,7 +38,7 @@ static enum CXVisitorResult find_part(CXCursor field, CXClientData data)
     char name[sizeof search->field];
     const CXType type = element_of(clang_getCursorType(field));
     check_take_string(clang_getCursorSpelling(field), name, sizeof name);
-    if (is_part(type) || (is_tail_field(name) && !search->field[0]))
+    if (check_is_part(type) || (is_tail_field(name) && !search->field[0]))
         snprintf(search->field, sizeof search->field, "%s", name);
     else if (type.kind == CXType_Record)
         clang_Type_visitFields(type, find_part, search);

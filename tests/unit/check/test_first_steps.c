@@ -91,6 +91,12 @@ static const struct case_of_rule broken[] = {
      HELPERS, "a ';' stands between GYRE_KERNEL(...) and the body of its handler: leave the ';' out"},
     {DESK_ACTOR DESK_ASK "GYRE_HANDLER(desk, keep, say)\n;\n{ reply->n = state->n; return GYRE_REPLY; }",
      NULL, HELPERS + 9, "a ';' stands between GYRE_HANDLER(...) and the body"},
+    {TEXT("const GYRE_GLOBAL u32 *p = gyre_items(u32, request, request->t); (void)p;"), NULL, HELPERS + 2,
+     "the items of this part (utf8) are of the type u8"},
+    {TEXT("reply->v = gyre_new(gyre, u32, reply, 1); gyre_set(gyre, u8, reply, reply->v, 0, 3);"), NULL,
+     HELPERS + 2, "an item of 4 bytes is read or written as one of 1. Write u32 as the type"},
+    {TEXT("if (gyre_get(gyre, u64, request, request->o, 0)) return GYRE_NO_REPLY;"), NULL, HELPERS + 2,
+     "the items of this part (optional_u32) are of the type u32"},
     {NULL, "*reply = {1, {2}};", BODY, "values in braces are for a variable where it is declared"},
     {NULL, "reply->n = request->n / 0;", BODY, "a division of an integer by zero"},
 };
@@ -108,6 +114,11 @@ START_TEST(each_mistake_is_told_with_its_line_and_what_to_write)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* items of another type of the same size, and a cast of items */
+    {TEXT(
+         "const GYRE_GLOBAL i8 *p = gyre_items(i8, request, request->t); gyre_part any = request->t;\n"
+         "const GYRE_GLOBAL u32 *q = (const GYRE_GLOBAL u32 *)gyre_items(u8, request, any); (void)p; (void)q;"),
+     NULL, 0, ""},
     /* a ';' where no body follows */
     {DESK "GYRE_ACTOR_OF(desk, DESK, ask);\n" DESK_ASK DESK_KEEP "GYRE_KERNEL(j, ask, say);\n"
           "GYRE_HELPER u32 f(void) { return 1; }",
