@@ -236,6 +236,7 @@ static void visit_function(struct checker *checker, CXCursor cursor)
         check_function(checker, cursor);
     if (handler)
         check_state(checker, cursor);
+    check_locals(checker, cursor);
     struct body body = {checker, check_find_function(checker, cursor)};
     if (handler && body.function != SIZE_MAX)
         checker->functions[body.function].works_alone = works_alone(cursor);

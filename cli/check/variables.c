@@ -161,6 +161,58 @@ static void check_own_memory(struct checker *checker, const struct place *place,
             name, size, most);
 }
 
+/* The local variables of a function that live at the same time. */
+struct locals {
+    struct checker *checker;
+    long long bytes;
+};
+
+static bool opens_scope(enum CXCursorKind kind)
+{
+    return kind == CXCursor_CompoundStmt || kind == CXCursor_ForStmt;
+}
+
+/* Refuses the variable with which the variables together become too large. check_own_memory refuses one alone. */
+static void add_local(struct locals *locals, CXCursor cursor)
+{
+    char name[128];
+    const long long size = clang_Type_getSizeOf(clang_getCursorType(cursor)),
+                    most = own_memory(locals->checker);
+    if (size < 0 || size > most || clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
+        return;
+    locals->bytes += size;
+    if (locals->bytes <= most || locals->bytes - size > most)
+        return;
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    const struct place place = check_place_of(clang_getCursorLocation(cursor));
+    report_refuse(
+        &locals->checker->report, "check", &place,
+        "with '%s', the local variables of this function take %lld bytes of the lane's own memory, of which there are "
+        "%lld: use a buffer (GYRE_BUFFERS), the kernel's state or a block kernel's scratch; on the CPU "
+        "backend.cpu.lane_stack gives more",
+        name, locals->bytes, most);
+}
+
+static enum CXChildVisitResult visit_local(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct locals *locals = data;
+    const long long before = locals->bytes;
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_VarDecl)
+        add_local(locals, cursor);
+    if (!opens_scope(clang_getCursorKind(cursor)))
+        return CXChildVisit_Recurse;
+    clang_visitChildren(cursor, visit_local, locals);
+    locals->bytes = before; /* the next scope uses the same memory */
+    return CXChildVisit_Continue;
+}
+
+void check_locals(struct checker *checker, CXCursor function)
+{
+    struct locals locals = {checker, 0};
+    clang_visitChildren(function, visit_local, &locals);
+}
+
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
 {
     char name[128];

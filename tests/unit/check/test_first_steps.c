@@ -97,6 +97,9 @@ static const struct case_of_rule broken[] = {
      HELPERS + 2, "an item of 4 bytes is read or written as one of 1. Write u32 as the type"},
     {TEXT("if (gyre_get(gyre, u64, request, request->o, 0)) return GYRE_NO_REPLY;"), NULL, HELPERS + 2,
      "the items of this part (optional_u32) are of the type u32"},
+    {NULL, "u8 a[300000];\n for (u32 i = 0; i < 3; i++) {\n u8 b[300000]; a[i] = b[i] = 3; }", BODY + 2,
+     "with 'b', the local variables of this function take 600004 bytes of the lane's own memory, of which there are "
+     "524288"},
     {NULL, "*reply = {1, {2}};", BODY, "values in braces are for a variable where it is declared"},
     {NULL, "reply->n = request->n / 0;", BODY, "a division of an integer by zero"},
 };
@@ -114,6 +117,9 @@ START_TEST(each_mistake_is_told_with_its_line_and_what_to_write)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* variables that do not live at the same time */
+    {"GYRE_HELPER u32 f(void) { u8 a[300000]; a[0] = 3; return a[0]; }",
+     "{ u8 a[300000]; a[0] = 1; reply->n = a[0]; }\n{ u8 b[300000]; b[0] = 1; reply->n = b[0]; }", 0, ""},
     /* items of another type of the same size, and a cast of items */
     {TEXT(
          "const GYRE_GLOBAL i8 *p = gyre_items(i8, request, request->t); gyre_part any = request->t;\n"
