@@ -85,6 +85,17 @@ START_TEST(parts_bring_functions_and_no_variables)
 }
 END_TEST
 
+/* So it is something else that makes a kernel whole in the tests below. */
+START_TEST(a_kernel_that_is_compiled_quickly_is_linked)
+{
+    struct world world;
+    world_open(&world, "sm_90");
+    compile(&world, QUICKLY);
+    ck_assert(is_linked(&world));
+    world_close(&world);
+}
+END_TEST
+
 START_TEST(options_that_change_the_headers_make_a_kernel_whole)
 {
     struct world world;
@@ -138,6 +149,7 @@ TCase *parts_cases(void)
         return cases;
     }
     tcase_add_test(cases, a_linked_kernel_is_described_as_a_whole_one);
+    tcase_add_test(cases, a_kernel_that_is_compiled_quickly_is_linked);
     tcase_add_test(cases, parts_bring_functions_and_no_variables);
     tcase_add_test(cases, damaged_parts_make_a_kernel_whole);
     return cases;
