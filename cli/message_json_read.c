@@ -361,7 +361,9 @@ static gyre_status refuse_malformed(const char *text, size_t length, const json_
 /* Whether a text looks like words, such as a file's name, rather than like JSON with a mistake. */
 static bool is_plain_text(const char *text, size_t length)
 {
-    const size_t blank = strspn(text, " \t");
+    size_t blank = 0;
+    while (blank < length && (text[blank] == ' ' || text[blank] == '\t')) /* no NUL ends the text */
+        blank++;
     return blank < length && (isalpha((unsigned char)text[blank]) || strchr("/.=", text[blank]));
 }
 

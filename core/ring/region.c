@@ -27,7 +27,8 @@
 
 gyre_status gyre_region_check_room(const char *name, size_t size)
 {
-    static const char kind[] = "shared memory", advice[] = "use a smaller capacity, or smaller messages, buffers or states";
+    static const char kind[] = "shared memory",
+                      advice[] = "use a smaller capacity, or smaller messages, buffers or states";
     struct gyre_memory_left left = {.machine = gyre_memory_available(), .group = {.left = UINT64_MAX}};
     struct rlimit limit;
     if (size > left.machine)

@@ -113,7 +113,8 @@ START_TEST(completions_without_a_request_do_not_count)
         ck_assert_uint_eq(gyre_queue_first_unanswered(device.queue), lap + 2);
         ring_device_hold(&device, true);
         for (uint64_t index = lap + 2; index < lap + 6; index++) /* the device takes it back */
-            gyre_reply_slot(gyre_ring_of(device.queue), index)->sequence = 0;
+            __atomic_store_n(&gyre_reply_slot(gyre_ring_of(device.queue), index)->sequence, 0,
+                             __ATOMIC_RELEASE);
         ring_device_hold(&device, false);
     }
     const gyre_queue_stats now = ring_device_stats(&device);
