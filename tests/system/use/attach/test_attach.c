@@ -153,8 +153,7 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     desc.capacity = 1 << 20;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
     require(strstr(gyre_error_text(),
-                   "at most 65536 slots here (gyre.client_capacity_max of the server), found 1048576: ask") !=
-            NULL);
+                   "at most 65536 slots here (gyre.client_capacity_max of the server), found 1048576: ask"));
     desc.capacity = 0;
     desc.request = GYRE_TYPE(other_request);
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INCOMPATIBLE);
