@@ -160,6 +160,23 @@ void gyre_journal_file_close(struct gyre_journal_file *file)
     file->path = file->new_path = NULL;
 }
 
+/* Reads `size` bytes at `at`, or as many as there are. Returns how many; -1: they cannot be read. */
+static ssize_t read_at(int file, unsigned char *bytes, size_t size, off_t at)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(file, bytes + done, size - done, at + (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
 gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigned char **data, size_t *size)
 {
     struct stat now;
@@ -172,20 +189,13 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
     unsigned char *bytes = malloc((size_t)now.st_size + 1);
     if (!bytes)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the journal '%s'", file->path);
-    while (*size < (size_t)now.st_size) {
-        ssize_t got = pread(file->file, bytes + *size, (size_t)now.st_size - *size, (off_t)*size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) { /* a file that cannot be read now is not lost, so no new file may take its place */
-            gyre_status status = failed(file, "read");
-            free(bytes);
-            *size = 0;
-            return status;
-        }
-        if (got == 0)
-            break;
-        *size += (size_t)got;
+    const ssize_t got = read_at(file->file, bytes, (size_t)now.st_size, 0);
+    if (got < 0) { /* a file that cannot be read now is not lost, so no new file may take its place */
+        gyre_status status = failed(file, "read");
+        free(bytes);
+        return status;
     }
+    *size = (size_t)got;
     *data = bytes;
     return GYRE_OK;
 }
@@ -228,6 +238,28 @@ static void take_write_back(const struct gyre_journal_file *file, gyre_status st
         gyre_error_add(status, "and it could not be cut back: %s", strerror(errno));
 }
 
+/*
+ * Whether the bytes of the append before this one are gone. After a cut that came between the look at the size and the write,
+ * the file is as long as expected again, and a hole is where these bytes were.
+ */
+static bool has_hole(const struct gyre_journal_file *file)
+{
+    unsigned char now[sizeof file->seen];
+    return file->seen_size != 0 &&
+           (read_at(file->file, now, file->seen_size, (off_t)file->seen_at) != (ssize_t)file->seen_size ||
+            memcmp(now, file->seen, file->seen_size) != 0);
+}
+
+/* Remembers the first of `size` bytes at the file's end, which stay there. A record begins with bytes that are not all zero. */
+static void note_append(struct gyre_journal_file *file, const unsigned char *bytes, size_t size)
+{
+    if (size == 0)
+        return;
+    file->seen_at = file->size;
+    file->seen_size = size < sizeof file->seen ? size : sizeof file->seen;
+    memcpy(file->seen, bytes, file->seen_size);
+}
+
 static gyre_status file_append(void *context, const void *bytes, size_t size, size_t tail)
 {
     struct gyre_journal_file *file = context;
@@ -245,6 +277,8 @@ static gyre_status file_append(void *context, const void *bytes, size_t size, si
         }
         done += (size_t)wrote;
     }
+    file->cut = file->cut || has_hole(file);
+    note_append(file, from, size - tail);
     file->size += size - tail;
     file->tail_size = tail;
     memcpy(file->tail, from + size - tail, tail);
@@ -318,7 +352,7 @@ static gyre_status file_begin_anew(void *context)
     file->old_tail_size = file->tail_size;
     memcpy(file->old_tail, file->tail, sizeof file->tail);
     file->file = fresh;
-    file->size = file->tail_size = 0;
+    file->size = file->tail_size = file->seen_size = 0;
     return GYRE_OK;
 }
 
@@ -330,6 +364,7 @@ static void take_back(struct gyre_journal_file *file)
     file->size = file->old_size;
     file->tail_size = file->old_tail_size;
     memcpy(file->tail, file->old_tail, sizeof file->tail);
+    file->seen_size = 0;
     file->old = -1;
 }
 

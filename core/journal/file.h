@@ -16,9 +16,12 @@ struct gyre_journal_file {
     uint64_t size, old_size;
     unsigned char tail[GYRE_MARK_SIZE], old_tail[GYRE_MARK_SIZE]; /* the bytes (a mark) behind the size */
     size_t tail_size, old_tail_size;
-    bool synced;  /* whether replacing the file waits for the disk */
-    bool renamed; /* the file was renamed, and its folder was not synced since */
-    bool cut;     /* another program made the file shorter: later writes stand behind a hole */
+    unsigned char seen[16]; /* the first bytes of the last append, which stand at `seen_at` */
+    uint64_t seen_at;
+    size_t seen_size; /* 0: nothing was appended since the file was begun or taken back */
+    bool synced;      /* whether replacing the file waits for the disk */
+    bool renamed;     /* the file was renamed, and its folder was not synced since */
+    bool cut;         /* another program made the file shorter: later writes stand behind a hole */
 };
 
 /**

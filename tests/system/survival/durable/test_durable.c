@@ -482,11 +482,8 @@ static void harmed_file(void)
     kill(getpid(), SIGKILL);
 }
 
-/* No checkpoint is due meanwhile: it would write the file anew before the journal's thread saw the harm. */
 static void a_journal_that_was_removed_is_written_anew(void)
 {
-    static const char *const settings[] = {"kernel.default.checkpoint_ms=600000", NULL};
-    extra = settings;
     for (uint64_t i = 0; i < sizeof harms / sizeof harms[0]; i++) {
         begin_lives();
         ledger->seed = i;
@@ -494,6 +491,41 @@ static void a_journal_that_was_removed_is_written_anew(void)
         require(ledger->durable > 0);
         live(last_life, 0);
     }
+}
+
+/* The cut comes when the journal's thread has looked at the file's size and has not written yet: its write makes the file as long
+ * as expected, with a hole. */
+static void cut_beneath_a_write(void)
+{
+    enum { EACH = 100, LATE_MS = 200 };
+    const struct chosen_fault late = {GYRE_FAULT_JOURNAL_WRITE, GYRE_FAULT_DELAY, LATE_MS};
+    char path[128];
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    for (uint64_t i = 0; i < EACH; i++) {
+        send_right(queue, i, CRASH_NOT);
+        receive_right(queue, i);
+    }
+    must(gyre_await(queue, EACH - 1, GYRE_DURABLE, soon()));
+    journal_path("fragile_actor", path, sizeof path);
+    arm_fault(&late, 1, 1);
+    send_right(queue, EACH, CRASH_NOT);
+    while (faults_fired() == 0)
+        usleep(1000);
+    cut_off(path);
+    receive_right(queue, EACH);
+    must(gyre_await(queue, EACH, GYRE_DURABLE, soon()));
+    ledger->sent = ledger->durable = ledger->received = EACH + 1;
+    kill(getpid(), SIGKILL);
+}
+
+static void a_journal_that_is_cut_beneath_a_write_is_written_anew(void)
+{
+    need_fault_board();
+    begin_lives();
+    live(cut_beneath_a_write, 60000000);
+    require(ledger->durable > 0);
+    live(last_life, 0);
 }
 
 /* ---- waiting for the journal ---- */
@@ -598,6 +630,8 @@ static const named_case cases[] = {
     {"a_journal_that_cannot_begin_anew_leaves_room_for_that",
      a_journal_that_cannot_begin_anew_leaves_room_for_that},
     {"a_journal_that_was_removed_is_written_anew", a_journal_that_was_removed_is_written_anew},
+    {"a_journal_that_is_cut_beneath_a_write_is_written_anew",
+     a_journal_that_is_cut_beneath_a_write_is_written_anew},
     {"who_waits_for_the_journal_waits_for_no_timer", who_waits_for_the_journal_waits_for_no_timer},
     {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
 };
