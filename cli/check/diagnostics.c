@@ -63,8 +63,8 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
             &checker->report, "check", place,
             "a pointer to GYRE_GLOBAL (request, reply, state, buffers), GYRE_SHARED (scratch) or "
             "GYRE_CONSTANT memory becomes one to other memory: write the same qualifier at the "
-            "parameter or variable, as in `GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`; a table in GYRE_CONSTANT memory is used by its "
-            "name");
+            "parameter or variable, as in `GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`; a table in "
+            "GYRE_CONSTANT memory is used by its name");
     else if (strstr(text, "parameter may not be qualified"))
         report_refuse(
             &checker->report, "check", place,

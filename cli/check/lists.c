@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges the arguments of Gyre's macros. Refuses a list that is not declared, a field that is a pointer, and parameters in the
- * place of a message's name, and a ';' in front of a handler's body. Runs before the parser's errors become findings, because they follow from such arguments. No
- * state.
+ * Judges the arguments of Gyre's macros. Refuses a list that is not declared, a field that is a pointer, parameters in the
+ * place of a message's name, and a ';' in front of a handler's body. Runs before the parser's errors become findings,
+ * because these errors follow from such arguments. No state.
  */
 #include "cli/check/lists.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that look like a macro of Gyre's, and are none. The parser takes such a name for a function that is declared. No state. */
+/* Finds names that look like a macro of Gyre's and are none. The parser takes such a name for a declared function. No state. */
 #include "cli/check/lost_macros.h"
 
 #include <string.h>

@@ -33,7 +33,8 @@ static const char opencl_functions[] =
     "isunordered isnormal lgamma_r shuffle2 vec_step wait_group_events async_work_group_copy "
     "async_work_group_strided_copy atomic_add atomic_sub atomic_xchg atomic_inc atomic_dec atomic_cmpxchg "
     "atom_add atom_sub atom_xchg atom_inc atom_dec atom_cmpxchg atom_min atom_max atom_and atom_or atom_xor "
-    "atomic_min atomic_max atomic_and atomic_or atomic_xor cl_mem_fence_flags kernel_exec isfinite signbit reserve_id_t dev_image_t dev_sampler_t ";
+    "atomic_min atomic_max atomic_and atomic_or atomic_xor cl_mem_fence_flags kernel_exec isfinite signbit "
+    "reserve_id_t dev_image_t dev_sampler_t ";
 /* native_sin, half_sin, ... */
 static const char opencl_quick[] = " cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan ";
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rings of a relay's clients (relay.h). The functions run under relay->lock, in the relay's thread unless a comment names another. */
+/* The rings of a relay's clients (relay.h). The functions run under relay->lock, and in the relay's thread unless a comment
+ * names another thread. */
 #ifndef GYRE_CORE_ATTACH_RELAY_RING_H
 #define GYRE_CORE_ATTACH_RELAY_RING_H
 

@@ -46,7 +46,8 @@ struct gyre_keeper {
     gyre_status (*queue_equip)(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
     /** Settles all requests of a queue: no device runs, and the next one begins behind them. Under the lock. */
     void (*queue_rewind)(gyre_kernel *kernel, gyre_queue *queue);
-    /** Saves the effects of a queue that is about to be freed. No thread sends into it, and no block takes from it. Without the lock. */
+    /** Saves the effects of a queue that is about to be freed. No thread sends into the queue, and no block takes from it.
+     * Without the lock. */
     void (*queue_settle)(gyre_kernel *kernel, gyre_queue *queue);
     /** Ends the thread of a journal after a last look at its queue, and closes the file. */
     void (*queue_end)(struct gyre_durable *durable);

@@ -101,7 +101,8 @@ static bool copy_members(gyre_queue_set *set, struct copy *copy)
     return true;
 }
 
-/* Waits until a wish of a member may hold, or the set has changed; sets the error of any other end. Called under the lock, and gives it up during the wait. */
+/* Waits until a wish of a member may hold, or the set has changed; sets the error of any other end. The caller holds the lock;
+ * the wait gives it up. */
 static gyre_status wait_for_members(gyre_queue_set *set, struct copy *copy, uint64_t deadline_ns)
 {
     if (!copy_members(set, copy))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens and closes the watcher of a runtime (core/device/watcher.h): its watchdog, its supervisor, and what it knows of each kernel. */
+/* Opens and closes the watcher of a runtime (core/device/watcher.h): its watchdog, its supervisor, and its notes about each
+ * kernel. */
 #ifndef GYRE_CORE_RECOVERY_RUNTIME_CARE_H
 #define GYRE_CORE_RECOVERY_RUNTIME_CARE_H
 

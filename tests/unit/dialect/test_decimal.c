@@ -177,15 +177,18 @@ START_TEST(powers_of_two_and_ten_and_their_neighbours_read_back)
 }
 END_TEST
 
+/* A number of random bits; 0 in place of an infinity or of no number. */
+static double number_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return isfinite(number) ? number : 0;
+}
+
 START_TEST(random_bits_read_back)
 {
-    for (uint32_t i = 0; i < RANDOM_SHORT; i++) {
-        const uint64_t bits = next_random();
-        double number;
-        memcpy(&number, &bits, sizeof number);
-        if (isfinite(number))
-            ck_shortest(number);
-    }
+    for (uint32_t i = 0; i < RANDOM_SHORT; i++)
+        ck_shortest(number_of(next_random()));
 }
 END_TEST
 
@@ -193,10 +196,7 @@ START_TEST(random_prices_and_bits_are_rounded_as_printf_rounds_them)
 {
     for (uint32_t i = 0; i < RANDOM_FIXED; i++) {
         const uint64_t bits = next_random();
-        double number;
-        memcpy(&number, &bits, sizeof number);
-        if (isfinite(number))
-            ck_fixed(number, (uint32_t)(next_random() % 60));
+        ck_fixed(number_of(bits), (uint32_t)(next_random() % 60));
         ck_fixed((double)(bits % 2000000) / (double)(1 << bits % 13), (uint32_t)(next_random() % 10));
         ck_fixed((double)(bits % 1000000) / 1000, (uint32_t)(next_random() % 4));
         ck_shortest((double)(bits % 1000000) / 1000);

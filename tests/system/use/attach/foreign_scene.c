@@ -79,23 +79,6 @@ gyre_queue *attach_scene(uint64_t capacity)
     return queue;
 }
 
-size_t writable_regions(struct iovec *out, size_t most)
-{
-    char line[512];
-    size_t count = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && count < most && fgets(line, sizeof line, maps)) {
-        unsigned long begin, end;
-        char mode[8];
-        if (strstr(line, "memfd:gyre") && sscanf(line, "%lx-%lx %7s", &begin, &end, mode) == 3 &&
-            mode[1] == 'w')
-            out[count++] = (struct iovec){(void *)begin, end - begin};
-    }
-    if (maps)
-        fclose(maps);
-    return count;
-}
-
 party start_server(void)
 {
     char word = 0;

@@ -9,8 +9,6 @@
 #ifndef GYRE_TESTS_FOREIGN_SCENE_H
 #define GYRE_TESTS_FOREIGN_SCENE_H
 
-#include <sys/uio.h>
-
 #include "foreign.h"
 #include "parties.h"
 
@@ -45,7 +43,5 @@ void end_server(const party *server);
 /** Serves one client, until that has ended well. */
 void serve_one(const char *kernel, void (*client)(const party *self));
 gyre_queue *attach_scene(uint64_t capacity);
-/** The memory that this client shares with its server. Returns how many regions it wrote to `out`. */
-size_t writable_regions(struct iovec *out, size_t most);
 
 #endif

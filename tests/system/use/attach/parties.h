@@ -4,6 +4,7 @@
 #define GYRE_TESTS_ATTACH_PARTIES_H
 
 #include <gyre/attach.h>
+#include <sys/uio.h>
 
 #include "workers.h"
 
@@ -38,5 +39,10 @@ void call_right(gyre_queue *queue, uint64_t number);
 /** `count` requests from `first` on, sent in a window and received in order; each reply must be right. */
 void stream_right(gyre_queue *queue, uint64_t first, uint64_t count);
 uint32_t attached_now(gyre_server *server);
+/**
+ * Gyre's memory that this process can write: mappings whose name says so. A forked party has its parent's, too. Returns how many
+ * regions it wrote to `out`.
+ */
+size_t writable_regions(struct iovec *out, size_t most);
 
 #endif

@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -437,25 +436,6 @@ static void a_client_that_dies_leaves_nothing(void)
     gyre_queue_close(own);
     gyre_server_close(server);
     gyre_close(runtime);
-}
-
-/* Gyre's memory that this process can write: mappings whose name says so. A forked party has its parent's,
- * too. */
-static size_t writable_regions(struct iovec *out, size_t most)
-{
-    char line[512];
-    size_t count = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && count < most && fgets(line, sizeof line, maps)) {
-        unsigned long begin, end;
-        char mode[8];
-        if (strstr(line, "memfd:gyre") && sscanf(line, "%lx-%lx %7s", &begin, &end, mode) == 3 &&
-            mode[1] == 'w')
-            out[count++] = (struct iovec){(void *)begin, end - begin};
-    }
-    if (maps)
-        fclose(maps);
-    return count;
 }
 
 /* Overwrites all that it can, headers, sequences and payloads, with the worst it can think of. */
