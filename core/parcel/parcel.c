@@ -11,14 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
-#define PARCEL_MAGIC 0x57525947u /* "GYRW" */
-#define TEXT_NULL    UINT32_MAX
-#define POLL_LONGEST 60000
+#define PARCEL_MAGIC   0x57525947u /* "GYRW" */
+#define TEXT_NULL      UINT32_MAX
+#define POLL_LONGEST   60000
+#define MEMORY_WAIT_NS 1000000
 
 struct header {
     uint32_t magic;
@@ -229,6 +232,34 @@ static void attach_descriptors(struct gyre_parcel *parcel, struct msghdr *messag
     memcpy(CMSG_DATA(header), parcel->descriptors, size);
 }
 
+/* Waits a moment, in which the kernel may find memory for the call that had none. OK, TIMEOUT. */
+static gyre_status await_memory(uint64_t deadline_ns)
+{
+    const struct timespec moment = gyre_clock_timespec(MEMORY_WAIT_NS);
+    if (gyre_clock_ns() >= deadline_ns)
+        return gyre_error_set(GYRE_TIMEOUT, "out of memory: a message was not passed on in time");
+    nanosleep(&moment, NULL);
+    return GYRE_OK;
+}
+
+/*
+ * Waits until a call of the socket that failed, as errno says, is worth another try. OK, TIMEOUT, LOST. A want of
+ * memory passes: it does not tell that the other end is gone.
+ */
+static gyre_status await_next_try(int socket, short events, uint64_t deadline_ns)
+{
+    switch (errno) {
+    case EAGAIN:
+    case EINTR:
+        return await(socket, events, deadline_ns);
+    case ENOMEM:
+    case ENOBUFS:
+        return await_memory(deadline_ns);
+    default:
+        return is_gone();
+    }
+}
+
 gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns)
 {
     union control control;
@@ -246,9 +277,7 @@ gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t de
     for (;;) {
         if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
             return GYRE_OK;
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-            return is_gone();
-        gyre_status status = await(socket, POLLOUT, deadline_ns);
+        gyre_status status = await_next_try(socket, POLLOUT, deadline_ns);
         if (status != GYRE_OK)
             return status;
     }
@@ -340,9 +369,7 @@ gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t
         ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
         if (got >= 0)
             return take_packet(parcel, &message, (size_t)got);
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-            return is_gone();
-        gyre_status status = await(socket, POLLIN, deadline_ns);
+        gyre_status status = await_next_try(socket, POLLIN, deadline_ns);
         if (status != GYRE_OK)
             return status;
     }

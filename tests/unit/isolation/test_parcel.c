@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the worker protocol: what goes in comes out, and what is cut or made up is refused. */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,6 +27,32 @@ void *__wrap_calloc(size_t count, size_t size)
     if (calls_left > 1)
         calls_left--;
     return calls_left == 1 ? NULL : __real_calloc(count, size);
+}
+
+/* So many calls of a socket find no memory in the kernel. */
+static int starved_calls;
+ssize_t __real_sendmsg(int file, const struct msghdr *message, int flags);
+ssize_t __real_recvmsg(int file, struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int file, const struct msghdr *message, int flags);
+ssize_t __wrap_recvmsg(int file, struct msghdr *message, int flags);
+
+static bool is_starved(int code)
+{
+    if (starved_calls == 0)
+        return false;
+    starved_calls--;
+    errno = code;
+    return true;
+}
+
+ssize_t __wrap_sendmsg(int file, const struct msghdr *message, int flags)
+{
+    return is_starved(ENOBUFS) ? -1 : __real_sendmsg(file, message, flags);
+}
+
+ssize_t __wrap_recvmsg(int file, struct msghdr *message, int flags)
+{
+    return is_starved(ENOMEM) ? -1 : __real_recvmsg(file, message, flags);
 }
 
 static struct gyre_parcel sent, received;
@@ -227,6 +254,20 @@ START_TEST(deadlines_and_ends_are_told_apart)
 }
 END_TEST
 
+START_TEST(a_want_of_memory_is_no_end)
+{
+    starved_calls = 3;
+    ck_assert(gyre_parcel_send(&sent, ends[0], UINT64_MAX) == GYRE_OK);
+    starved_calls = 3;
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_OK);
+    ck_assert_int_eq(starved_calls, 0);
+    starved_calls = INT32_MAX;
+    ck_assert(gyre_parcel_send(&sent, ends[0], gyre_in_ms(3)) == GYRE_TIMEOUT);
+    ck_assert(gyre_parcel_receive(&received, ends[1], gyre_in_ms(3)) == GYRE_TIMEOUT);
+    starved_calls = 0;
+}
+END_TEST
+
 static const gyre_kernel_record some_kernel = {.size = sizeof(gyre_kernel_record),
                                                .name = "some",
                                                .form = GYRE_FORM_BLOCK,
@@ -354,6 +395,7 @@ int main(void)
     tcase_add_test(tcase, what_is_cut_or_too_large_is_broken);
     tcase_add_test(tcase, what_is_no_message_is_refused);
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
+    tcase_add_test(tcase, a_want_of_memory_is_no_end);
     tcase_add_test(tcase, a_kernel_record_arrives_with_its_types);
     tcase_add_test(tcase, a_cut_kernel_record_is_refused_wherever_it_is_cut);
     tcase_add_test(tcase, no_memory_for_a_kernel_record_is_told);
