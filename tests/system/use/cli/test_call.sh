@@ -156,7 +156,7 @@ expected='{"value":1}
 says "gyre: $sentence"
 says "4 sent, 2 answered, 1 failed, 1 without a reply, 1 refused"
 
-# what is no request, each with its sentence
+# what is no request, with its sentence
 while IFS='|' read -r request sentence; do
     call "$kinds:outcomes" -- "$request" <"$nothing"
     exits 1
@@ -164,20 +164,8 @@ while IFS='|' read -r request sentence; do
     prints '{"refused":"request 1: '
 done <<'END'
 {"value":1,"more":2}|unknown field 'more': 'number' has the fields value
-{}|missing field 'value' (i64)
-{"value":9223372036854775808}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 9223372036854775808
-{"value":1.5}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 1.5
-{"value":[1]}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found an array of 1
-{"value":1,"value":2}|malformed JSON at byte
 {"value":|malformed JSON at byte
--7|expected an object with the fields of 'number', found -7
 END
-call "$kinds:same" "${lowest},\"points\":[{\"x\":1,\"y\":2}],\"text\":\"hi\"}" <"$nothing"
-exits 1
-says "request 1: field 'points': expected an array of 2 (point), found an array of 1"
-call "$kinds:same" "${lowest},\"points\":[{\"x\":1e39,\"y\":2},{\"x\":1,\"y\":2}],\"text\":\"hi\"}" <"$nothing"
-exits 1
-says "request 1: field 'points[0].x': expected a number up to 3.4e38"
 
 # buffers from files, back to files
 printf '\1\0\0\0\2\0\0\0\3\0\0\0' >"$folder/weights"
