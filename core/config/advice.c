@@ -5,9 +5,13 @@
  */
 #include "core/config/effective.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "core/config/config.h"
+
+enum { KEY_SIZE = 64 };
 
 static bool is_set(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                    const char *key)
@@ -43,16 +47,51 @@ static gyre_status add_warning(struct gyre_config *config, const char *sentence)
     return GYRE_OK;
 }
 
-static gyre_status advise_backend(struct gyre_config *config, const char *name)
+/* Whether the value is what it is when nobody sets it, or zero. */
+static bool is_off(const struct gyre_config_value *value)
 {
-    const struct gyre_config_value *standby = gyre_config_find(config, GYRE_SECTION_BACKEND, name, "standby");
-    if (!standby || !standby->number || is_set(config, GYRE_SECTION_BACKEND, name, "isolation"))
+    return value->number == 0 || strcmp(value->text, value->row->preset) == 0;
+}
+
+/* Whether the section sets the value itself, to something else than its default. */
+static bool is_own(const struct gyre_config *config, const struct gyre_config_value *value)
+{
+    const struct gyre_config_value *general = gyre_config_find(config, value->kind, NULL, value->key);
+    return strcmp(value->text, value->row->preset) != 0 &&
+           (general == value || !general || strcmp(general->origin, value->origin) != 0);
+}
+
+/* Whether what the value needs is configured: for its section, or, as sections inherit from `default`, for any. */
+static bool has_needed(const struct gyre_config *config, const struct gyre_config_value *value)
+{
+    char key[KEY_SIZE];
+    size_t count = 0;
+    const char *const *names = gyre_config_names(config, value->kind, &count);
+    const bool general = strcmp(value->name, "default") == 0;
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(value->row->needs, " "), value->row->needs);
+    bool found = !is_off(gyre_config_find(config, value->kind, value->name, key));
+    for (size_t i = 0; general && i < count; i++)
+        found = found || !is_off(gyre_config_find(config, value->kind, names[i], key));
+    return found;
+}
+
+static gyre_status advise_value(struct gyre_config *config, const struct gyre_config_value *value)
+{
+    if (!value->row || !value->row->needs || !is_own(config, value) || has_needed(config, value))
         return GYRE_OK;
-    return add_warning(config,
-                       gyre_pool_format(&config->pool,
-                                        "%s: standby = true of [backend.%s] has no effect: no worker stands "
-                                        "by without isolation = process",
-                                        standby->origin, name));
+    return add_warning(config, gyre_pool_format(&config->pool, "%s: %s = %s of [%s] has no effect without %s",
+                                                value->origin, value->key, value->text, value->section,
+                                                value->row->needs));
+}
+
+static gyre_status advise_values(struct gyre_config *config)
+{
+    gyre_status status = GYRE_OK;
+    size_t count = 0;
+    const struct gyre_config_value *values = gyre_config_values(config, &count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = advise_value(config, &values[i]);
+    return status;
 }
 
 static gyre_status advise_kernel(struct gyre_config *config, const char *name)
@@ -101,12 +140,11 @@ gyre_status gyre_config_advise(struct gyre_config *config)
         status = advise_names(config, GYRE_SECTION_KERNEL);
     if (status == GYRE_OK)
         status = advise_names(config, GYRE_SECTION_QUEUE);
-    const char *const *names = gyre_config_names(config, GYRE_SECTION_BACKEND, &count);
-    for (size_t i = 0; status == GYRE_OK && i < count; i++)
-        status = advise_backend(config, names[i]);
+    if (status == GYRE_OK)
+        status = advise_values(config);
     if (gyre_config_may_put_back(config))
         return status;
-    names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
         status = advise_kernel(config, names[i]);
     if (status == GYRE_OK && count == 0)

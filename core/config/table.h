@@ -45,6 +45,8 @@ struct gyre_config_row {
     const char *choices[GYRE_CHOICES_MAX]; /* the words of a CHOICE; the rest NULL */
     const char *preset;                    /* the default; "@home", "@plugins", ... are found at run time */
     const char *doc;                       /* what the key does, in sentences */
+    const char *
+        needs; /* the setting of the same section, key first, without which this one has no effect; NULL: none */
 };
 
 /** All rows, ordered by kind. */

@@ -490,12 +490,29 @@ START_TEST(a_default_in_another_case_is_told)
 }
 END_TEST
 
+/* A setting that needs another one of its section, which nobody made. */
+START_TEST(what_needs_another_setting_is_told)
+{
+    sandbox_write("etc/gyre.ini", "[queue.default]\nfsync = never\n[queue.a]\ncapacity = 8\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: fsync = never of [queue.default] has no effect without "
+                                  "durability = journal"));
+    sandbox_write("etc/gyre.ini", "[queue.default]\nfsync = never\n[queue.a]\ndurability = journal\n");
+    no_warning(sandbox_config());
+    sandbox_write("etc/gyre.ini", "[queue.a]\nlevels = 1\nage_ms = 5\n[queue.b]\nlevels = 2\nage_ms = 5\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:3: age_ms = 5 of [queue.a] has no effect without levels"));
+    sandbox_write("etc/gyre.ini", "[kernel.a]\nreplay_log = 16 MiB\ncheckpoint_buffers = true\n");
+    no_warning(sandbox_config()); /* they say what holds anyway */
+}
+END_TEST
+
 START_TEST(what_has_no_effect_is_told)
 {
     sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\n[backend.x]\nstandby = true\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:4: standby = true of [backend.x] has no effect: no worker "
-                                  "stands by without isolation = process"));
+                     sandbox_text("$/etc/gyre.ini:4: standby = true of [backend.x] has no effect "
+                                  "without isolation = process"));
     sandbox_write("etc/gyre.ini", "[kernel.sum]\ncheckpoints = true\n");
     const struct gyre_config *config = sandbox_config();
     ck_assert(!gyre_config_may_put_back(config));
@@ -697,6 +714,7 @@ int main(void)
         strict_makes_warnings_errors,
         a_default_in_another_case_is_told,
         what_has_no_effect_is_told,
+        what_needs_another_setting_is_told,
         who_names_the_library_may_introduce_keys,
         a_key_that_nobody_introduced_is_unknown,
         variables_name_sections_with_two_underscores,
