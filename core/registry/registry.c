@@ -161,8 +161,23 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
         sentence->length = sentence->size - 1;
 }
 
+/* Why there is no backend at all. */
+static void say_none_is_there(const struct gyre_registry *registry, struct sentence *why)
+{
+    say(why,
+        "no section [backend.<name>] is configured, and the plugin folder '%s' holds no gyre-<name>.so: set "
+        "GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR to that of their sections",
+        gyre_config_text(registry->config, GYRE_SECTION_GYRE, NULL, "plugin_dir"));
+}
+
 static gyre_status explain_unknown(const struct gyre_registry *registry, const char *name)
 {
+    char text[1024] = "";
+    struct sentence why = {text, sizeof text, 0};
+    if (registry->count == 0) {
+        say_none_is_there(registry, &why);
+        return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s', nor any other: %s", name, text);
+    }
     const char **names = calloc(registry->count + 1, sizeof *names);
     if (!names)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to choose a backend");
@@ -249,10 +264,7 @@ static gyre_status choose_best(struct gyre_registry *registry, const struct gyre
         say(why, "%s: priority %d, score %d", best->name, best->priority, best->score);
     tell_others(registry, best, why);
     if (registry->count == 0)
-        say(why,
-            "no section [backend.<name>] is configured, and the plugin folder '%s' holds no gyre-<name>.so: set "
-            "GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR to that of their sections",
-            gyre_config_text(registry->config, GYRE_SECTION_GYRE, NULL, "plugin_dir"));
+        say_none_is_there(registry, why);
     *out = best;
     return best ? GYRE_OK : gyre_error_set(GYRE_UNAVAILABLE, "no backend can start: %s", why->text);
 }

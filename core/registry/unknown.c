@@ -56,6 +56,5 @@ gyre_status gyre_backend_unknown(const struct gyre_config *config, const char *n
     /* no backend drives a GPU: no hint, as it would be `cpu`, which is not meant */
     if (strcasecmp(name, "gpu") != 0)
         gyre_text_hint(name, names, count, hint);
-    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s; known: %s", name, hint,
-                          known[0] ? known : "none");
+    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s; known: %s", name, hint, known);
 }

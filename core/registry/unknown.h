@@ -10,7 +10,7 @@
 struct gyre_config;
 
 /**
- * Returns NOT_FOUND with a sentence: `name` is none of `names`, and which of these the user may mean. These are the
+ * Returns NOT_FOUND with a sentence: `name` is none of `names`, of which there are some, and which the user may mean. These are the
  * backends whose setting `drives` has the word `name`, else the backend with the nearest name.
  */
 gyre_status gyre_backend_unknown(const struct gyre_config *config, const char *name, const char *const *names,

@@ -642,6 +642,9 @@ START_TEST(auto_without_any_backend_says_where_it_looked)
                    "no section [backend.<name>] is configured, and the plugin folder '/tmp/gyre");
     ck_assert_says(gyre_error_text(),
                    "set GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR");
+    ck_assert_ptr_null(choose("cpu", GYRE_NOT_FOUND, why));
+    ck_assert_says(gyre_error_text(),
+                   "there is no backend 'cpu', nor any other: no section [backend.<name>]");
 }
 END_TEST
 

@@ -316,7 +316,7 @@ as_somebody()
 chmod 755 "$folder"
 mkdir -p "$folder/locked/gyre" "$folder/home"
 chmod 555 "$folder/locked/gyre" "$folder/locked"
-if "${somebody[@]}" "$GYRE" --version >/dev/null 2>&1; then
+if "${somebody[@]}" test -r "$(dirname "$GYRE")" && "${somebody[@]}" "$GYRE" --version >/dev/null 2>&1; then
     as_somebody call --backend cpu "$same" 1
     exits 0
     prints 1
@@ -332,7 +332,7 @@ if "${somebody[@]}" "$GYRE" --version >/dev/null 2>&1; then
     says "$folder/secret.gyre.c"
     says "Permission denied"
 else
-    echo "left out: another user cannot run $GYRE"
+    echo "left out: another user cannot read the folder of $GYRE"
 fi
 
 # a limit of processes and threads, which counts those of a user: of one who has no others
