@@ -14,6 +14,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/registry/registry.h"
 #include "core/plan/queue_plan.h"
 
 static const char HELP[] =
@@ -270,6 +271,32 @@ static int print_dropins(const struct gyre_config *config, bool json)
     return cli_table_print(table);
 }
 
+/* Warns when the section, of [gyre] or of a kernel, names a backend that does not exist. */
+static void warn_of_backend(const struct gyre_config *config, const struct gyre_registry *registry,
+                            enum gyre_section_kind kind, const char *section)
+{
+    const char *name = gyre_config_text(config, kind, section, "backend");
+    const gyre_status status = name[0] ? gyre_registry_check_name(registry, name) : GYRE_OK;
+    if (gyre_config_blame(config, kind, section, "backend", status) != GYRE_OK)
+        cli_error(CLI_OK, "warning: %s", gyre_error_text());
+}
+
+static void warn_of_backends(const struct gyre_config *config)
+{
+    size_t count;
+    struct gyre_registry *registry = NULL;
+    const char *const *kernels = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    if (gyre_registry_create(config, &registry) != GYRE_OK)
+        return; /* a launch tells why */
+    warn_of_backend(config, registry, GYRE_SECTION_GYRE, NULL);
+    warn_of_backend(config, registry, GYRE_SECTION_KERNEL, NULL);
+    const char *inherited = gyre_config_text(config, GYRE_SECTION_KERNEL, NULL, "backend");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, kernels[i], "backend"), inherited) != 0)
+            warn_of_backend(config, registry, GYRE_SECTION_KERNEL, kernels[i]);
+    gyre_registry_destroy(registry);
+}
+
 static int run(cli_context *cli)
 {
     bool dropins = false;
@@ -288,6 +315,7 @@ static int run(cli_context *cli)
     if (code != CLI_OK)
         return code;
     cli_warn(config);
+    warn_of_backends(config);
     code = cli_fail_unless_ok(gyre_queue_sections_check(config));
     if (code == CLI_OK)
         code = dropins ? print_dropins(config, cli->json) : print_values(config, cli);

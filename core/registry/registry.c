@@ -188,6 +188,14 @@ static gyre_status explain_unknown(const struct gyre_registry *registry, const c
     return status;
 }
 
+gyre_status gyre_registry_check_name(const struct gyre_registry *registry, const char *name_or_auto)
+{
+    bool known = strcmp(name_or_auto, "auto") == 0;
+    for (size_t i = 0; i < registry->count && !known; i++)
+        known = strcmp(registry->entries[i].candidate.name, name_or_auto) == 0;
+    return known ? GYRE_OK : explain_unknown(registry, name_or_auto);
+}
+
 static gyre_status choose_named(struct gyre_registry *registry, const char *name,
                                 const struct gyre_candidate **out, struct sentence *why)
 {

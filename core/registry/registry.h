@@ -68,6 +68,9 @@ size_t gyre_registry_count(const struct gyre_registry *registry);
 /** The candidate `index`, which must be below the count. Returns the same address on every call. */
 const struct gyre_candidate *gyre_registry_at(const struct gyre_registry *registry, size_t index);
 
+/** NOT_FOUND, with the nearest name, when no candidate has the name, which is not "auto" either. Probes nothing. */
+gyre_status gyre_registry_check_name(const struct gyre_registry *registry, const char *name_or_auto);
+
 /**
  * Finds out whether a candidate can start: from a remembered verdict, or by a probe of at most gyre.probe_timeout_ms.
  * Returns the candidate's status. A status other than OK comes with its reason on the error stack. Blocks for the

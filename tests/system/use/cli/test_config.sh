@@ -46,6 +46,10 @@ run config backend --backend other --set backend=cpu
 prints "backend.default.priority"
 run config gyre.backend --backend other --set backend=cpu
 row gyre.backend other "command line"
+says "gyre: warning: command line: there is no backend 'other'; known: "
+run config gyre.backend --backend auto --set kernel.default.backend=coda --set kernel.a.backend=cpu --set kernel.b.lanes=1
+checks=$((checks + 1))
+[[ "$err" == "gyre: warning: command line: there is no backend 'coda'; "*"known: "* && "$err" != *$'\n'* ]] || fail "expected one warning"
 
 # nothing of the current directory
 mkdir "$folder/here"
