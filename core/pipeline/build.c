@@ -131,10 +131,16 @@ gyre_status gyre_build_load(struct gyre_build *build, const char *path, const st
 /* ---- verify ---- */
 
 static gyre_status verify_type(const gyre_kernel_record *record, const char *role, const gyre_type *type,
-                               uint64_t size_max)
+                               uint64_t size_max, bool may_have_tail)
 {
     gyre_layout *layout;
     gyre_status status = gyre_layout_create_message(type, size_max, &layout);
+    if (status == GYRE_OK && layout->tail > 0 && !may_have_tail)
+        status =
+            gyre_error_set(GYRE_INVALID,
+                           "'%s' has a tail, which only a request or a reply has: declare the state with "
+                           "GYRE_MESSAGE",
+                           layout->name);
     gyre_layout_destroy(layout);
     if (status == GYRE_OK)
         return GYRE_OK;
@@ -178,11 +184,11 @@ static gyre_status verify_kernel(const struct gyre_build *build, size_t index)
                                   record->name);
     gyre_status status = verify_limits(build, record);
     if (status == GYRE_OK)
-        status = verify_type(record, "request", record->request, GYRE_MESSAGE_MAX);
+        status = verify_type(record, "request", record->request, GYRE_MESSAGE_MAX, true);
     if (status == GYRE_OK)
-        status = verify_type(record, "reply", record->reply, GYRE_MESSAGE_MAX);
+        status = verify_type(record, "reply", record->reply, GYRE_MESSAGE_MAX, true);
     if (status == GYRE_OK)
-        status = verify_type(record, "state", record->state, GYRE_STATE_MAX);
+        status = verify_type(record, "state", record->state, GYRE_STATE_MAX, false);
     return status == GYRE_OK ? verify_buffers(record) : status;
 }
 

@@ -281,6 +281,20 @@ START_TEST(a_layout_that_the_text_does_not_tell_is_refused)
 }
 END_TEST
 
+START_TEST(a_state_with_a_tail_is_refused_without_the_check_too)
+{
+    static const char text[] = "#include <gyre/kernel.h>\n"
+                               "#define NOTES(FIELD) FIELD(utf8, text)\n"
+                               "GYRE_MESSAGE_TAIL(notes, NOTES, 100)\n"
+                               "GYRE_ACTOR(k, gyre_none, gyre_none, notes) { return GYRE_NO_REPLY; }\n";
+    struct world world;
+    world_open(&world, "check=off", NULL, NULL);
+    ck_assert_int_eq(world_run_text(&world, text), GYRE_INVALID);
+    expect_text("verify: the state of kernel 'k': 'notes' has a tail, which only a request or a reply has");
+    world_close(&world);
+}
+END_TEST
+
 START_TEST(more_scratch_than_the_device_has_is_refused)
 {
     static const char text[] =
@@ -354,6 +368,7 @@ static TCase *source_cases(void)
     tcase_add_test(tcase, two_kernels_of_one_name_are_refused_where_the_second_stands);
     tcase_add_test(tcase, a_broken_rule_is_refused_whatever_the_compiler_says);
     tcase_add_test(tcase, a_layout_that_the_text_does_not_tell_is_refused);
+    tcase_add_test(tcase, a_state_with_a_tail_is_refused_without_the_check_too);
     tcase_add_test(tcase, more_scratch_than_the_device_has_is_refused);
     tcase_add_test(tcase, the_only_kernel_needs_no_name);
     tcase_add_test(tcase, of_several_kernels_one_must_be_named);
