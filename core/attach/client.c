@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,11 +231,26 @@ static void keep_queue(struct gyre_attachment *attachment, gyre_queue *queue, in
     gyre_attachment_name(attachment, queue);
 }
 
+/*
+ * Checks that the doorbell is a file without a type, as an eventfd is: a write to a pipe or a socket may end this
+ * program by SIGPIPE, and a write to a file would change it.
+ */
+static gyre_status check_doorbell(int descriptor)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) == 0 && (about.st_mode & S_IFMT) == 0)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID,
+                          "the server's doorbell: expected an eventfd, found a file of another kind");
+}
+
 static gyre_status adopt(struct gyre_attachment *attachment, const char *kernel, const gyre_attach_desc *desc,
                          struct gyre_attach_answer *answer, const int descriptors[3])
 {
     gyre_queue *queue = NULL;
-    gyre_status status = map_control(attachment, descriptors[1], answer->control_size);
+    gyre_status status = check_doorbell(descriptors[2]);
+    if (status == GYRE_OK)
+        status = map_control(attachment, descriptors[1], answer->control_size);
     attachment->request = answer->request;
     attachment->reply = answer->reply;
     attachment->types = answer->types;
@@ -283,7 +299,7 @@ static gyre_status take_answer(struct gyre_attachment *attachment, const char *k
         status = adopt(attachment, kernel, desc, &answer, descriptors);
     for (int i = 0; i < 3; i++)
         if (descriptors[i] >= 0 && !(i == 2 && attachment->queue))
-            close(descriptors[i]);
+            gyre_parcel_close_received(descriptors[i]);
     gyre_kept_release(&answer.types);
     return status;
 }

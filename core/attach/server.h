@@ -58,6 +58,7 @@ struct gyre_relay_ring;
 struct gyre_session {
     struct gyre_server *server;
     int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
+    int rings;            /* epoll: readable once for each time that the client writes the doorbell; or -1 */
     uint32_t process, user;
     char client[GYRE_CLIENT_NAME_MAX]; /* the client's name as it told; empty: it has told none */
     struct gyre_attach_user *of;       /* this and the next three: under server->lock */

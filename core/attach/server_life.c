@@ -36,8 +36,12 @@ static struct gyre_session *make_session(struct gyre_server *server, int client)
     if (!session)
         return NULL;
     getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &size);
-    *session = (struct gyre_session){
-        .server = server, .socket = client, .doorbell = -1, .process = (uint32_t)who.pid, .user = who.uid};
+    *session = (struct gyre_session){.server = server,
+                                     .socket = client,
+                                     .doorbell = -1,
+                                     .rings = -1,
+                                     .process = (uint32_t)who.pid,
+                                     .user = who.uid};
     return session;
 }
 

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -37,6 +38,21 @@ enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 6
 
 /* ---- the meeting ---- */
 
+/*
+ * Makes the doorbell, and an epoll that hears it. The session never reads the doorbell: the client shares the file,
+ * may make its reads wait (O_NONBLOCK) and may read it first, and the session would hang. An edge (EPOLLET) comes with
+ * every write, whatever the client does with the file's number.
+ */
+static gyre_status make_doorbell(struct gyre_session *session)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    session->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    session->rings = session->doorbell >= 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+    if (session->rings >= 0 && epoll_ctl(session->rings, EPOLL_CTL_ADD, session->doorbell, &event) == 0)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
+}
+
 static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
 {
     const char *section;
@@ -54,10 +70,7 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
     }
     if (status != GYRE_OK)
         return status;
-    session->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return session->doorbell >= 0
-               ? GYRE_OK
-               : gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
+    return make_doorbell(session);
 }
 
 /* Rewords an error about a packet: the parcel's sentences speak of workers, which send packets of the same form. */
@@ -200,6 +213,12 @@ static void take_notice(int descriptor)
     (void)got; /* EAGAIN: nothing new */
 }
 
+static void take_rings(const struct gyre_session *session)
+{
+    struct epoll_event event;
+    (void)!epoll_wait(session->rings, &event, 1, 0);
+}
+
 static void ring_kernel(const struct gyre_session *session)
 {
     if (session->ring)
@@ -239,14 +258,14 @@ static enum stay stay(const struct gyre_session *session, struct gyre_parcel *pa
     enum stay now = STAYS;
     bool shut = false;
     struct pollfd wait[] = {{.fd = session->socket, .events = POLLIN | POLLRDHUP},
-                            {.fd = session->doorbell, .events = POLLIN},
+                            {.fd = session->rings, .events = POLLIN},
                             {.fd = gyre_foreign_of(session->queue)->lent->notice, .events = POLLIN},
                             {.fd = session->server->over, .events = POLLIN}};
     while (now == STAYS) {
         if (poll(wait, 4, -1) < 0)
             continue;
         if (wait[1].revents) {
-            take_notice(session->doorbell);
+            take_rings(session);
             ring_kernel(session);
         }
         if (wait[2].revents)
@@ -346,6 +365,8 @@ void *gyre_session_main(void *argument)
     close(session->socket);
     if (session->doorbell >= 0)
         close(session->doorbell);
+    if (session->rings >= 0)
+        close(session->rings);
     pthread_mutex_lock(&server->lock);
     gyre_arrivals_leave(session);
     free(session);

@@ -37,11 +37,18 @@ gyre_status gyre_parcel_init(struct gyre_parcel *parcel)
     return parcel->bytes ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
 }
 
+void gyre_parcel_close_received(int descriptor)
+{
+    const struct linger none = {.l_onoff = 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none); /* fails for anything but a socket */
+    close(descriptor);
+}
+
 static void drop_descriptors(struct gyre_parcel *parcel)
 {
     for (uint32_t i = 0; i < parcel->descriptor_count; i++)
         if (parcel->descriptors[i] >= 0)
-            close(parcel->descriptors[i]);
+            gyre_parcel_close_received(parcel->descriptors[i]);
     parcel->descriptor_count = 0;
 }
 
@@ -208,12 +215,14 @@ static gyre_status is_gone(void)
 }
 
 /*
- * Room for the descriptors of one message, aligned as recvmsg wants it. Linux fills the whole room, padding included,
- * so a packet may bring more descriptors than a message may have.
+ * Room for the descriptors of one message, aligned as recvmsg wants it. It holds all descriptors that a packet may
+ * bring (Linux: SCM_MAX_FD), because Linux itself closes a descriptor that does not fit, and the call may wait then
+ * for as long as the sender of the packet wants (gyre_parcel_close_received).
  */
+enum { PACKET_DESCRIPTORS_MAX = 253 };
 union control {
     struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int) * GYRE_PARCEL_DESCRIPTORS_MAX)];
+    char bytes[CMSG_SPACE(sizeof(int) * PACKET_DESCRIPTORS_MAX)];
 };
 
 /* Attaches the lent descriptors to the packet. They are not closed here, because their owner keeps them. */
@@ -294,7 +303,7 @@ static bool keep_of_header(struct gyre_parcel *parcel, const struct cmsghdr *hea
         if (parcel->descriptor_count < GYRE_PARCEL_DESCRIPTORS_MAX) {
             parcel->descriptors[parcel->descriptor_count++] = descriptor;
         } else {
-            close(descriptor);
+            gyre_parcel_close_received(descriptor);
             surplus = true;
         }
     }

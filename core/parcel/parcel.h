@@ -90,6 +90,11 @@ uint32_t gyre_parcel_get_u32(struct gyre_parcel *parcel, uint32_t most);
 const char *gyre_parcel_get_text(struct gyre_parcel *parcel);
 /** Takes the next descriptor that came with the message; the caller closes it. When there is none: -1, and broken. */
 int gyre_parcel_take_descriptor(struct gyre_parcel *parcel);
+/**
+ * Closes a descriptor that another process sent. Does not wait: a TCP socket whose sender asked for it (SO_LINGER)
+ * would keep this thread in close() until its bytes have arrived somewhere.
+ */
+void gyre_parcel_close_received(int descriptor);
 /** Whether all values of the message were read and made sense. */
 bool gyre_parcel_whole(const struct gyre_parcel *parcel);
 /** Makes the error for a message that is not whole: `status` with the sentence, or EXHAUSTED when memory was short. */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,6 +36,7 @@ static struct {
     off_t file_size;                   /* of the memory that it gives */
     bool may_shrink;                   /* that memory, under its client */
     bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
+    bool has_pipe; /* for a doorbell, which nobody reads: a write is a SIGPIPE */
     bool sees_end; /* of its client */
 } server;
 
@@ -70,14 +72,27 @@ static void put_answer(struct gyre_parcel *parcel)
     gyre_type_put(parcel, type_of(options.reply_size));
 }
 
+static int make_doorbell(void)
+{
+    int ends[2] = {-1, -1};
+    if (!server.has_pipe)
+        return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    return ends[1];
+}
+
 static void answer(struct gyre_parcel *parcel, int client, int memory)
 {
+    const int doorbell = make_doorbell();
     put_answer(parcel);
-    for (int i = 0; i < 3; i++)
-        gyre_parcel_put_descriptor(parcel, memory);
+    gyre_parcel_put_descriptor(parcel, memory);
+    gyre_parcel_put_descriptor(parcel, memory);
+    gyre_parcel_put_descriptor(parcel, doorbell);
     gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
     struct pollfd end = {.fd = client, .events = POLLRDHUP};
     server.sees_end = poll(&end, 1, 2000) == 1;
+    close(doorbell);
 }
 
 static int make_memory(void)
@@ -168,6 +183,19 @@ START_TEST(memory_that_its_server_can_shrink_is_refused)
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "expected shared memory that cannot shrink"));
     server.may_shrink = false;
     ck_assert_int_eq(meet(), GYRE_OK);
+}
+END_TEST
+
+START_TEST(a_doorbell_that_is_no_eventfd_is_refused)
+{
+    static const unsigned char packet[4];
+    server.options = (struct gyre_queue_options){.capacity = 16, .request_size = sizeof packet};
+    server.file_size = 4 << 20;
+    server.has_pipe = true;
+    ck_assert_int_eq(meet_as(NULL, packet, sizeof packet), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "expected an eventfd"));
+    server.has_pipe = false;
+    ck_assert_int_eq(meet_as(NULL, packet, sizeof packet), GYRE_OK);
 }
 END_TEST
 
@@ -271,6 +299,7 @@ int main(void)
     tcase_add_loop_test(tcase, sizes_that_are_not_those_of_the_types_are_told, 0,
                         (int)(sizeof mismatches / sizeof mismatches[0]));
     tcase_add_test(tcase, memory_that_its_server_can_shrink_is_refused);
+    tcase_add_test(tcase, a_doorbell_that_is_no_eventfd_is_refused);
     tcase_add_test(tcase, a_wanted_feature_that_is_not_there_is_told);
     tcase_add_test(tcase, a_child_forked_while_its_parent_attaches_keeps_no_socket);
     suite_add_tcase(suite, tcase);

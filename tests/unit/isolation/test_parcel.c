@@ -2,6 +2,7 @@
 /* Messages of the worker protocol: what goes in comes out, and what is cut or made up is refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 #include "core/parcel/records.h"
 #include "gyre/waiting.h"
 #include "unit/unit.h"
+
+enum { LINGER_S = 3 };
 
 #define PAIR(FIELD) FIELD(u32, first) FIELD(f32, rest[3])
 GYRE_MESSAGE(pair, PAIR)
@@ -198,6 +201,54 @@ START_TEST(descriptors_beside_what_is_no_message_are_closed)
                 ck_assert_uint_eq(received.descriptor_count, 0);
                 ck_assert_int_eq(lowest_free(), first);
             }
+}
+END_TEST
+
+/* A TCP socket that nobody reads at its other end, and whose last close waits (SO_LINGER) for its bytes to be read. */
+static int make_lingering_socket(int *other_end)
+{
+    static const char bytes[65536];
+    const struct linger wait = {.l_onoff = 1, .l_linger = LINGER_S};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0), made = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    ck_assert_int_eq(connect(made, (struct sockaddr *)&address, size), 0);
+    *other_end = accept(listener, NULL, NULL);
+    while (send(made, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+    }
+    ck_assert_int_eq(setsockopt(made, SOL_SOCKET, SO_LINGER, &wait, sizeof wait), 0);
+    close(listener);
+    return made;
+}
+
+/* Also where there are more than a message may bring, which Linux must not close by itself. */
+START_TEST(sockets_whose_closing_waits_are_closed_at_once)
+{
+    enum { SOCKETS = 9 };
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * SOCKETS)];
+    struct iovec part = {(void *)(uintptr_t) "noise", 5};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    int sockets[SOCKETS], others[SOCKETS];
+    for (size_t i = 0; i < SOCKETS; i++)
+        sockets[i] = make_lingering_socket(&others[i]);
+    memset(control, 0, sizeof control);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof sockets);
+    memcpy(CMSG_DATA(header), sockets, sizeof sockets);
+    ck_assert_int_eq(sendmsg(ends[0], &message, 0), 5);
+    for (size_t i = 0; i < SOCKETS; i++)
+        close(sockets[i]);
+    const uint64_t start = gyre_clock_ns();
+    ck_assert_int_eq(gyre_parcel_receive(&received, ends[1], UINT64_MAX), GYRE_INTERNAL);
+    ck_assert_uint_lt(gyre_clock_ns() - start, LINGER_S * UINT64_C(1000000000) / 2);
+    for (size_t i = 0; i < SOCKETS; i++)
+        close(others[i]);
 }
 END_TEST
 
@@ -392,6 +443,7 @@ int main(void)
     tcase_add_test(tcase, descriptors_beyond_the_limit_are_told_as_such);
     tcase_add_test(tcase, more_descriptors_than_a_message_may_bring_are_closed_and_refused);
     tcase_add_test(tcase, descriptors_beside_what_is_no_message_are_closed);
+    tcase_add_test(tcase, sockets_whose_closing_waits_are_closed_at_once);
     tcase_add_test(tcase, what_is_cut_or_too_large_is_broken);
     tcase_add_test(tcase, what_is_no_message_is_refused);
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One wait for queues of this program and of another's: while they work, and when either dies. One case a run. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "parties.h"
@@ -102,7 +105,46 @@ static void a_forked_child_leaves_a_set_alone(void)
     gyre_close(runtime);
 }
 
+/* The descriptor of this program that a server sent for its doorbell. */
+static int doorbell_of_this_program(void)
+{
+    char path[64], target[64];
+    for (int i = 3; i < 256; i++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", i);
+        const ssize_t length = readlink(path, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        if (strstr(target, "[eventfd]"))
+            return i;
+    }
+    return -1;
+}
+
+/*
+ * The client shares the doorbell's file: it may make reads wait, and read first. A server that reads it can be kept
+ * in that call for ever, so the server only waits for writes.
+ */
+static void a_server_does_not_read_what_its_client_could_read_first(void)
+{
+    const uint64_t one = 1;
+    party server = party_start(serve_for_ever);
+    require(party_hear(&server) == 'r');
+    gyre_queue *queue = attach_fragile();
+    struct pollfd doorbell = {.fd = doorbell_of_this_program(), .events = POLLIN};
+    require(doorbell.fd >= 0 && fcntl(doorbell.fd, F_SETFL, 0) == 0);
+    for (uint64_t i = 1; i <= 20; i++) {
+        require(write(doorbell.fd, &one, sizeof one) == sizeof one);
+        call_right(queue, i);
+        usleep(10000);
+        require(poll(&doorbell, 1, 0) == 1);
+    }
+    kill(server.process, SIGKILL);
+    party_end(&server);
+    gyre_queue_close(queue);
+}
+
 static const named_case cases[] = {
+    {"a_server_does_not_read_what_its_client_could_read_first",
+     a_server_does_not_read_what_its_client_could_read_first},
     {"one_wait_learns_of_either_death", one_wait_learns_of_either_death},
     {"a_forked_child_leaves_a_set_alone", a_forked_child_leaves_a_set_alone},
 };
