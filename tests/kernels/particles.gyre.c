@@ -30,6 +30,8 @@ GYRE_HELPER void widen(GYRE_GLOBAL point *corner, point at)
 GYRE_KERNEL(particles, particles_request, particles_reply)
 {
     f64 energy = 0;
+    if (!gyre_assert(gyre, request->dt)) /* a number is a condition, as in C */
+        return GYRE_FAILED;
     for (u32 i = 0; i < 4; i++) {
         particle moving = request->particles[i];
         for (u32 turn = 0; turn < request->turns; turn++) {

@@ -124,7 +124,7 @@ GYRE_HELPER int gyre_assert_(gyre_context *gyre, int holds, GYRE_LITERAL_ const 
     return holds;
 }
 #define gyre_assert(gyre, condition)                                                                         \
-    gyre_assert_((gyre), (condition) ? 1 : 0, __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition,             \
+    gyre_assert_((gyre), !!(condition), __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition,                   \
                  (gyre_u32)(sizeof(__FILE__) - 1))
 
 GYRE_HELPER void gyre_log(gyre_context *gyre, GYRE_LITERAL_ const char *text, gyre_i64 value)
@@ -229,8 +229,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 /* The dialect defines GYRE_HEADER_LOAD_: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER
-/* Always 0, because callers of handlers zero the memory in which replies to other programs are built. */
-#define GYRE_FOREIGN_(gyre) 0
+/* No GYRE_FOREIGN_: callers of handlers zero the memory in which replies to other programs are built. */
 #include "gyre/dialect/header.h"
 
 /*

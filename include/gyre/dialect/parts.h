@@ -53,8 +53,9 @@
 
 /*
  * Zeroes new items of a reply to another program, so that no bytes of this program, or of other clients' messages,
- * travel. The dialect defines GYRE_FOREIGN_(gyre): whether the reply goes to another program.
+ * travel. A dialect whose handlers have to do that defines GYRE_FOREIGN_(gyre): whether the reply goes to another program.
  */
+#ifdef GYRE_FOREIGN_
 GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
     if (!GYRE_FOREIGN_(gyre))
@@ -62,6 +63,9 @@ GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes,
     for (gyre_u32 i = 0; i < size; i++)
         bytes[i] = 0;
 }
+#else
+#define gyre_zero_(gyre, bytes, size) ((void)(gyre), (void)(bytes), (void)(size))
+#endif
 
 /* ---- checking ---- */
 
