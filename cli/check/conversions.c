@@ -279,6 +279,23 @@ void check_math(struct checker *checker, CXCursor call, const char *name, const 
                       "several 'pow' and cannot choose one: write `(f64)` before the other argument");
 }
 
+/* ---- conditions ---- */
+
+void check_choice(struct checker *checker, CXCursor choice)
+{
+    char name[128];
+    const struct parts parts = check_parts_of(choice);
+    const enum CXTypeKind kind = type_of(parts.cursors[0]).kind;
+    if (parts.count != 3 || (kind != CXType_Float && kind != CXType_Double))
+        return;
+    spell_type(parts.cursors[0], name, sizeof name);
+    check_refuse_at(
+        checker, parts.cursors[0],
+        "a condition of type %s before `?`, which OpenCL C does not take: compare it with a number, as in "
+        "`x != 0 ? a : b`",
+        name);
+}
+
 /* ---- sizes ---- */
 
 bool check_is_truth_value(const struct checker *checker, CXCursor expression)

@@ -23,6 +23,8 @@ void check_conversion(struct checker *checker, CXCursor parent, CXCursor convers
 void check_literal(struct checker *checker, CXCursor literal);
 /** Refuses `++`, `--` and `+=` on an enumeration. */
 void check_change(struct checker *checker, CXCursor operation);
+/** Refuses a floating-point number as the condition of `?:`. */
+void check_choice(struct checker *checker, CXCursor choice);
 /** Whether an expression is of type bool in C++. */
 bool check_is_truth_value(const struct checker *checker, CXCursor expression);
 /** Refuses `sizeof` of an expression that has another type in C++. */

@@ -143,6 +143,9 @@ static void check_statement(struct checker *checker, CXCursor cursor)
     case CXCursor_UnaryExpr:
         check_sizeof(checker, cursor);
         break;
+    case CXCursor_ConditionalOperator:
+        check_choice(checker, cursor);
+        break;
     case CXCursor_DeclRefExpr:
         check_reference(checker, cursor);
         check_hidden(checker, cursor);

@@ -237,6 +237,8 @@ static const struct case_of_rule broken[] = {
     {NULL, "reply->n = (u32)((request->n * 0x9e3779b97f4a7c15ULL) >> 32);", BODY,
      "'0x9e3779b97f4a7c15ULL', which has 128 bits"},
     {"#define BILLION 1000000000ll", "reply->n = (u32)(request->n * BILLION);", HELPERS, "'1000000000ll'"},
+    {NULL, "reply->n = request->a[0] ? 1 : 2;", BODY, "a condition of type f32 before `?`"},
+    {NULL, "reply->n = (request->a[0] * 2.0) ? 1 : 2;", BODY, "a condition of type double before `?`"},
     {NULL, "reply->n = (u32)sizeof 'a';", BODY, "the size of a letter"},
     {NULL, "reply->n = (u32)sizeof(request->n < 3);", BODY, "the size of a letter or of a truth value"},
     {NULL, "reply->n = (u32)sizeof(!request->n);", BODY, "the size of a letter or of a truth value"},
