@@ -19,15 +19,15 @@
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
 {
     gyre_attach_desc given = {.size = sizeof given};
-    if (!name || !name[0] || !out || (desc && desc->size < sizeof desc->size))
-        return GYRE_ARGUMENTS("gyre_attach", {"name", name && name[0]}, {"out", out},
-                              GYRE_SIZED_OR_NULL(desc));
+    if (!name || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_attach", {"name", name}, {"out", out}, GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    if (name[0] == '/' || name[strlen(name) - 1] == '/')
-        return gyre_error_set(
-            GYRE_NOT_FOUND, "gyre_attach: '%s' is no name: expected that of a kernel, or KERNEL/QUEUE", name);
+    if (!name[0] || name[0] == '/' || name[strlen(name) - 1] == '/')
+        return gyre_error_set(name[0] ? GYRE_NOT_FOUND : GYRE_INVALID,
+                              "gyre_attach: '%s' is no name: expected that of a kernel, or KERNEL/QUEUE",
+                              name);
     if (strlen(name) >= GYRE_MEETING_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(name));
     if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)

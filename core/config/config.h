@@ -32,7 +32,8 @@ struct gyre_config;
 
 /** What to load. A member that is zero means the usual place. All strings are borrowed for the call. */
 struct gyre_config_desc {
-    const char *config_path; /* --config: must exist; NULL: GYRE_CONFIG of the environment, else none */
+    const char *
+        config_path; /* --config, or that of gyre_open: must exist; NULL: GYRE_CONFIG of the environment, else none */
     /* NULL-terminated "section.key=value", or "key=value" of [gyre]; NULL: none. `api` beats everything. */
     const char *const *command_line, *const *api;
     const char *const *environment; /* NULL-terminated "NAME=value"; NULL: the process's own */

@@ -16,7 +16,7 @@ static gyre_status read_layers(const struct gyre_config_desc *desc, struct gyre_
 {
     gyre_status status = gyre_folders_find(desc, settings->environment, settings->pool, &settings->folders);
     if (status == GYRE_OK)
-        status = gyre_sources_read_files(settings, desc->config_path);
+        status = gyre_sources_read_files(settings, desc);
     if (status == GYRE_OK)
         status = gyre_sources_read_environment(settings);
     if (status == GYRE_OK)

@@ -72,7 +72,7 @@ const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settin
                                               enum gyre_section_kind kind, const char *name, const char *key);
 
 /* Readers of the layers, in sources.c and dropins.c: */
-gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *config_path);
+gyre_status gyre_sources_read_files(struct gyre_settings *settings, const struct gyre_config_desc *desc);
 gyre_status gyre_sources_read_environment(struct gyre_settings *settings);
 /** Reads a list of "section.key=value". `layer` is COMMAND_LINE or API; `list` may be NULL. */
 gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_layer layer,

@@ -103,10 +103,13 @@ static gyre_status read_system_list(struct gyre_settings *settings)
     return status;
 }
 
-static gyre_status read_named(struct gyre_settings *settings, const char *option)
+static gyre_status read_named(struct gyre_settings *settings, const struct gyre_config_desc *desc)
 {
-    const char *path = option ? option : gyre_environment_get(settings->environment, "GYRE_CONFIG");
-    const char *namer = option ? "--config" : "the environment's GYRE_CONFIG";
+    const char *given = desc->config_path;
+    const char *path = given ? given : gyre_environment_get(settings->environment, "GYRE_CONFIG");
+    const char *namer = !given      ? "the environment's GYRE_CONFIG"
+                        : desc->api ? "config_path of gyre_open"
+                                    : "--config";
     if (!path)
         return GYRE_OK;
     if (!path[0])
@@ -118,7 +121,7 @@ static gyre_status read_named(struct gyre_settings *settings, const char *option
     return status;
 }
 
-gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *config_path)
+gyre_status gyre_sources_read_files(struct gyre_settings *settings, const struct gyre_config_desc *desc)
 {
     const struct gyre_folders *folders = &settings->folders;
     struct gyre_pool *pool = settings->pool;
@@ -131,7 +134,7 @@ gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *
     if (status == GYRE_OK && folders->user_folder)
         status = read_usual(settings, GYRE_LAYER_USER,
                             gyre_pool_format(pool, "%s/gyre.ini", folders->user_folder));
-    return status == GYRE_OK ? read_named(settings, config_path) : status;
+    return status == GYRE_OK ? read_named(settings, desc) : status;
 }
 
 /* ---- single settings: environment, command line, API ---- */

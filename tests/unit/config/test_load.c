@@ -136,6 +136,12 @@ END_TEST
 
 START_TEST(a_named_file_must_exist)
 {
+    const struct gyre_config *config;
+    const char *api[] = {"strict=true", NULL};
+    ck_assert_int_eq(sandbox_load("$/no.ini", NULL, api, &config), GYRE_CONFIG);
+    ck_assert_str_eq(
+        gyre_error_text(),
+        sandbox_text("$/no.ini: there is no such file; it was named by config_path of gyre_open"));
     load_refused("$/no.ini", NULL, "$/no.ini: there is no such file; it was named by --config");
     sandbox_setenv("GYRE_CONFIG=$/none.ini");
     load_refused(NULL, NULL,

@@ -126,6 +126,8 @@ static void what_cannot_be_is_refused_with_a_reason(void)
                                       "kernel's own settings; did you mean 'narrow'?") != NULL);
     require(gyre_attach("fragile/", &desc, &queue) == GYRE_NOT_FOUND);
     require(strstr(gyre_error_text(), "'fragile/' is no name: expected that of a kernel, or KERNEL/QUEUE"));
+    require(gyre_attach("", &desc, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "'' is no name: expected that of a kernel, or KERNEL/QUEUE"));
     desc.policy = (gyre_full_policy)9;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
     require(strstr(gyre_error_text(),
