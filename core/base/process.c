@@ -6,6 +6,7 @@
  */
 #include "core/base/process.h"
 #include "core/base/error.h"
+#include "core/base/places.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
@@ -147,12 +148,25 @@ static int spawn(const struct gyre_process_desc *desc, struct child *child)
     return rc;
 }
 
+/* One of Gyre's own programs is not there: the library was copied alone, or a program contains it. */
+static gyre_status explain_lack_of_helper(const char *program)
+{
+    return gyre_error_set(
+        GYRE_NOT_FOUND,
+        "there is no program '%s', which is installed together with the library: install all of Gyre, "
+        "or put its folder lib/gyre beside the library; for a program that contains the library, "
+        "at ../lib/gyre beside the program",
+        program);
+}
+
 static gyre_status explain_spawn(const struct gyre_process_desc *desc, int code)
 {
     const char *program = desc->arguments[0];
     if (code == ENOENT && desc->directory && access(desc->directory, X_OK) != 0)
         return gyre_error_set(GYRE_NOT_FOUND, "cannot run '%s' in the folder '%s': %s", program,
                               desc->directory, strerror(errno));
+    if (code == ENOENT && strncmp(program, gyre_place_helpers(), strlen(gyre_place_helpers())) == 0)
+        return explain_lack_of_helper(program);
     if (code == ENOENT)
         return gyre_error_set(GYRE_NOT_FOUND, "there is no program '%s'%s", program,
                               strchr(program, '/') ? "" : " in PATH");

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Child programs: their output, their end, their deadline. */
 #include "core/base/error.h"
+#include "core/base/places.h"
 #include "core/base/process.h"
 #include "gyre/waiting.h"
 #include "unit/unit.h"
 #include "../../patience.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,6 +71,21 @@ START_TEST(missing_program_is_not_found)
     struct gyre_process_end end;
     ck_assert_int_eq(gyre_process_run(&desc, &end), GYRE_NOT_FOUND);
     ck_assert_str_eq(gyre_error_text(), "there is no program 'gyre-no-such-program' in PATH");
+}
+END_TEST
+
+START_TEST(a_program_of_gyre_that_is_missing_says_where_it_belongs)
+{
+    char program[PATH_MAX], sentence[PATH_MAX + 100];
+    const char *const arguments[] = {program, NULL};
+    const struct gyre_process_desc desc = {.arguments = arguments, .deadline_ns = UINT64_MAX};
+    struct gyre_process_end end;
+    snprintf(program, sizeof program, "%s/gyre-none", gyre_place_helpers());
+    snprintf(sentence, sizeof sentence,
+             "there is no program '%s', which is installed together with the library: ", program);
+    ck_assert_int_eq(gyre_process_run(&desc, &end), GYRE_NOT_FOUND);
+    ck_assert_int_eq(strncmp(gyre_error_text(), sentence, strlen(sentence)), 0);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "at ../lib/gyre beside the program"));
 }
 END_TEST
 
@@ -208,6 +226,7 @@ int main(void)
     tcase_add_test(tcase, outputs_are_joined_when_no_place_is_given_for_errors);
     tcase_add_test(tcase, output_longer_than_its_place_is_cut_and_counted);
     tcase_add_test(tcase, missing_program_is_not_found);
+    tcase_add_test(tcase, a_program_of_gyre_that_is_missing_says_where_it_belongs);
     tcase_add_test(tcase, missing_folder_is_named);
     tcase_add_test(tcase, child_runs_in_its_folder_with_empty_input);
     tcase_add_test(tcase, deadline_kills_the_whole_group);
