@@ -42,7 +42,8 @@ static gyre_status take_lock(const char *path, bool makes_lock, int *out)
     char name[PATH_MAX];
     if (!name_lock(path, name, sizeof name))
         return GYRE_OK;
-    *out = open(name, makes_lock ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0600);
+    /* O_NONBLOCK: the open of a FIFO returns at once */
+    *out = open(name, makes_lock ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0600);
     if (*out < 0 && errno == ENOENT && !makes_lock)
         return GYRE_OK; /* a program that opens the journal makes the lock file */
     if (*out < 0)

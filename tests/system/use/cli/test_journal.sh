@@ -125,6 +125,10 @@ says "No such file"
 run journal verify "$folder"
 exits 1
 says "no regular file"
+cp "$folder/cut" "$folder/odd.journal"
+mkfifo "$folder/odd.lock" # which nobody writes
+timeout $((20 * patience)) "$GYRE" journal verify "$folder/odd.journal" >"$folder/out" || fail "a lock that is a pipe"
+checks=$((checks + 1))
 printf 'no journal' >"$folder/other"
 run journal print "$folder/other"
 exits 1
