@@ -33,6 +33,7 @@ enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
 struct gyre_attach_request {
     char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
     char client[GYRE_CLIENT_NAME_MAX]; /* empty: the client has no name */
+    uint32_t user;                     /* the client's user: not of the packet, the session fills it in */
     uint64_t wants;                    /* features that the server must have */
     uint64_t answered;    /* the client's requests below this index were answered and told durable; 0: none */
     gyre_queue_desc desc; /* `name` is NULL; `types` owns the memory of its types */

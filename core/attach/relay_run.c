@@ -368,20 +368,32 @@ static gyre_status find_or_create(struct gyre_server *server, gyre_kernel *kerne
 
 /* ---- sessions ---- */
 
-static uint64_t number_of_client(const char *name)
+/*
+ * The number by which relays and journals know a client with a name: the name's hash. Users share no names: where the
+ * client's user is not the server's own, the user takes the place of the hash's upper bits, so that no name of a user
+ * has the number of another user's client, however it is chosen.
+ */
+static uint64_t number_of_client(const struct gyre_server *server, const struct gyre_attach_request *request)
 {
-    return name[0] ? gyre_state_hash(name, strlen(name)) | GYRE_ORIGIN_NAMED : 0;
+    enum { USER_AT = 31 };
+    const uint64_t low = (UINT64_C(1) << USER_AT) - 1;
+    if (!request->client[0])
+        return 0;
+    const uint64_t hash = gyre_state_hash(request->client, strlen(request->client)) | GYRE_ORIGIN_NAMED;
+    return request->user == server->user
+               ? hash
+               : GYRE_ORIGIN_NAMED | (uint64_t)request->user << USER_AT | (hash & low);
 }
 
 static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *options,
-                         const struct gyre_attach_request *request, struct gyre_relay_ring **out)
+                         const struct gyre_attach_request *request, uint64_t client,
+                         struct gyre_relay_ring **out)
 {
     options->control = relay->control;
     pthread_mutex_lock(&relay->lock);
     gyre_status status = relay->ended || gyre_queue_closed(relay->target)
                              ? gyre_error_set(GYRE_CLOSED, "kernel '%s' does not run", relay->kernel)
-                             : gyre_relay_ring_create(relay, options, number_of_client(request->client),
-                                                      request->answered, out);
+                             : gyre_relay_ring_create(relay, options, client, request->answered, out);
     pthread_mutex_unlock(&relay->lock);
     return status;
 }
@@ -394,7 +406,7 @@ static gyre_status join(struct gyre_server *server, gyre_kernel *kernel, gyre_qu
     pthread_mutex_lock(&server->relay_lock);
     gyre_status status = find_or_create(server, kernel, target, &relay);
     if (status == GYRE_OK)
-        status = enter(relay, options, request, out);
+        status = enter(relay, options, request, number_of_client(server, request), out);
     pthread_mutex_unlock(&server->relay_lock);
     if (status == GYRE_OK)
         return status;

@@ -184,6 +184,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     if (status == GYRE_OK)
         status = gyre_attach_request_get(parcel, &request);
     memcpy(session->client, request.client, sizeof session->client);
+    request.user = session->user;
     if (status == GYRE_OK)
         status = gyre_arrivals_attach(session);
     if (status == GYRE_OK)

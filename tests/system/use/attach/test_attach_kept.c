@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
+#include <grp.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tellers.h"
@@ -423,6 +426,58 @@ static void the_program_closes_its_queue_under_a_relay_that_is_late(void)
     close_while_clients_come(20, true);
 }
 
+enum { NOBODY = 65534, SKIP = 77 };
+
+/* Numbers of the same name as the server's own user has; the name is in use until the parent says so. */
+static void take_the_name_as_nobody(const party *self)
+{
+    gyre_recovered left = {.size = sizeof left};
+    party_wait(self);
+    require(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    gyre_queue *queue = attach_as("teller", "till");
+    must(gyre_queue_recovered(queue, &left));
+    require(left.first == 0 && left.offered == 0);
+    for (uint64_t i = 1; i <= 5; i++)
+        require_account(ask(queue, (teller_request){.client = 2, .number = i}), i);
+    party_say(self, 'd');
+    party_wait(self);
+    gyre_queue_close(queue);
+}
+
+/* Else another user's client takes completions that are not its own, and its numbers are those of requests to come. */
+static void users_share_no_names(void)
+{
+    char path[128];
+    gyre_server *server = NULL;
+    gyre_recovered left = {.size = sizeof left};
+    if (geteuid() != 0)
+        _Exit(SKIP);
+    snprintf(path, sizeof path, "%s", meeting_place());
+    require(chmod(dirname(path), 0755) == 0);
+    party nobody = party_start(take_the_name_as_nobody);
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    launch_teller(runtime, "teller");
+    must(gyre_serve(
+        runtime, &(gyre_serve_desc){.size = sizeof(gyre_serve_desc), .path = meeting_place(), .mode = 0666},
+        &server));
+    gyre_queue *queue = attach_as("teller", "till");
+    for (uint64_t i = 1; i <= 2; i++)
+        require_account(ask(queue, (teller_request){.client = 1, .number = i}), i);
+    gyre_queue_close(queue);
+    party_tell(&nobody, 'g');
+    require(party_hear(&nobody) == 'd');
+    queue = attach_as("teller", "till"); /* which another user's client has, too */
+    must(gyre_queue_recovered(queue, &left));
+    require(left.first == 2 && left.offered == 0);
+    require_account(ask(queue, (teller_request){.client = 1, .number = 3}), 3);
+    party_tell(&nobody, 'e');
+    require(party_end(&nobody) == EXIT_SUCCESS);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
     {"a_server_without_work_sleeps", a_server_without_work_sleeps},
@@ -436,6 +491,7 @@ static const named_case cases[] = {
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"what_expires_at_a_kept_kernel_is_told_as_that", what_expires_at_a_kept_kernel_is_told_as_that},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
+    {"users_share_no_names", users_share_no_names},
     {"a_names_numbers_go_on_in_the_servers_next_life", a_names_numbers_go_on_in_the_servers_next_life},
     {"a_client_that_invents_requests_gets_no_further_than_its_ring",
      a_client_that_invents_requests_gets_no_further_than_its_ring},
