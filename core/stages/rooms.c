@@ -39,9 +39,14 @@ static uint32_t rooms_search(const struct gyre_rooms *rooms, uint32_t from, uint
     return end - from >= wanted && first <= end - wanted ? first : end;
 }
 
+uint64_t gyre_rooms_units(uint64_t bytes)
+{
+    return bytes / GYRE_ROOM_UNIT + (bytes % GYRE_ROOM_UNIT != 0);
+}
+
 bool gyre_rooms_take(struct gyre_rooms *rooms, uint64_t bytes, uint64_t *offset)
 {
-    const uint64_t units = bytes / GYRE_ROOM_UNIT + (bytes % GYRE_ROOM_UNIT != 0);
+    const uint64_t units = gyre_rooms_units(bytes);
     if (units == 0 || units > rooms->count)
         return false;
     uint32_t first = rooms_search(rooms, rooms->next, rooms->count, (uint32_t)units);

@@ -24,6 +24,8 @@ struct gyre_rooms {
 gyre_status gyre_rooms_init(struct gyre_rooms *rooms, uint64_t size);
 void gyre_rooms_finish(struct gyre_rooms *rooms);
 
+/** How many units a room of `bytes` bytes takes. */
+uint64_t gyre_rooms_units(uint64_t bytes);
 /** Takes a room of `bytes` bytes, more than 0. False when no free row of units is as large. */
 bool gyre_rooms_take(struct gyre_rooms *rooms, uint64_t bytes, uint64_t *offset);
 /** Gives back the room at this offset. No effect when no room begins there. */

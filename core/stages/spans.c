@@ -57,6 +57,11 @@ static void spans_count(const gyre_queue *queue, gyre_queue_stats *stats)
 
 /* ---- rooms ---- */
 
+static gyre_far far_of_room(const struct gyre_queue_spans *spans, uint64_t offset, uint64_t size)
+{
+    return (gyre_far){.handle = {.id = spans->store.handle, .offset = offset, .size = size}};
+}
+
 static bool take_room(struct gyre_queue_spans *spans, uint64_t size, gyre_far *far)
 {
     uint64_t offset = 0;
@@ -64,7 +69,7 @@ static bool take_room(struct gyre_queue_spans *spans, uint64_t size, gyre_far *f
     const bool taken = gyre_rooms_take(&spans->rooms, size, &offset);
     spans->moved += taken;
     pthread_mutex_unlock(&spans->lock);
-    *far = (gyre_far){.handle = {.id = spans->store.handle, .offset = offset, .size = size}};
+    *far = far_of_room(spans, offset, size);
     return taken;
 }
 
@@ -90,6 +95,11 @@ struct moving {
     struct gyre_queue_spans *spans;
     uint64_t deadline_ns;
     gyre_status status;
+    uint64_t units,
+        largest; /* what the spans in the caller's memory take: units of all, bytes of the largest */
+    uint32_t first,
+        last; /* the rooms that were taken for them, in their order: first unit plus 1, as in `held` */
+    uint64_t lacking; /* the bytes of a span for which there was no room */
 };
 
 static bool is_ours(void *context, const gyre_far *far)
@@ -98,8 +108,11 @@ static bool is_ours(void *context, const gyre_far *far)
     return far->handle.id == moving->spans->store.handle;
 }
 
-/* Refuses a caller's span that names the queue's span memory: the room belongs to the request that it was copied from. */
-static void refuse_ours(void *context, gyre_far *far)
+/*
+ * Refuses a caller's span that names the queue's span memory, because the room belongs to the request that it was copied
+ * from. Measures the spans in the caller's memory.
+ */
+static void request_look(void *context, gyre_far *far)
 {
     struct moving *moving = context;
     char label[GYRE_LABEL_SIZE];
@@ -108,6 +121,11 @@ static void refuse_ours(void *context, gyre_far *far)
             GYRE_INVALID,
             "a span names memory that %s has for its own requests: put the items into the message anew",
             gyre_queue_label(moving->queue, label, sizeof label));
+    if (!gyre_far_is_callers(far))
+        return;
+    moving->units += gyre_rooms_units(far->handle.size);
+    if (far->handle.size > moving->largest)
+        moving->largest = far->handle.size;
 }
 
 static void give_back_ours(void *context, gyre_far *far)
@@ -146,18 +164,77 @@ static gyre_status no_room(struct moving *moving, uint64_t size)
                           label, (unsigned long long)size);
 }
 
-/* Waits for a room, for a span that cannot stay in the message because its items lie in the caller's memory. */
-static gyre_status await_room(struct moving *moving, uint64_t size, gyre_far *far)
+/* Refuses a request whose spans in the caller's memory never find room, however long it waits. */
+static gyre_status check_large(struct moving *moving)
+{
+    char label[GYRE_LABEL_SIZE];
+    if (moving->largest > moving->spans->store.size)
+        return no_room(moving, moving->largest);
+    if (moving->units <= moving->spans->rooms.count)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "the large spans of a request take %llu bytes together, in pieces of %d, and %s has %llu "
+        "bytes of span memory: set a larger span_memory in its section",
+        (unsigned long long)moving->units * GYRE_ROOM_UNIT, GYRE_ROOM_UNIT,
+        gyre_queue_label(moving->queue, label, sizeof label), (unsigned long long)moving->spans->store.size);
+}
+
+/* Takes a room for one span, under the lock, and notes it behind the rooms before it. */
+static void large_take_room(void *context, gyre_far *far)
+{
+    struct moving *moving = context;
+    struct gyre_queue_spans *spans = moving->spans;
+    uint64_t offset;
+    if (moving->lacking || !gyre_far_is_callers(far))
+        return;
+    if (!gyre_rooms_take(&spans->rooms, far->handle.size, &offset)) {
+        moving->lacking = far->handle.size;
+        return;
+    }
+    const uint32_t unit = (uint32_t)(offset / GYRE_ROOM_UNIT);
+    spans->next[unit] = 0;
+    *(moving->last ? &spans->next[moving->last - 1] : &moving->first) = unit + 1;
+    moving->last = unit + 1;
+    spans->moved++;
+}
+
+/* The offset of the first noted room, which is noted no more. */
+static uint64_t large_next_room(struct moving *moving)
+{
+    const uint32_t unit = moving->first - 1;
+    moving->first = moving->spans->next[unit];
+    return (uint64_t)unit * GYRE_ROOM_UNIT;
+}
+
+/* Takes rooms for all spans in the caller's memory, or none: a request that waits holds nothing for which another waits. */
+static bool take_all_rooms(struct moving *moving, void *message, uint64_t length)
+{
+    struct gyre_queue_spans *spans = moving->spans;
+    moving->first = moving->last = 0;
+    moving->lacking = 0;
+    pthread_mutex_lock(&spans->lock);
+    gyre_layout_visit_far(spans->store.layout, message, length, large_take_room, moving);
+    while (moving->lacking && moving->first) {
+        gyre_rooms_give(&spans->rooms, large_next_room(moving));
+        spans->moved--;
+    }
+    pthread_mutex_unlock(&spans->lock);
+    return !moving->lacking;
+}
+
+/* Waits for rooms, for spans that cannot stay in the message because their items lie in the caller's memory. */
+static gyre_status await_rooms(struct moving *moving, void *message, uint64_t length)
 {
     struct gyre_queue_spans *spans = moving->spans;
     gyre_status status = GYRE_OK;
     bool inside = false;
     while (status == GYRE_OK) {
         const uint64_t before = __atomic_load_n(&spans->given_back, __ATOMIC_ACQUIRE);
-        if (take_room(spans, size, far))
+        if (take_all_rooms(moving, message, length))
             break;
-        if (size > spans->store.size || moving->deadline_ns == GYRE_NO_WAIT)
-            return no_room(moving, size);
+        if (moving->deadline_ns == GYRE_NO_WAIT)
+            return no_room(moving, moving->lacking);
         gyre_queue_stay(moving->queue, moving->deadline_ns, &inside);
         status =
             gyre_queue_wait(moving->queue, was_given_back, before, GYRE_BELL_CREDIT, moving->deadline_ns);
@@ -165,26 +242,24 @@ static gyre_status await_room(struct moving *moving, uint64_t size, gyre_far *fa
     gyre_queue_leave(moving->queue, inside);
     if (status == GYRE_CLOSED)
         return gyre_queue_tell_closed(moving->queue);
-    return status == GYRE_TIMEOUT ? no_room(moving, size) : status;
+    return status == GYRE_TIMEOUT ? no_room(moving, moving->lacking) : status;
 }
 
-static void take_large(void *context, gyre_far *far)
+/* Uploads one span to its room, and names the room in the message. */
+static void large_upload(void *context, gyre_far *far)
 {
     struct moving *moving = context;
+    const struct gyre_span_store *store = &moving->spans->store;
     const gyre_far from = *far;
-    gyre_far there;
     if (moving->status != GYRE_OK || !gyre_far_is_callers(&from))
         return;
-    moving->status = await_room(moving, from.handle.size, &there);
-    if (moving->status != GYRE_OK)
-        return;
-    const struct gyre_span_store *store = &moving->spans->store;
-    moving->status = store->upload(store->context, there.handle.offset, (const void *)(uintptr_t)from.address,
-                                   from.handle.size);
+    const uint64_t offset = large_next_room(moving);
+    moving->status =
+        store->upload(store->context, offset, (const void *)(uintptr_t)from.address, from.handle.size);
     if (moving->status == GYRE_OK)
-        *far = there;
+        *far = far_of_room(moving->spans, offset, from.handle.size);
     else
-        give_room(moving->spans, there.handle.offset);
+        give_room(moving->spans, offset);
 }
 
 /* The layout of the value in a message, and *front, the bytes before the value: in a protocol a number names the value's type.
@@ -232,6 +307,26 @@ static void spans_recall(gyre_queue *queue, void *requests, size_t first, size_t
     }
 }
 
+/* Rooms first, for which the request may have to wait and then holds nothing; then what moves if there is room for it. */
+static gyre_status carry_request(struct moving *moving, unsigned char *message, uint64_t length,
+                                 unsigned char *scratch)
+{
+    const gyre_layout *layout = moving->spans->store.layout;
+    if (moving->units)
+        moving->status = await_rooms(moving, message, length);
+    if (moving->status != GYRE_OK)
+        return moving->status;
+    if (length > moving->spans->store.threshold)
+        carry_spans(moving, message, scratch);
+    if (moving->units)
+        gyre_layout_visit_far(layout, message, gyre_layout_length(layout, message), large_upload, moving);
+    while (moving->first) /* after a failure: rooms of spans that were not uploaded */
+        give_room(moving->spans, large_next_room(moving));
+    if (moving->status != GYRE_OK)
+        spans_recall(moving->queue, message, 0, 1);
+    return moving->status;
+}
+
 static gyre_status request_move_spans(struct moving *moving, unsigned char *message, unsigned char *scratch)
 {
     const gyre_layout *layout = moving->spans->store.layout;
@@ -241,15 +336,11 @@ static gyre_status request_move_spans(struct moving *moving, unsigned char *mess
     gyre_error_let_go();
     if (!is_whole)
         return GYRE_OK;
-    gyre_layout_visit_far(layout, message, length, refuse_ours, moving);
-    if (moving->status != GYRE_OK)
-        return moving->status;
-    if (length > moving->spans->store.threshold)
-        carry_spans(moving, message, scratch);
-    gyre_layout_visit_far(layout, message, gyre_layout_length(layout, message), take_large, moving);
-    if (moving->status != GYRE_OK)
-        spans_recall(moving->queue, message, 0, 1);
-    return moving->status;
+    moving->units = moving->largest = 0;
+    gyre_layout_visit_far(layout, message, length, request_look, moving);
+    if (moving->status == GYRE_OK)
+        moving->status = check_large(moving);
+    return moving->status == GYRE_OK ? carry_request(moving, message, length, scratch) : moving->status;
 }
 
 static gyre_status spans_admit(gyre_queue *queue, void *requests, size_t *count, uint64_t deadline_ns)

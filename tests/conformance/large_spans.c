@@ -196,6 +196,72 @@ static void senders_wait_for_room(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* Two large spans of `size` bytes each. */
+static samples double_request(uint32_t size)
+{
+    static const float halves[LARGE];
+    samples request;
+    gyre_begin(&request);
+    must(gyre_put_text(&request, &request.title, "odd"));
+    must(gyre_put_large(&request, &request.words, words, size / sizeof words[0]));
+    must(gyre_put_large(&request, &request.halves, halves, size / sizeof halves[0]));
+    return request;
+}
+
+static void *send_double(void *argument)
+{
+    gyre_queue *queue = argument;
+    const samples request = double_request(24000); /* six rooms and six rooms */
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    return NULL;
+}
+
+static void senders_of_several_spans_do_not_wait_for_each_other(struct conformance *test)
+{
+    gyre_runtime *runtime;
+    pthread_t senders[2];
+    gyre_kernel *kernel = launch_with(test, "lane_samples", NULL, &runtime);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (size_t i = 0; i < 2; i++)
+        require(pthread_create(&senders[i], NULL, send_double, queue) == 0);
+    receive_sums(queue, 0, 3000, 2 * ROUNDS);
+    for (size_t i = 0; i < 2; i++)
+        require(pthread_join(senders[i], NULL) == 0);
+    require(stats_of(queue).spans_moved == 4 * ROUNDS);
+    require_none_held(queue);
+    gyre_close(runtime);
+}
+
+static void spans_that_never_fit_together_are_refused(struct conformance *test)
+{
+    gyre_runtime *runtime;
+    gyre_kernel *kernel = launch_with(test, "lane_samples", NULL, &runtime);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const samples most = double_request(32768), request = double_request(32776);
+    ask(queue, &most, 0, 32768 / sizeof words[0]);
+    require(gyre_send(queue, &request, sizeof request, NULL, soon()) == GYRE_INVALID);
+    require_sentence("the large spans of a request take 73728 bytes together, in pieces of 4096, and ");
+    require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_INVALID);
+    require_none_held(queue);
+    gyre_close(runtime);
+}
+
+/* A span that moves if there is room for it takes none that a span in the caller's memory needs. */
+static void a_span_in_the_message_leaves_room_for_a_larger_one(struct conformance *test)
+{
+    gyre_runtime *runtime;
+    gyre_kernel *kernel = launch_with(test, "lane_samples", NULL, &runtime);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    samples request = large_request(0, 8192); /* all of the memory */
+    const float halves[20] = {1};
+    must(gyre_put(&request, &request.halves, halves, 20));
+    ask(queue, &request, 0, 8192);
+    require(stats_of(queue).spans_moved == 1);
+    require_none_held(queue);
+    gyre_close(runtime);
+}
+
 static void batches_views_and_builds_in_place_hold_nothing(struct conformance *test)
 {
     gyre_runtime *runtime;
@@ -503,6 +569,11 @@ const struct conformance_case large_span_cases[] = {
     {"a_large_span_needs_a_queue_for_it", a_large_span_needs_a_queue_for_it},
     {"without_room_spans_stay_in_their_messages", without_room_spans_stay_in_their_messages},
     {"senders_wait_for_room", senders_wait_for_room},
+    {"senders_of_several_spans_do_not_wait_for_each_other",
+     senders_of_several_spans_do_not_wait_for_each_other},
+    {"spans_that_never_fit_together_are_refused", spans_that_never_fit_together_are_refused},
+    {"a_span_in_the_message_leaves_room_for_a_larger_one",
+     a_span_in_the_message_leaves_room_for_a_larger_one},
     {"batches_views_and_builds_in_place_hold_nothing", batches_views_and_builds_in_place_hold_nothing},
     {"block_kernels_and_protocols_have_large_spans", block_kernels_and_protocols_have_large_spans},
     {"blocks_read_large_spans", blocks_read_large_spans},
