@@ -66,7 +66,7 @@ struct gyre_relay_place {
 struct gyre_relay_name {
     struct gyre_relay_name *next;
     uint64_t client, next_index;
-    uint64_t left_ns; /* when the client left; 0: it is attached */
+    uint64_t left_ns; /* when the client left, or was not let in; 0: it is attached */
 };
 
 struct gyre_relay {

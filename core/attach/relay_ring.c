@@ -39,6 +39,7 @@ enum {
 /* The requests that an earlier client of a name left: its requests [first, end). */
 struct leavings {
     uint64_t first, end, target_end;
+    struct gyre_relay_name *name; /* NULL: the client has none */
 };
 
 static bool is_left(const struct gyre_relay_place *place, uint64_t index, uint64_t client)
@@ -48,7 +49,7 @@ static bool is_left(const struct gyre_relay_place *place, uint64_t index, uint64
 
 static struct leavings find_leavings(const struct gyre_relay *relay, uint64_t client)
 {
-    struct leavings left = {UINT64_MAX, 0, 0};
+    struct leavings left = {UINT64_MAX, 0, 0, NULL};
     uint64_t end = gyre_queue_next_index(relay->target);
     for (uint64_t index = relay->oldest; client && index < end; index++) {
         const struct gyre_relay_place *place = gyre_relay_place(relay, index);
@@ -132,6 +133,7 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     if (name || !(name = calloc(1, sizeof *name)))
         return name;
     name->client = client;
+    name->left_ns = gyre_clock_ns(); /* until it has a ring: a client that does not get in is forgotten, too */
     name->next_index = gyre_names_next(&gyre_foreign_of(relay->target)->names, client);
     name->next = relay->names;
     relay->names = name;
@@ -142,11 +144,8 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
  * Refuses a client whose answered requests are not in this server's journal: an answered, durable request is in the
  * journal of the server that answered.
  */
-static gyre_status miss_history(const struct gyre_relay *relay, struct gyre_relay_name *name,
-                                uint64_t answered, uint64_t known)
+static gyre_status miss_history(const struct gyre_relay *relay, uint64_t answered, uint64_t known)
 {
-    /* the name of a client that did not get in is forgotten like any other */
-    name->left_ns = name->left_ns ? name->left_ns : gyre_clock_ns();
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
         "the client was answered %llu requests, and the journal of kernel '%s' knows %llu of them: it is an "
@@ -171,6 +170,7 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64
     struct gyre_relay_name *name = find_name(relay, client);
     if (!name)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client");
+    left->name = name;
     left->end = left->end > name->next_index ? left->end : name->next_index;
     left->first = left->target_end ? left->first : left->end;
     if (left->end - left->first > LEFT_MAX)
@@ -180,8 +180,7 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64
             "none can: it is damaged",
             relay->kernel, (unsigned long long)(left->end - left->first));
     if (left->end < answered && gyre_view_of(relay->target)->durable)
-        return miss_history(relay, name, answered, left->end);
-    name->left_ns = 0;
+        return miss_history(relay, answered, left->end);
     if (left->end == 0)
         return GYRE_OK;
     options->first_sequence = left->first;
@@ -223,6 +222,8 @@ gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_o
     ring->covered.told = ring->durable.told = options->first_sequence;
     if (left.target_end)
         adopt_leavings(relay, ring, left);
+    if (left.name)
+        left.name->left_ns = 0;
     ring->next = relay->rings;
     relay->rings = ring;
     *out = ring;

@@ -91,12 +91,47 @@ START_TEST(numbers_that_lie_too_far_apart_are_refused)
 }
 END_TEST
 
+static size_t count_names(void)
+{
+    size_t count = 0;
+    for (const struct gyre_relay_name *name = relay.names; name; name = name->next)
+        count++;
+    return count;
+}
+
+static void free_names(void)
+{
+    while (relay.names) {
+        struct gyre_relay_name *name = relay.names;
+        relay.names = name->next;
+        free(name);
+    }
+}
+
+/* A client whose ring could not be made left its name for good, as if it were attached. */
+START_TEST(names_of_clients_that_were_not_let_in_are_forgotten)
+{
+    struct gyre_relay_ring *ring = NULL;
+    begin(1);
+    for (uint64_t i = 0; i < GYRE_NAMES_MAX + 100; i++) {
+        struct gyre_queue_options options = options_of();
+        options.lent = true;
+        options.capacity = UINT64_C(1) << 40; /* no machine has room for it */
+        ck_assert_int_eq(gyre_relay_ring_create(&relay, &options, client + 1 + i, 0, &ring), GYRE_EXHAUSTED);
+    }
+    ck_assert_uint_le(count_names(), GYRE_NAMES_MAX + 1);
+    free_names();
+    finish(NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attach_relay_ring");
     TCase *tcase = tcase_create("attach_relay_ring");
     tcase_add_test(tcase, a_client_is_offered_what_one_of_its_name_left);
     tcase_add_test(tcase, numbers_that_lie_too_far_apart_are_refused);
+    tcase_add_test(tcase, names_of_clients_that_were_not_let_in_are_forgotten);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
