@@ -27,8 +27,9 @@ struct gyre_kernel_losses {
     uint32_t relaunches; /* atomic; how often the supervisor launched the kernel again after a loss */
     uint32_t count;      /* losses since `since_ns` */
     uint64_t since_ns;
-    bool given_up; /* atomic; lost too often: only the application launches the kernel again */
-    char why[128]; /* the reason, if the kernel's worker process died; under kernel->lock */
+    bool given_up;          /* atomic; lost too often: only the application launches the kernel again */
+    gyre_kernel_state owed; /* the state to return to after a launch that failed; else 0 */
+    char why[128];          /* the reason, if the kernel's worker process died; under kernel->lock */
 };
 
 /**

@@ -48,21 +48,22 @@ static const char *group_of(const gyre_kernel *kernel)
 /* Counts a loss. False when the kernel was lost too often. */
 static bool count_loss(gyre_kernel *kernel)
 {
+    struct gyre_kernel_losses *losses = &kernel->care->losses;
     uint64_t now = gyre_clock_ns();
     uint64_t period =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "loss_period_ms");
-    if (now - kernel->care->losses.since_ns > period) {
-        kernel->care->losses.since_ns = now;
-        kernel->care->losses.count = 0;
+    if (now - losses->since_ns > period) {
+        losses->since_ns = now;
+        losses->count = 0;
     }
-    kernel->care->losses.count++;
-    const bool too_often = kernel->care->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
-    __atomic_store_n(&kernel->care->losses.given_up, too_often, __ATOMIC_RELAXED);
+    losses->count++;
+    const bool too_often = losses->count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    __atomic_store_n(&losses->given_up, too_often, __ATOMIC_RELAXED);
     if (too_often)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_ERROR,
             "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
-            kernel->name, kernel->care->losses.count);
+            kernel->name, losses->count);
     return !too_often;
 }
 
@@ -91,16 +92,18 @@ static gyre_kernel_state take_down(gyre_kernel *kernel)
 
 static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
 {
+    struct gyre_kernel_losses *losses = &kernel->care->losses;
     gyre_status status = gyre_kernel_relaunch(kernel);
     if (status == GYRE_OK && state == GYRE_KERNEL_INACTIVE)
         status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
     if (status == GYRE_OK) {
-        __atomic_fetch_add(&kernel->care->losses.relaunches, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&losses->relaunches, 1, __ATOMIC_RELAXED);
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
                          kernel->name);
     } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
         gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' could not be launched again: %s",
                          kernel->name, gyre_error_text());
+        losses->owed = state;
         gyre_supervisor_notice(kernel->runtime); /* a failed launch counts as one more loss */
     }
 }
@@ -115,22 +118,33 @@ static void care_for(const struct family *family, size_t place)
             bring_up(family->kernels[i], states[i]);
 }
 
-/* Looks at all kernels, and launches lost kernels again. False without memory. */
+/* Looks at a kernel, and launches it again if it is lost, or was ended with another one and could not be launched then. */
+static void look_at(const struct family *family, size_t place)
+{
+    gyre_kernel *kernel = family->kernels[place];
+    struct gyre_kernel_losses *losses = &kernel->care->losses;
+    const gyre_kernel_state state = gyre_kernel_get_state(kernel), owed = losses->owed;
+    const bool lost = state == GYRE_KERNEL_LOST;
+    losses->owed = 0;
+    if (!lost)
+        __atomic_store_n(&losses->given_up, false, __ATOMIC_RELAXED);
+    if (lost && policy_of(kernel) != ON_LOSS_LEAVE) {
+        if (!losses->given_up && count_loss(kernel))
+            care_for(family, place);
+    } else if (owed && (lost || state == GYRE_KERNEL_TERMINATED) && count_loss(kernel)) {
+        bring_up(kernel, owed);
+    }
+}
+
+/* Looks at all kernels. False without memory. */
 static bool look_at_all(gyre_runtime *runtime)
 {
     struct family family = {NULL, NULL, 0};
     family.kernels = gyre_kernels_visit(runtime, NULL, &family.count);
     family.states = calloc(family.count + 1, sizeof *family.states);
     bool able = family.kernels && family.states;
-    for (size_t i = 0; able && i < family.count; i++) {
-        gyre_kernel *kernel = family.kernels[i];
-        bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
-        if (!lost)
-            __atomic_store_n(&kernel->care->losses.given_up, false, __ATOMIC_RELAXED);
-        if (lost && !kernel->care->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE &&
-            count_loss(kernel))
-            care_for(&family, i);
-    }
+    for (size_t i = 0; able && i < family.count; i++)
+        look_at(&family, i);
     for (size_t i = 0; family.kernels && i < family.count; i++)
         gyre_kernel_leave(family.kernels[i]);
     free(family.kernels);

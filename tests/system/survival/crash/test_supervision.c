@@ -87,6 +87,23 @@ static void a_kernel_that_is_lost_too_often_is_left(void)
     gyre_close(runtime);
 }
 
+/* The supervisor ended a kernel of the group, and the device refuses it once: it was left terminated for good. */
+static void a_kernel_that_was_taken_along_is_tried_again(void)
+{
+    const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *const[]){"kernel.actor.on_loss=all", NULL});
+    gyre_kernel *plain = launch_as(runtime, "plain", "fragile");
+    gyre_kernel *actor = launch_as(runtime, "actor", "fragile_actor");
+    arm_fault(&refuses, 2, 1); /* at first the next worker launches the plain one, which lives on */
+    crash_actor(actor, false);
+    await_relaunches(actor, 1);
+    await_relaunches(plain, 1);
+    require(faults_fired() == 1 && log_lines_with("kernel 'plain' could not be launched again"));
+    call_number(gyre_kernel_queue(plain), 5);
+    gyre_close(runtime);
+}
+
 /* Closing and releasing while the supervisor is at it. */
 static void a_runtime_is_closed_while_its_kernels_are_lost(void)
 {
@@ -107,6 +124,7 @@ static const named_case cases[] = {
     {"a_lost_kernel_is_launched_again_alone", a_lost_kernel_is_launched_again_alone},
     {"a_lost_kernel_takes_its_group_along", a_lost_kernel_takes_its_group_along},
     {"a_lost_kernel_takes_the_later_ones_along", a_lost_kernel_takes_the_later_ones_along},
+    {"a_kernel_that_was_taken_along_is_tried_again", a_kernel_that_was_taken_along_is_tried_again},
     {"a_kernel_that_is_lost_too_often_is_left", a_kernel_that_is_lost_too_often_is_left},
     {"a_runtime_is_closed_while_its_kernels_are_lost", a_runtime_is_closed_while_its_kernels_are_lost},
 };
