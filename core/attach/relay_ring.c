@@ -107,18 +107,36 @@ static bool is_attached(const struct gyre_relay *relay, uint64_t client)
     return false;
 }
 
-/*
- * Forgets the name of the client that left first, when there are more names than are kept. Names of attached clients
- * stay.
- */
-static void forget_names(struct gyre_relay *relay)
+/* The names that may be forgotten: of how many clients they are, and the link to the one that left first, or NULL. */
+struct absent_names {
+    size_t count;
+    struct gyre_relay_name **oldest;
+};
+
+static void look_at_name(struct absent_names *names, struct gyre_relay_name **link)
 {
-    struct gyre_relay_name **oldest = NULL;
-    size_t count = 0;
-    for (struct gyre_relay_name **link = &relay->names; *link; link = &(*link)->next, count++)
-        if ((*link)->left_ns && (!oldest || (*link)->left_ns < (*oldest)->left_ns))
-            oldest = link;
-    if (count <= GYRE_NAMES_MAX || !oldest)
+    names->count++;
+    if ((*link)->left_ns && (!names->oldest || (*link)->left_ns < (*names->oldest)->left_ns))
+        names->oldest = link;
+}
+
+/*
+ * Forgets the name of the client that left first, when there are more names than are kept: of all clients, or of the
+ * user of `client` when that user has its share (names.h). Names of attached clients stay, and so does the client's own.
+ */
+static void forget_names(struct gyre_relay *relay, uint64_t client)
+{
+    struct absent_names all = {0, NULL}, of_user = {0, NULL};
+    for (struct gyre_relay_name **link = &relay->names; *link; link = &(*link)->next) {
+        if ((*link)->client == client)
+            continue;
+        look_at_name(&all, link);
+        if (gyre_names_share_user((*link)->client, client))
+            look_at_name(&of_user, link);
+    }
+    struct gyre_relay_name **oldest =
+        of_user.count >= GYRE_NAMES_SHARE && of_user.oldest ? of_user.oldest : all.oldest;
+    if (all.count < GYRE_NAMES_MAX || !oldest)
         return;
     struct gyre_relay_name *name = *oldest;
     *oldest = name->next;
@@ -166,7 +184,7 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64
             GYRE_INVALID,
             "a client of this name is attached to kernel '%s' already: choose another name, or end that one",
             relay->kernel);
-    forget_names(relay);
+    forget_names(relay, client);
     struct gyre_relay_name *name = find_name(relay, client);
     if (!name)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client");

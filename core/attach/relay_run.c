@@ -375,14 +375,13 @@ static gyre_status find_or_create(struct gyre_server *server, gyre_kernel *kerne
  */
 static uint64_t number_of_client(const struct gyre_server *server, const struct gyre_attach_request *request)
 {
-    enum { USER_AT = 31 };
-    const uint64_t low = (UINT64_C(1) << USER_AT) - 1;
+    const uint64_t low = (UINT64_C(1) << GYRE_ORIGIN_USER_AT) - 1;
     if (!request->client[0])
         return 0;
     const uint64_t hash = gyre_state_hash(request->client, strlen(request->client)) | GYRE_ORIGIN_NAMED;
     return request->user == server->user
                ? hash
-               : GYRE_ORIGIN_NAMED | (uint64_t)request->user << USER_AT | (hash & low);
+               : GYRE_ORIGIN_NAMED | (uint64_t)request->user << GYRE_ORIGIN_USER_AT | (hash & low);
 }
 
 static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *options,

@@ -13,12 +13,29 @@ static struct gyre_name *name_find(const struct gyre_names *names, uint64_t clie
     return NULL;
 }
 
-/* Makes room for one more client; a full table forgets its first. False: there is no memory. */
-static bool names_grow(struct gyre_names *names)
+/* The place of the client that a full table forgets for `client`. */
+static size_t names_choose(const struct gyre_names *names, uint64_t client)
+{
+    size_t first = 0, count = 0;
+    for (size_t i = names->count; i-- > 0;)
+        if (gyre_names_share_user(names->all[i].client, client)) {
+            first = i;
+            count++;
+        }
+    return count >= GYRE_NAMES_SHARE ? first : 0;
+}
+
+static void names_forget(struct gyre_names *names, size_t place)
+{
+    names->count--;
+    memmove(names->all + place, names->all + place + 1, (names->count - place) * sizeof *names->all);
+}
+
+/* Makes room for `client`; a full table forgets another one. False: there is no memory. */
+static bool names_grow(struct gyre_names *names, uint64_t client)
 {
     if (names->count == GYRE_NAMES_MAX) {
-        names->count--;
-        memmove(names->all, names->all + 1, names->count * sizeof *names->all);
+        names_forget(names, names_choose(names, client));
         return true;
     }
     if (names->count < names->capacity)
@@ -40,7 +57,7 @@ bool gyre_names_note(struct gyre_names *names, uint64_t client, uint64_t next)
                                  ? &names->all[names->last]
                                  : name_find(names, client);
     if (!name) {
-        if (!names_grow(names))
+        if (!names_grow(names, client))
             return false;
         name = &names->all[names->count++];
         *name = (struct gyre_name){.client = client};

@@ -11,12 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When there are more clients, the table forgets the client that it met first, because a program can invent any number of
- * names. */
-enum { GYRE_NAMES_MAX = 4096 };
+/*
+ * When there are more clients, the table forgets the client that it met first, because a program can invent any number of
+ * names. A user with a share of the table or more loses a client of its own for each further client, so that the others
+ * stay known.
+ */
+enum { GYRE_NAMES_MAX = 4096, GYRE_NAMES_SHARE = GYRE_NAMES_MAX / 4 };
 
 /** The bit of a client's number that says: the client has a name, so it is the same client after a restart. */
 #define GYRE_ORIGIN_NAMED (UINT64_C(1) << 63)
+/** Where the user stands in the number of a client of another user than the server's own. */
+enum { GYRE_ORIGIN_USER_AT = 31 };
+
+/**
+ * Whether two clients are of one other user. The numbers of clients of the server's own user are hashes in whole, of which
+ * hardly two agree here.
+ */
+static inline bool gyre_names_share_user(uint64_t one, uint64_t other)
+{
+    return one >> GYRE_ORIGIN_USER_AT == other >> GYRE_ORIGIN_USER_AT;
+}
 
 struct gyre_name {
     uint64_t client, next; /* the client's requests below `next` are known */

@@ -99,6 +99,57 @@ static size_t count_names(void)
     return count;
 }
 
+/* A client of another user, who invents a name for each `number`. */
+static uint64_t strangers(uint64_t number)
+{
+    return GYRE_ORIGIN_NAMED | UINT64_C(65534) << GYRE_ORIGIN_USER_AT | number;
+}
+
+/* A client of the server's own user: its number is a hash. */
+static uint64_t own(uint64_t number)
+{
+    return GYRE_ORIGIN_NAMED | (number + 1) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+START_TEST(a_user_who_invents_names_drives_no_other_out_of_a_journal)
+{
+    enum { OWN = GYRE_NAMES_MAX - GYRE_NAMES_SHARE };
+    struct gyre_names names = {0};
+    for (uint64_t i = 0; i < OWN; i++)
+        ck_assert(gyre_names_note(&names, own(i), i + 1));
+    for (uint64_t i = 0; i < 3 * GYRE_NAMES_MAX; i++)
+        ck_assert(gyre_names_note(&names, strangers(i), 1));
+    for (uint64_t i = 0; i < OWN; i++)
+        ck_assert_uint_eq(gyre_names_next(&names, own(i)), i + 1);
+    ck_assert_uint_eq(gyre_names_next(&names, strangers(3 * GYRE_NAMES_MAX - 1)), 1);
+    /* names of the server's own user displace the first of all */
+    for (uint64_t i = OWN; i <= GYRE_NAMES_MAX; i++)
+        ck_assert(gyre_names_note(&names, own(i), i + 1));
+    ck_assert_uint_eq(gyre_names_next(&names, own(0)), 0);
+    gyre_names_release(&names);
+}
+END_TEST
+
+static void come_and_go(uint64_t its)
+{
+    struct gyre_queue_options options = options_of();
+    struct gyre_relay_ring *ring = NULL;
+    options.lent = true;
+    ck_assert_int_eq(gyre_relay_ring_create(&relay, &options, its, 0, &ring), GYRE_OK);
+    gyre_relay_ring_note_leave(&relay, ring);
+    relay.rings = NULL;
+    gyre_queue_destroy(ring->queue);
+    free(ring);
+}
+
+static bool is_known(uint64_t its)
+{
+    const struct gyre_relay_name *name = relay.names;
+    while (name && name->client != its)
+        name = name->next;
+    return name != NULL;
+}
+
 static void free_names(void)
 {
     while (relay.names) {
@@ -125,6 +176,18 @@ START_TEST(names_of_clients_that_were_not_let_in_are_forgotten)
 }
 END_TEST
 
+START_TEST(a_user_who_invents_names_drives_no_other_out_of_a_server)
+{
+    begin(1);
+    come_and_go(own(0));
+    for (uint64_t i = 0; i < GYRE_NAMES_MAX + 100; i++)
+        come_and_go(strangers(i));
+    ck_assert(is_known(own(0)) && !is_known(strangers(0)) && is_known(strangers(GYRE_NAMES_MAX)));
+    free_names();
+    finish(NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attach_relay_ring");
@@ -132,6 +195,8 @@ int main(void)
     tcase_add_test(tcase, a_client_is_offered_what_one_of_its_name_left);
     tcase_add_test(tcase, numbers_that_lie_too_far_apart_are_refused);
     tcase_add_test(tcase, names_of_clients_that_were_not_let_in_are_forgotten);
+    tcase_add_test(tcase, a_user_who_invents_names_drives_no_other_out_of_a_journal);
+    tcase_add_test(tcase, a_user_who_invents_names_drives_no_other_out_of_a_server);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
