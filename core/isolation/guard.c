@@ -6,6 +6,7 @@
  */
 #include "core/isolation/guard.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,11 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/isolation/spawn.h"
 #include "gyre/waiting.h"
 
-enum { END_MS = 5000 };
+#define END_NS UINT64_C(5000000000)
 
 static struct {
     pthread_mutex_t lock;
@@ -119,19 +121,27 @@ void gyre_guard_purge(uint64_t number)
 
 /*
  * Waits for the guard's end. Uses the pidfd where there is one: the program may have reaped the guard, and another
- * process may have its number.
+ * process may have its number. Signals of the program may interrupt each wait.
  */
 static void await_end(const struct gyre_worker_process *process)
 {
+    const uint64_t deadline_ns = gyre_clock_ns() + END_NS;
     struct pollfd end = {.fd = process->pidfd, .events = POLLIN};
     siginfo_t about;
     if (process->pidfd < 0) {
-        waitpid(process->pid, NULL, 0);
+        while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
         return;
     }
-    if (poll(&end, 1, END_MS) == 0)
+    for (uint64_t now = gyre_clock_ns(); now < deadline_ns; now = gyre_clock_ns()) {
+        const struct timespec left = gyre_clock_timespec(deadline_ns - now);
+        if (ppoll(&end, 1, &left, NULL) > 0)
+            break;
+    }
+    if (!end.revents)
         syscall(SYS_pidfd_send_signal, process->pidfd, SIGKILL, NULL, 0);
-    waitid(P_PIDFD, (id_t)process->pidfd, &about, WEXITED);
+    while (waitid(P_PIDFD, (id_t)process->pidfd, &about, WEXITED) < 0 && errno == EINTR)
+        ;
 }
 
 void gyre_guard_leave(void)

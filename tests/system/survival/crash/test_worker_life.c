@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,27 @@ static void nothing_stays_after_closing(void)
         if (round == 0)
             before = open_descriptors();
         require(open_descriptors() == before);
+    }
+}
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+/* A timer's signals ended the wait for the guard, which then stayed as a zombie. */
+static void nothing_stays_where_signals_interrupt_closing(void)
+{
+    const struct sigaction interrupts = {.sa_handler = do_nothing}; /* without SA_RESTART */
+    const struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    require(sigaction(SIGALRM, &interrupts, NULL) == 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        gyre_runtime *runtime = open_isolated(NULL);
+        call_once(launch_fragile(runtime, "fragile", 1), 5);
+        require(setitimer(ITIMER_REAL, &often, NULL) == 0);
+        gyre_close(runtime);
+        require(setitimer(ITIMER_REAL, &never, NULL) == 0);
+        require(waitpid(-1, NULL, WNOHANG) < 0);
     }
 }
 
@@ -114,6 +136,7 @@ int main(int argc, char **argv)
         return be_victim();
     a_worker_dies_with_its_program();
     nothing_stays_after_closing();
+    nothing_stays_where_signals_interrupt_closing();
     if (!make_fault_board())
         return EXIT_SUCCESS; /* the rest is about fault points; of a build without: driver_failures/worker */
     a_worker_that_dies_while_it_opens_its_device_is_replaced(GYRE_FAULT_WORKER_START);
