@@ -75,8 +75,9 @@ static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generatio
     return GYRE_OK;
 }
 
-/* Under the lock: makes the stored copy the last checkpoint. */
-static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation)
+/* Makes the stored copy the last checkpoint, also in the journal. `last`: no request was handled behind it. Under the lock, given
+ * up while the journal is written. */
+static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, bool last)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     gyre_status status = check_same_life(kernel, generation);
@@ -88,6 +89,9 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation)
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_durable_checkpoint(kernel, last);
+    pthread_mutex_lock(&kernel->lock);
     return GYRE_OK;
 }
 
@@ -100,14 +104,7 @@ static gyre_status store_copy(gyre_kernel *kernel, uint64_t generation)
     if (status == GYRE_OK && checkpoints->part_count)
         gyre_store_seal(&checkpoints->store);
     pthread_mutex_lock(&kernel->lock);
-    if (status == GYRE_OK)
-        status = commit_checkpoint(kernel, generation);
-    if (status != GYRE_OK)
-        return status;
-    pthread_mutex_unlock(&kernel->lock);
-    gyre_durable_checkpoint(kernel);
-    pthread_mutex_lock(&kernel->lock);
-    return GYRE_OK;
+    return status == GYRE_OK ? commit_checkpoint(kernel, generation, false) : status;
 }
 
 /*
@@ -219,14 +216,7 @@ static gyre_status take_last(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = copy_what_is_left(kernel);
     pthread_mutex_lock(&kernel->lock);
-    if (status == GYRE_OK)
-        status = commit_checkpoint(kernel, generation);
-    if (status != GYRE_OK)
-        return status;
-    pthread_mutex_unlock(&kernel->lock);
-    gyre_durable_settle(kernel);
-    pthread_mutex_lock(&kernel->lock);
-    return GYRE_OK;
+    return status == GYRE_OK ? commit_checkpoint(kernel, generation, true) : status;
 }
 
 /* Waits for another thread that takes a checkpoint, because that thread made its copy before the device left and will finish.

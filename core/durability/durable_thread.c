@@ -245,7 +245,7 @@ bool gyre_durable_has(const gyre_kernel *kernel)
     return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
 }
 
-static void write_checkpoint(gyre_kernel *kernel, bool last)
+void gyre_durable_checkpoint(gyre_kernel *kernel, bool last)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_queue *queue = kernel->queues.first;
@@ -262,16 +262,6 @@ static void write_checkpoint(gyre_kernel *kernel, bool last)
         status = publish_written(durable);
     note_outcome(durable, status);
     pthread_mutex_unlock(&durable->lock);
-}
-
-void gyre_durable_checkpoint(gyre_kernel *kernel)
-{
-    write_checkpoint(kernel, false);
-}
-
-void gyre_durable_settle(gyre_kernel *kernel)
-{
-    write_checkpoint(kernel, true);
 }
 
 /* Writes the last requests and received replies. */

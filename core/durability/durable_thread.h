@@ -14,12 +14,9 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel);
 /** True when a queue of the kernel has a journal. Under kernel->lock. */
 bool gyre_durable_has(const gyre_kernel *kernel);
 
-/** Writes the last checkpoint into the journal. Checkpoints' `writing` keeps other threads from taking
- * a checkpoint meanwhile. */
-void gyre_durable_checkpoint(gyre_kernel *kernel);
-
-/** Does what gyre_durable_checkpoint does, for a checkpoint from after the device left: no request was handled behind it. */
-void gyre_durable_settle(gyre_kernel *kernel);
+/** Writes the last checkpoint into the journal. `last`: it is from after the device left, so no request was handled behind it.
+ * Checkpoints' `writing` keeps other threads from taking a checkpoint meanwhile. */
+void gyre_durable_checkpoint(gyre_kernel *kernel, bool last);
 
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
 void gyre_durable_end(struct gyre_durable *durable);
