@@ -55,18 +55,20 @@ static void close_gates(const struct gyre_recovery *recovery)
     }
 }
 
-/* Finds the next queue to test. False when no queue is left. */
+/* Finds the next queue to test. False when no queue is left. Compares numbers that were read under each kernel's lock: a queue
+ * whose kernel runs may be closed and freed once that lock is given up. */
 static bool choose_queue(const struct gyre_recovery *recovery, struct step *step)
 {
+    uint32_t most = 0;
     *step = (struct step){.count = 1};
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
         gyre_queue *queue = most_suspected(kernel);
-        if (queue && (!step->queue ||
-                      gyre_view_of(queue)->suspect_crashes > gyre_view_of(step->queue)->suspect_crashes)) {
+        if (queue && (!step->queue || gyre_view_of(queue)->suspect_crashes > most)) {
             step->kernel = kernel;
             step->queue = queue;
+            most = gyre_view_of(queue)->suspect_crashes;
         }
         pthread_mutex_unlock(&kernel->lock);
     }
