@@ -641,7 +641,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "1",
      .doc = "Levels of priority. With more than one, messages wait in front of the "
             "ring and enter it highest level first, by the priority in their headers; "
-            "`capacity` of them may wait besides those in the ring."},
+            "`capacity` of them may wait besides those in the ring. Not with a journal, nor with "
+            "`policy = drop_oldest`."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_MS,
      .key = "age_ms",

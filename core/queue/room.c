@@ -94,6 +94,16 @@ bool gyre_queue_has_room(const gyre_queue *queue)
     return over || (has_slot(queue) && has_bytes(queue, gyre_bytes_need(queue->ring.request_least)));
 }
 
+/* Sets the error for a line without a free place: its messages wait for the ring, which may have free slots. */
+static gyre_status full_of_line(const gyre_queue *queue, gyre_status status)
+{
+    char label[GYRE_LABEL_SIZE];
+    return gyre_error_set(
+        status,
+        "%s is full: %llu messages wait in front of its ring; receive replies, or use a larger capacity",
+        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->line->waiting(queue));
+}
+
 static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
@@ -104,6 +114,8 @@ static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status stat
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
+    if (queue->line && !wait_place(queue, 0))
+        return full_of_line(queue, status);
     const char *const why = has_slot(queue) ? held_by(queue, gyre_queue_next_index(queue)) : NULL;
     if (why)
         return gyre_error_set(status, "%s %s", gyre_queue_label(queue, label, sizeof label), why);

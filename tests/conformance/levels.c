@@ -51,6 +51,30 @@ static void levels_are_served_in_order(struct conformance *test)
     gyre_close(runtime);
 }
 
+static void a_full_line_is_told_with_what_waits_there(struct conformance *test)
+{
+    static const char *const policies[] = {"queue.default.policy=reject", "queue.default.policy=block"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const settings[] = {"queue.default.levels=2", "queue.default.window=1",
+                                        "queue.default.capacity=4", policies[i], NULL};
+        gyre_runtime *runtime = open_with(test, settings);
+        gyre_kernel *kernel;
+        gyre_queue *queue = open_levels(runtime, &kernel);
+        const words_1 request = {{5}};
+        for (uint64_t word = 1; word < 5; word++)
+            send_word(queue, word, NULL);
+        require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+        require_sentence(
+            "is full: 4 messages wait in front of its ring; receive replies, or use a larger capacity");
+        if (i == 1)
+            require(gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(5)) == GYRE_TIMEOUT);
+        require_sentence("is full: 4 messages wait in front of its ring");
+        must(gyre_kernel_activate(kernel, soon()));
+        require_order(queue, (const uint64_t[]){0, 1, 2, 3, 4}, 5);
+        gyre_close(runtime);
+    }
+}
+
 static void a_message_that_waited_long_rises(struct conformance *test)
 {
     static const char *const settings[] = {"queue.default.levels=4", "queue.default.window=1",
@@ -181,6 +205,7 @@ static void what_ended_before_the_ring_stays_unhandled(struct conformance *test)
 
 const struct conformance_case level_cases[] = {
     {"levels_are_served_in_order", levels_are_served_in_order},
+    {"a_full_line_is_told_with_what_waits_there", a_full_line_is_told_with_what_waits_there},
     {"a_message_that_waited_long_rises", a_message_that_waited_long_rises},
     {"levels_hold_many_messages_and_calls", levels_hold_many_messages_and_calls},
     {"what_waits_at_the_end_is_told", what_waits_at_the_end_is_told},
