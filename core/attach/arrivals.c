@@ -20,7 +20,7 @@ struct gyre_attach_user {
     struct gyre_attach_user *next;
     uint32_t user;
     uint32_t sessions; /* sessions of this user; the user is freed with the last session */
-    uint32_t silent, attached;
+    uint32_t silent, attached, readers;
 };
 
 /* ---- users ---- */
@@ -162,19 +162,19 @@ void gyre_arrivals_leave(struct gyre_session *session)
 /* ---- queues ---- */
 
 /*
- * The most queues that one user may have: three quarters of all for a foreign user of a server that is open to other
+ * The most of `all` places that one user may have: three quarters for a foreign user of a server that is open to other
  * users.
  */
-static uint32_t share_of(const struct gyre_server *server, uint32_t user)
+static uint32_t share_of(const struct gyre_server *server, uint32_t user, uint32_t all)
 {
     const bool alone = !server->open_to_others || user == server->user;
-    return alone ? server->clients_max : server->clients_max - server->clients_max / 4;
+    return alone ? all : all - all / 4;
 }
 
 gyre_status gyre_arrivals_attach(struct gyre_session *session)
 {
     struct gyre_server *server = session->server;
-    const uint32_t share = share_of(server, session->user);
+    const uint32_t share = share_of(server, session->user, server->clients_max);
     pthread_mutex_lock(&server->lock);
     const uint32_t own = session->of->attached;
     const bool room = server->attached < server->clients_max, fair = own < share;
@@ -205,4 +205,35 @@ void gyre_arrivals_detach(struct gyre_session *session)
     session->of->attached -= session->counted;
     session->counted = false;
     pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- copies of states ---- */
+
+gyre_status gyre_arrivals_begin_reading(struct gyre_session *session)
+{
+    struct gyre_server *server = session->server;
+    const uint32_t share = share_of(server, session->user, GYRE_READERS_MAX);
+    pthread_mutex_lock(&server->lock);
+    const uint32_t own = session->of->readers;
+    const bool room = server->readers < GYRE_READERS_MAX, fair = own < share;
+    server->readers += room && fair;
+    session->of->readers += room && fair;
+    pthread_mutex_unlock(&server->lock);
+    if (!room)
+        return gyre_error_set(GYRE_EXHAUSTED,
+                              "%d programs read states there at this moment, which is the most",
+                              GYRE_READERS_MAX);
+    return fair ? GYRE_OK
+                : gyre_error_set(GYRE_EXHAUSTED,
+                                 "%u programs of user %u read states there at this moment, which is the most "
+                                 "that one user may have",
+                                 own, session->user);
+}
+
+void gyre_arrivals_end_reading(struct gyre_session *session)
+{
+    pthread_mutex_lock(&session->server->lock);
+    session->server->readers--;
+    session->of->readers--;
+    pthread_mutex_unlock(&session->server->lock);
 }

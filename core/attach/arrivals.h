@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts the connections of a server, and decides which connection is let in, which one is hung up to make room, and
- * which one may get a queue (arrivals.c). Threads: any.
+ * which one may get a queue or a state (arrivals.c). Threads: any.
  */
 #ifndef GYRE_CORE_ATTACH_ARRIVALS_H
 #define GYRE_CORE_ATTACH_ARRIVALS_H
@@ -34,5 +34,15 @@ void gyre_arrivals_leave(struct gyre_session *session);
 gyre_status gyre_arrivals_attach(struct gyre_session *session);
 /** Undoes gyre_arrivals_attach. Does nothing for a session that is not counted. Takes server->lock. */
 void gyre_arrivals_detach(struct gyre_session *session);
+
+/** How many programs are sent a copy of a kernel's state at a time. */
+enum { GYRE_READERS_MAX = 4 };
+/**
+ * Counts the session among those that are sent a state, until gyre_arrivals_end_reading. EXHAUSTED when the server, or
+ * the session's user, has the most that are allowed. Takes server->lock.
+ */
+gyre_status gyre_arrivals_begin_reading(struct gyre_session *session);
+/** Takes server->lock. */
+void gyre_arrivals_end_reading(struct gyre_session *session);
 
 #endif

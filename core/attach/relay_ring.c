@@ -151,7 +151,8 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     if (name || !(name = calloc(1, sizeof *name)))
         return name;
     name->client = client;
-    name->left_ns = gyre_clock_ns(); /* until it has a ring: a client that does not get in is forgotten, too */
+    name->left_ns =
+        gyre_clock_ns(); /* until it has a ring: a client that does not get in is forgotten, too */
     name->next_index = gyre_names_next(&gyre_foreign_of(relay->target)->names, client);
     name->next = relay->names;
     relay->names = name;

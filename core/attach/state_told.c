@@ -3,8 +3,8 @@
  * Sends a program a copy of a kernel's state (the program's side: state_copy.c). The state is copied between two
  * messages and sent in packets, while the kernel goes on and may end.
  *
- * Lock: server->lock for the number of copies. A program that asks and does not read must not keep the server's
- * memory, nor hold up the server's end: the copy is given up when the program does not take a packet in time.
+ * Takes no lock. A program that asks and does not read must not keep the server's memory, nor hold up the server's end:
+ * the copy is given up when the program does not take a packet in time.
  */
 #include "core/attach/state_told.h"
 
@@ -13,28 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/attach/arrivals.h"
 #include "core/attach/session_kernel.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/kernel/visit.h"
 
-enum { READERS_MAX = 4, PIECE_MS = 1000, TELL_MS = 60000 };
-
-static bool count_in(struct gyre_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    const bool room = server->readers < READERS_MAX;
-    server->readers += room;
-    pthread_mutex_unlock(&server->lock);
-    return room;
-}
-
-static void count_out(struct gyre_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    server->readers--;
-    pthread_mutex_unlock(&server->lock);
-}
+enum { PIECE_MS = 1000, TELL_MS = 60000 };
 
 static gyre_status read_state(gyre_kernel *kernel, unsigned char **out, uint64_t *size)
 {
@@ -113,13 +98,12 @@ void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *p
 {
     char kernel[GYRE_MEETING_NAME_MAX];
     gyre_status status = gyre_state_request_get(parcel, kernel);
-    if (status == GYRE_OK && !count_in(session->server))
-        status = gyre_error_set(
-            GYRE_EXHAUSTED, "%d programs read states there at this moment, which is the most", READERS_MAX);
+    if (status == GYRE_OK)
+        status = gyre_arrivals_begin_reading(session);
     if (status != GYRE_OK) {
         refuse(session, parcel, status);
         return;
     }
     tell(session, parcel, kernel);
-    count_out(session->server);
+    gyre_arrivals_end_reading(session);
 }
