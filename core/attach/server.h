@@ -43,6 +43,8 @@ struct gyre_server {
     uint32_t inside, attached; /* all connections; connections with a queue or about to get one */
     uint32_t readers;          /* copies of kernels' states that are being sent to programs */
     uint64_t admitted, refused;
+    pthread_t ended; /* the thread of the connection that left last; has_ended: it is to be joined */
+    bool has_ended;
     uint32_t turned_out; /* connections inside that were hung up to make room and are not gone yet */
     struct gyre_session *first_silent, *last_silent; /* sessions without a packet yet, the oldest first */
     struct gyre_attach_user *users;                  /* the users who have connections (arrivals.c) */

@@ -45,15 +45,6 @@ static struct gyre_session *make_session(struct gyre_server *server, int client)
     return session;
 }
 
-static gyre_status start_session(struct gyre_session *session)
-{
-    pthread_t thread;
-    gyre_status status = gyre_thread_need(&thread, gyre_session_main, session, "for one more program");
-    if (status == GYRE_OK)
-        pthread_detach(thread);
-    return status;
-}
-
 /*
  * Logs that no client can be let in (`why`), and later that one came in again (`why` NULL): one line each. Door's
  * thread only.
@@ -93,7 +84,9 @@ static void receive(struct gyre_server *server, int client)
 {
     struct gyre_session *session = make_session(server, client);
     const enum gyre_arrival arrival = session ? gyre_arrivals_enter(server, session) : GYRE_ARRIVAL_NO_ROOM;
-    if (arrival != GYRE_ARRIVAL_NO_ROOM && start_session(session) == GYRE_OK) {
+    pthread_t thread; /* the next session that leaves joins it */
+    if (arrival != GYRE_ARRIVAL_NO_ROOM &&
+        gyre_thread_need(&thread, gyre_session_main, session, "for one more program") == GYRE_OK) {
         note_trouble(server, NULL);
         note_crowd(server, arrival == GYRE_ARRIVAL_IN_PLACE);
         return;
@@ -145,6 +138,8 @@ static void end_server(struct gyre_server *server)
     while (server->inside)
         pthread_cond_wait(&server->left, &server->lock);
     pthread_mutex_unlock(&server->lock);
+    if (server->has_ended)
+        pthread_join(server->ended, NULL);
     gyre_relays_end(server);
     close(server->over);
     pthread_mutex_destroy(&server->relay_lock);

@@ -350,10 +350,29 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     log_end(session, how);
 }
 
+/*
+ * Takes the session off the server. Each thread that ends joins the thread that ended before it, so that at most one is
+ * left to join, and none is inside this library when the server has ended.
+ */
+static void end_session(struct gyre_session *session)
+{
+    struct gyre_server *server = session->server;
+    pthread_mutex_lock(&server->lock);
+    const bool joins = server->has_ended;
+    const pthread_t before = server->ended;
+    server->ended = pthread_self();
+    server->has_ended = true;
+    gyre_arrivals_leave(session);
+    pthread_cond_broadcast(&server->left);
+    pthread_mutex_unlock(&server->lock);
+    free(session);
+    if (joins)
+        pthread_join(before, NULL);
+}
+
 void *gyre_session_main(void *argument)
 {
     struct gyre_session *session = argument;
-    struct gyre_server *server = session->server;
     struct gyre_parcel parcel;
     if (gyre_parcel_init(&parcel) == GYRE_OK) {
         run(session, &parcel);
@@ -368,10 +387,6 @@ void *gyre_session_main(void *argument)
         close(session->doorbell);
     if (session->rings >= 0)
         close(session->rings);
-    pthread_mutex_lock(&server->lock);
-    gyre_arrivals_leave(session);
-    free(session);
-    pthread_cond_broadcast(&server->left);
-    pthread_mutex_unlock(&server->lock);
+    end_session(session);
     return NULL;
 }
