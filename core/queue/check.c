@@ -22,6 +22,12 @@ gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, 
             "%s takes several types: send one with gyre_send_as(queue, GYRE_TYPE(type), &request, "
             "sizeof request, NULL, deadline), which says which type it is; request %zu is of none of them",
             gyre_queue_label(queue, label, sizeof label), number);
+    if (used > size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s: request %zu says that it uses %u bytes, and has %zu: start it with gyre_begin, and send "
+            "or reserve as many bytes as it uses",
+            gyre_queue_label(queue, label, sizeof label), number, used, size);
     return gyre_error_set(
         GYRE_INVALID,
         "%s: request %zu says that it uses %u of %zu bytes, expected from %u on: start it with gyre_begin",

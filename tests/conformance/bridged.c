@@ -160,6 +160,10 @@ static void letters_are_written_and_read_in_place(struct conformance *test)
     require(gyre_reserve_sized(queue, sizeof(letter) + 1, &place, soon()) == GYRE_INVALID);
     require_sentence("gyre_reserve_sized: the queue's requests have 32 to");
     must(gyre_reserve_sized(queue, 48, &place, soon()));
+    *(uint32_t *)place = 49; /* bytes in use: more than were reserved */
+    require(gyre_commit(queue, 1) == GYRE_INVALID);
+    require_sentence(
+        "request 0 says that it uses 49 bytes, and has 48: start it with gyre_begin, and send or reserve ");
     must(gyre_commit(queue, 0));
     while (received < 2000) {
         for (; sent - received < 12; sent++)
