@@ -108,6 +108,12 @@ static gyre_status check_levels(const struct gyre_config *config, const char *se
     gyre_status status = GYRE_OK;
     if (options->levels <= 1)
         return GYRE_OK;
+    if (options->policy == GYRE_FULL_DROP_OLDEST && policy_of(config, section) != GYRE_FULL_DROP_OLDEST)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "policy: drop_oldest was asked for, which is not for queues with levels, and section '%s' has %u; "
+            "ask for 0 (as configured), 1 (block), 2 (reject) or 4 (drop_newest)",
+            shown_section(section), options->levels);
     if (options->policy == GYRE_FULL_DROP_OLDEST)
         status = gyre_error_set(
             GYRE_CONFIG,

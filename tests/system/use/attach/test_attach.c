@@ -108,7 +108,8 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(gyre_attach("fragile", &desc, &queue) == GYRE_UNAVAILABLE &&
             strstr(gyre_error_text(), "nobody serves at"));
     gyre_runtime *runtime =
-        open_plain((const char *const[]){"gyre.clients_max=2", "queue.narrow.capacity=4", NULL});
+        open_plain((const char *const[]){"gyre.clients_max=2", "queue.narrow.capacity=4",
+                                         "queue.urgent.levels=3", "queue.urgent.header=64", NULL});
     launch_fragile(runtime, "fragile", 1);
     gyre_server *server = serve_at_place(runtime), *second = NULL;
     gyre_serve_desc again = {.size = sizeof again, .path = meeting_place()};
@@ -122,8 +123,9 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(strstr(gyre_error_text(), "no kernel 'fragil'; it has: ") != NULL);
     require(strstr(gyre_error_text(), "; did you mean 'fragile'?") != NULL);
     require(gyre_attach("fragile/narow", &desc, &queue) == GYRE_NOT_FOUND);
-    require(strstr(gyre_error_text(), "no section [queue.narow]; it has: narrow; 'fragile' alone takes the "
-                                      "kernel's own settings; did you mean 'narrow'?") != NULL);
+    require(strstr(gyre_error_text(),
+                   "no section [queue.narow]; it has: narrow, urgent; 'fragile' alone takes the "
+                   "kernel's own settings; did you mean 'narrow'?") != NULL);
     require(gyre_attach("fragile/", &desc, &queue) == GYRE_NOT_FOUND);
     require(strstr(gyre_error_text(), "'fragile/' is no name: expected that of a kernel, or KERNEL/QUEUE"));
     require(gyre_attach("", &desc, &queue) == GYRE_INVALID);
@@ -133,6 +135,11 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(strstr(gyre_error_text(),
                    "gyre_attach to 'fragile': policy: expected 0 (as configured), 1 (block), "));
     require(strstr(gyre_error_text(), "found 9") != NULL);
+    desc.policy = GYRE_FULL_DROP_OLDEST;
+    require(gyre_attach("fragile/urgent", &desc, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(),
+                   "policy: drop_oldest was asked for, which is not for queues with levels, "
+                   "and section 'urgent' has 3; ask for 0 "));
     desc.policy = GYRE_FULL_DEFAULT;
     desc.idle = (gyre_idle_strategy)-1;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
