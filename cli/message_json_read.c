@@ -265,13 +265,20 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
 
 /* ---- one of several messages, and packets ---- */
 
+/* The names of a protocol's types; returns how many. */
+static size_t choice_names(const gyre_layout *layout, const char *names[NAMES_MAX])
+{
+    const size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->choices[i]->name;
+    return count;
+}
+
 static gyre_status unknown_type(const gyre_layout *layout, const char *name)
 {
     char list[512], hint[GYRE_TEXT_HINT_SIZE];
     const char *names[NAMES_MAX];
-    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX;
-    for (size_t i = 0; i < count; i++)
-        names[i] = layout->choices[i]->name;
+    const size_t count = choice_names(layout, names);
     return gyre_error_set(GYRE_INVALID, "no handler for type '%.60s': '%s' is one of %s%s", name,
                           layout->name, gyre_text_list(names, count, list, sizeof list),
                           gyre_text_hint(name, names, count, hint));
@@ -296,10 +303,13 @@ static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_
         *members = json_object_get(value, only);
         return *number ? GYRE_OK : unknown_type(layout, only);
     }
+    char list[512];
+    const char *names[NAMES_MAX];
+    const size_t count = choice_names(layout, names);
     return gyre_error_set(GYRE_INVALID,
                           "expected an object with a member \"" MESSAGE_JSON_TYPE
-                          "\" that names one of the types of '%s'",
-                          layout->name);
+                          "\" that names one of the types of '%s': %s",
+                          layout->name, gyre_text_list(names, count, list, sizeof list));
 }
 
 static gyre_status read_choice(const gyre_layout *layout, json_t *value, const message_json_names *names,

@@ -99,6 +99,23 @@ static bool spell_variable(const char *key, const char *origin, char *text, size
     return false;
 }
 
+static bool names_library(const struct gyre_settings *settings, int source, const char *backend);
+
+/* The name of another backend that has this key; NULL: there is none. */
+static const char *backend_with_key(const struct gyre_settings *settings, const char *name, const char *key)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct gyre_setting *at = &settings->all[i];
+        if (at->kind != GYRE_SECTION_BACKEND || strcmp(at->name, name) == 0)
+            continue;
+        const bool introduced =
+            at->key && strcmp(at->key, key) == 0 && names_library(settings, at->source, at->name);
+        if (introduced || gyre_config_row_find(GYRE_SECTION_BACKEND, at->name, key))
+            return at->name;
+    }
+    return NULL;
+}
+
 static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                             const char *key, const char *origin)
 {
@@ -110,6 +127,11 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
             "%s: unknown key '%s' in [gyre], ignored; did you mean %s, with two underscores "
             "between section, name and key?",
             origin, key, variable);
+    const char *backend = kind == GYRE_SECTION_BACKEND ? backend_with_key(settings, name, key) : NULL;
+    if (backend)
+        return gyre_settings_warn(settings,
+                                  "%s: unknown key '%s' in [backend.%s], ignored; it is of [backend.%s]",
+                                  origin, key, name, backend);
     for (int other = 0; other < GYRE_SECTION_KINDS; other++)
         if (other != (int)kind && gyre_config_row_find((enum gyre_section_kind)other, "", key))
             return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",

@@ -558,15 +558,20 @@ END_TEST
 START_TEST(a_key_that_nobody_introduced_is_unknown)
 {
     sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\nspeed = 1\n");
-    sandbox_write("etc/gyre.ini", "[backend.x]\nsped = 2\n[backend.cpu]\nthread = 2\n");
+    sandbox_write("etc/gyre.ini", "[backend.x]\nsped = 2\n[backend.cpu]\nthread = 2\n"
+                                  "[backend.gpu]\nspeed = 3\nthreads = 2\n");
     const struct gyre_config *config = sandbox_config();
     size_t count;
     const char *const *warnings = gyre_config_warnings(config, &count);
-    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(count, 4);
     ck_assert_str_eq(warnings[0], sandbox_text("$/etc/gyre.ini:2: unknown key 'sped' in [backend.x], "
                                                "ignored; did you mean 'speed'?"));
     ck_assert_str_eq(warnings[1], sandbox_text("$/etc/gyre.ini:4: unknown key 'thread' in [backend.cpu], "
                                                "ignored; did you mean 'threads'?"));
+    ck_assert_str_eq(warnings[2], sandbox_text("$/etc/gyre.ini:6: unknown key 'speed' in [backend.gpu], "
+                                               "ignored; it is of [backend.x]"));
+    ck_assert_str_eq(warnings[3], sandbox_text("$/etc/gyre.ini:7: unknown key 'threads' in [backend.gpu], "
+                                               "ignored; it is of [backend.cpu]"));
     ck_assert_ptr_null(gyre_config_find(config, GYRE_SECTION_BACKEND, "x", "sped"));
 }
 END_TEST

@@ -26,6 +26,9 @@ run call --backend cpu $kernels/desk.gyre.c '{"type":"deposit","account":1,"cent
 exits 1
 prints '{"type":"balance","cents":5,"deposits":1}'
 prints "no handler for type 'depot': 'desk_request' is one of deposit, memo, bell, card; did you mean 'deposit'?"
+run call --backend cpu $kernels/desk.gyre.c '{"account":1}'
+exits 1
+prints "that names one of the types of 'desk_request': deposit, memo, bell, card"
 run call --backend cpu --set queue.wired.wire=memorypack tests/conformance/kernels/wired.gyre.c \
     33221100554477668899aabbccddeeff2a01443322116655887799aabbccddeeff000000c03f00002040 3322
 exits 1
