@@ -65,7 +65,7 @@ static gyre_status add_record(struct gyre_build *build, const gyre_kernel_record
     return GYRE_OK;
 }
 
-bool gyre_record_is_migration(const gyre_kernel_record *record)
+static bool is_migration(const gyre_kernel_record *record)
 {
     static const char prefix[] = "gyre_migrate_"; /* dialect/forms.h */
     return strncmp(record->name, prefix, sizeof prefix - 1) == 0;
@@ -80,13 +80,13 @@ static void part_records(struct gyre_build *build)
     const size_t all = build->count;
     for (size_t i = 0, kernels = 0; i < all; i++) {
         const gyre_kernel_record record = build->records[i];
-        if (gyre_record_is_migration(&record))
+        if (is_migration(&record))
             continue;
         memmove(&build->records[kernels + 1], &build->records[kernels], (i - kernels) * sizeof record);
         build->records[kernels++] = record;
         build->count = kernels;
     }
-    if (all && gyre_record_is_migration(&build->records[0]))
+    if (all && is_migration(&build->records[0]))
         build->count = 0;
     build->migrations = all - build->count;
 }

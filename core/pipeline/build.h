@@ -40,7 +40,6 @@ const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t i
  * has two buffers: one value of the old type, and one value of the new type. NULL past the last.
  */
 const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, size_t index);
-bool gyre_record_is_migration(const gyre_kernel_record *record);
 
 /**
  * Finds the kernel of that name. `name` NULL: the kernel that the source named, else the file's only kernel.

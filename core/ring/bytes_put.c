@@ -47,11 +47,6 @@ static bool make_fit(const struct gyre_ring *ring, uint64_t index, uint64_t need
     return bytes_fit(bytes, bytes->producer.tail_seen, need);
 }
 
-static gyre_slot *slot_of(const struct gyre_ring *ring, uint64_t index)
-{
-    return gyre_request_slot(ring, index);
-}
-
 static unsigned char *bytes_at(const struct gyre_ring_bytes *bytes, uint64_t position)
 {
     return bytes->requests + GYRE_BRIDGE_AT(position, bytes->layout.request_bytes);
@@ -67,7 +62,7 @@ void gyre_bytes_skip(const struct gyre_ring *ring, uint64_t index)
  * slot. */
 static void slot_describe(const struct gyre_ring *ring, uint64_t index, uint32_t length, uint64_t position)
 {
-    gyre_slot *slot = slot_of(ring, index);
+    gyre_slot *slot = gyre_request_slot(ring, index);
     const gyre_place place = {.position = position};
     __atomic_store_n(&ring->bytes->producer.starts[index & ring->mask], position, __ATOMIC_RELAXED);
     if (length > GYRE_SLOT_SMALL_PAYLOAD)
@@ -81,7 +76,7 @@ void gyre_bytes_publish(const struct gyre_ring *ring, uint64_t first, uint64_t e
 {
     while (end != first) {
         end--;
-        __atomic_store_n(&slot_of(ring, end)->sequence, end + 1,
+        __atomic_store_n(&gyre_request_slot(ring, end)->sequence, end + 1,
                          __ATOMIC_RELEASE); /* pairs with the worker's acquire */
     }
 }
@@ -111,7 +106,7 @@ uint64_t gyre_bytes_fill(const struct gyre_ring *ring, const unsigned char *from
         if (need)
             copy_bytes(bytes_at(bytes, head), from, length);
         else
-            memcpy(slot_of(ring, index) + 1, from, length);
+            memcpy(gyre_request_slot(ring, index) + 1, from, length);
         slot_describe(ring, index, length, head);
         head += need;
         __atomic_store_n(&bytes->producer.head, head, __ATOMIC_RELAXED);
@@ -153,7 +148,7 @@ void gyre_bytes_commit(const struct gyre_ring *ring, uint64_t first, uint64_t en
         const uint32_t length = gyre_length_of(request, (size_t)each, true);
         const uint64_t position = head + (index - first) * each;
         if (length <= GYRE_SLOT_SMALL_PAYLOAD)
-            memcpy(slot_of(ring, index) + 1, request, length);
+            memcpy(gyre_request_slot(ring, index) + 1, request, length);
         slot_describe(ring, index, length, position);
         next = position + gyre_bytes_need(length);
     }

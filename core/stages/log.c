@@ -143,7 +143,8 @@ uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t w
     return limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
 }
 
-uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
+/* Copies the old requests of the slots from `index` on. Returns how many of the `wanted` slots may be written now. */
+static uint64_t log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
 {
     struct gyre_queue_log *log = gyre_log_of(queue);
     uint64_t granted = gyre_queue_log_room(queue, index, wanted);
@@ -409,7 +410,7 @@ static void log_destroy(gyre_queue *queue, void *state)
 gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
 {
     static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_LOG,
-                                                  .grant = gyre_queue_log_grant,
+                                                  .grant = log_grant,
                                                   .held = log_held,
                                                   .tell = gyre_queue_log_tell_journal,
                                                   .destroy = log_destroy};

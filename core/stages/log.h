@@ -56,8 +56,6 @@ void gyre_queue_log_destroy(gyre_queue *queue);
 
 /* ---- the producer ---- */
 
-/** Copies the old requests of the slots from `index` on. Returns how many of the `wanted` slots may be written now. */
-uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
 /** True when the log lets a request take this index. Any thread. */
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
