@@ -12,13 +12,14 @@
 #include "core/queue/wait.h"
 #include "core/stages/log.h"
 
-/* 1 when *word has passed `argument`, -1 when the queue is closed. For a relayed queue the server writes the word. Pairs with
- * the release in relay_ring.c. */
+/* 1 when *word has passed `argument`, -1 when the queue is closed. Looks for the close first, so that what was told before the
+ * close counts. For a relayed queue the server writes the word. Pairs with the release in relay_ring.c. */
 static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
 {
+    const bool closed = gyre_queue_closed(queue);
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) > argument)
         return 1;
-    return gyre_queue_closed(queue) ? -1 : 0;
+    return closed ? -1 : 0;
 }
 
 static int wait_covered(const gyre_queue *queue, uint64_t argument)
