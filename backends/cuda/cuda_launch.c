@@ -166,6 +166,7 @@ static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc
                       "cuMemHostGetDevicePointer");
 }
 
+/* Takes a line of the orders and the stream that goes with it. */
 static gyre_status take_line(gyre_resident *resident)
 {
     struct cuda_residents *residents = resident->device->residents;
@@ -177,6 +178,7 @@ static gyre_status take_line(gyre_resident *resident)
                                              CUDA_RESIDENTS_MAX);
     residents->taken |= UINT64_C(1) << line;
     resident->line = line;
+    resident->stream = residents->kernels[line];
     return GYRE_OK;
 }
 
@@ -224,17 +226,12 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
         status = make_memory(resident);
     if (status == GYRE_OK)
         status = map_control(resident, desc, &control);
-    if (status == GYRE_OK) {
-        CUresult result;
-        CUDA_PATIENTLY(result, device->driver->cuStreamCreate(&resident->stream, CU_STREAM_NON_BLOCKING))
-        status = cuda_check(device, result, "cuStreamCreate");
-    }
+    if (status == GYRE_OK)
+        status = take_line(resident);
     if (status == GYRE_OK)
         status = cuda_stays_prepare(resident);
     if (status == GYRE_OK)
         status = cuda_tell_prepare(resident);
-    if (status == GYRE_OK)
-        status = take_line(resident);
     if (status == GYRE_OK)
         status = fill_arguments(resident, desc, control);
     return status;
@@ -258,8 +255,6 @@ static void free_resident(gyre_resident *resident)
         if (resident->memory)
             cuda_service_free(device, resident->memory);
         cuda_stays_finish(resident);
-        if (resident->stream)
-            cuda_check_gone(device, driver->cuStreamDestroy(resident->stream), "cuStreamDestroy");
         cuda_work_end(device, quiet);
     }
     cuda_launcher_destroy(resident);

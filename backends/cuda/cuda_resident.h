@@ -19,7 +19,7 @@
 #include "cuda_backend.h"
 #include "gyre/dialect/cuda_module.h"
 
-enum { CUDA_RESIDENTS_MAX = 64, CUDA_LOG_LINES = 1024 };
+enum { CUDA_RESIDENTS_MAX = 64, CUDA_CARRIERS_MAX = 8, CUDA_LOG_LINES = 1024 };
 
 /**
  * What all kernels of this process on one GPU share, whichever runtime launched them. They have one context,
@@ -29,10 +29,12 @@ struct cuda_residents {
     pthread_mutex_t lock; /* the list, and work on the context: leaving, loading, unloading, unregistering */
     uint32_t users;       /* opened devices that stand for this GPU */
     struct gyre_resident *first;
-    CUstream service;         /* transfers and allocations run in it; never a kernel */
-    gyre_cuda_orders *orders; /* pinned memory; one line for each resident */
+    CUstream service;                     /* transfers and allocations run in it; never a kernel */
+    CUstream kernels[CUDA_RESIDENTS_MAX]; /* one for each resident, by its line */
+    CUstream carriers[CUDA_CARRIERS_MAX]; /* of large transfers (cuda_transfer.c) */
+    gyre_cuda_orders *orders;             /* pinned memory; one line for each resident */
     CUdeviceptr device_orders;
-    uint64_t taken;      /* bits: the lines of `orders` that are in use */
+    uint64_t taken;      /* bits: the lines of `orders`, and the streams, that are in use */
     atomic_bool serial;  /* a launch returns only once its kernel has left (cuda_serial.c); never reset */
     bool launches_known; /* a launch returned while its kernel stayed, so other launches do, too */
     pthread_t monitor;
@@ -47,7 +49,7 @@ struct gyre_resident {
     CUstream stream;
     gyre_control_region *control;
     bool control_registered;
-    uint32_t line; /* the resident's line in residents->orders */
+    uint32_t line; /* the resident's line in residents->orders, and its stream in residents->kernels */
     uint32_t threads, blocks, shared_size, sms;
     CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the stages of the blocks */
     size_t relay_offset, arrived_offset, turns_offset, log_offset, stage_offset, memory_size;

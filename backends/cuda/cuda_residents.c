@@ -40,6 +40,27 @@ enum { GPUS_MAX = 256 };
 static struct cuda_residents *table[GPUS_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void destroy_streams(gyre_device *device, CUstream *streams, size_t count)
+{
+    for (size_t i = 0; i < count && streams[i]; i++)
+        cuda_check_gone(device, device->driver->cuStreamDestroy(streams[i]), "cuStreamDestroy");
+}
+
+/*
+ * Makes streams. All streams of a GPU are made before a kernel is resident: cuStreamCreate blocks beside a resident kernel
+ * once the driver has to add hardware queues for it (measured: at the 34th stream on an H100).
+ */
+static gyre_status make_streams(gyre_device *device, CUstream *streams, size_t count)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < count && status == GYRE_OK; i++) {
+        CUresult result;
+        CUDA_PATIENTLY(result, device->driver->cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING))
+        status = cuda_check(device, result, "cuStreamCreate");
+    }
+    return status;
+}
+
 static void destroy_residents(gyre_device *device, struct cuda_residents *residents)
 {
     __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
@@ -51,8 +72,9 @@ static void destroy_residents(gyre_device *device, struct cuda_residents *reside
             CUDA_PATIENTLY(result, device->driver->cuMemFreeHost(residents->orders))
         }
         cuda_check_gone(device, result, "cuMemFreeHost");
-        if (residents->service)
-            cuda_check_gone(device, device->driver->cuStreamDestroy(residents->service), "cuStreamDestroy");
+        destroy_streams(device, &residents->service, 1);
+        destroy_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
+        destroy_streams(device, residents->carriers, CUDA_CARRIERS_MAX);
     }
     pthread_mutex_destroy(&residents->lock);
     free(residents);
@@ -67,8 +89,11 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
     residents->serial = cuda_serial_expected(device->host);
     pthread_mutex_init(&residents->lock, NULL);
     void *orders = NULL;
-    gyre_status status = cuda_check(
-        device, driver->cuStreamCreate(&residents->service, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    gyre_status status = make_streams(device, &residents->service, 1);
+    if (status == GYRE_OK)
+        status = make_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
+    if (status == GYRE_OK)
+        status = make_streams(device, residents->carriers, CUDA_CARRIERS_MAX);
     if (status == GYRE_OK)
         status = cuda_check(device,
                             driver->cuMemHostAlloc(&orders, CUDA_RESIDENTS_MAX * sizeof(gyre_cuda_orders),

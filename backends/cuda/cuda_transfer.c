@@ -23,10 +23,10 @@
 
 enum {
     PIECE_SIZE = 1 << 20,
-    PIECES = 3,              /* of a carrier: it copies one while others are on the bus */
-    THREADS_MAX = 8,         /* including the calling thread */
-    STAGED_MIN = 4 << 20,    /* below that the driver's own staging is as fast */
-    ANOTHER_THREAD = 4 << 20 /* one more thread is worth its start for each of this many bytes */
+    PIECES = 3,                      /* of a carrier: it copies one while others are on the bus */
+    THREADS_MAX = CUDA_CARRIERS_MAX, /* including the calling thread */
+    STAGED_MIN = 4 << 20,            /* below that the driver's own staging is as fast */
+    ANOTHER_THREAD = 4 << 20         /* one more thread is worth its start for each of this many bytes */
 };
 
 struct piece {
@@ -84,8 +84,6 @@ static void destroy_carrier(struct cuda_carrier *carrier)
         CUDA_PATIENTLY(result, driver->cuMemFreeHost(carrier->pieces[i].memory))
         cuda_check_gone(device, result, "cuMemFreeHost");
     }
-    if (carrier->stream)
-        cuda_check_gone(device, driver->cuStreamDestroy(carrier->stream), "cuStreamDestroy");
     memset(carrier, 0, sizeof *carrier);
 }
 
@@ -110,10 +108,7 @@ static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
 {
     carrier->device = device;
     carrier->result = CUDA_SUCCESS;
-    if (!carrier->stream &&
-        !call_works(carrier, device->driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING),
-                    "cuStreamCreate"))
-        carrier->stream = NULL;
+    carrier->stream = device->residents->carriers[carrier - device->carriers->all];
     for (int i = 0; i < PIECES && carrier->result == CUDA_SUCCESS; i++)
         make_piece(carrier, &carrier->pieces[i]);
     cuda_tell(device, carrier->result, carrier->call,

@@ -3,6 +3,7 @@
 #include "conformance.h"
 #include "../patience.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,27 @@ static void kernels_are_listed_with_state_and_metrics(struct conformance *test)
     require(!strcmp(info.name, "words_of_1") && info.state == GYRE_KERNEL_ACTIVE);
     gyre_kernel_release(first);
     require(gyre_kernels(test->runtime, kernels, 4) == 1 && kernels[0] == second);
+}
+
+/* As many as the device has room for, and more than a GPU's driver has hardware queues for to begin with. */
+static void many_kernels_run_side_by_side(struct conformance *test)
+{
+    enum { KERNELS = 36 };
+    gyre_kernel *kernels[KERNELS];
+    uint64_t count = 0;
+    for (gyre_status status = GYRE_OK; count < KERNELS && status == GYRE_OK; count += status == GYRE_OK) {
+        char name[16];
+        gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+        snprintf(name, sizeof name, "many%llu", (unsigned long long)count);
+        desc.name = name;
+        status = gyre_launch(test->runtime, &desc, &kernels[count]);
+        require(status == GYRE_OK || strstr(gyre_error_text(), "multiprocessors") ||
+                strstr(gyre_error_text(), "compute units"));
+    }
+    require(count > 0);
+    for (uint64_t turn = 0; turn < 3; turn++)
+        for (uint64_t i = 0; i < count; i++)
+            require(call_word(gyre_kernel_queue(kernels[i]), i + turn) == (i + turn) * 3);
 }
 
 static void send_number(gyre_queue *queue, uint32_t what, uint64_t number)
@@ -266,6 +288,7 @@ const struct conformance_case lifecycle_cases[] = {
     {"a_forked_child_leaves_its_parents_kernels_alone", a_forked_child_leaves_its_parents_kernels_alone},
     {"launch_call_close", launch_call_close},
     {"kernels_are_listed_with_state_and_metrics", kernels_are_listed_with_state_and_metrics},
+    {"many_kernels_run_side_by_side", many_kernels_run_side_by_side},
     {"an_inactive_launch_serves_after_activate", an_inactive_launch_serves_after_activate},
     {"deactivate_keeps_what_is_queued", deactivate_keeps_what_is_queued},
     {"deactivate_acts_at_the_next_message", deactivate_acts_at_the_next_message},

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#define QUEUES    4     /* streams that need no more hardware queues than a context has to begin with */
 #define MOMENT_NS 20000 /* that calls which return at once are ahead of the device */
 
 struct CUstream_st {
@@ -109,6 +110,17 @@ CUresult driver_await_stream(CUstream stream, const char *call)
 
 /* ---- streams ---- */
 
+/* As on an H100: where the streams need more hardware queues, making one blocks while a kernel is resident. */
+static CUresult await_queue(struct CUctx_st *context)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&driver.lock);
+    if (context->streams >= QUEUES)
+        result = driver_await_quiet(context, "cuStreamCreate");
+    pthread_mutex_unlock(&driver.lock);
+    return result;
+}
+
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
 {
     struct CUctx_st *context;
@@ -119,6 +131,9 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
     if (flags != CU_STREAM_NON_BLOCKING)
         return driver_complain(CUDA_ERROR_INVALID_VALUE, "cuStreamCreate",
                                "streams that wait for the default stream are not modelled");
+    const CUresult blocked = await_queue(context);
+    if (blocked != CUDA_SUCCESS)
+        return blocked;
     struct CUstream_st *stream = calloc(1, sizeof *stream);
     if (!stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
