@@ -45,9 +45,10 @@ gyre_status gyre_worker_connect(int worker, int *socket)
         return status;
     if (GYRE_FAULT_POINT(KEEPER_CONNECT) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        status = gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
+                                gyre_lack_remedy(errno));
         gyre_parcel_finish(&parcel);
-        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
-                              gyre_lack_remedy(errno));
+        return status;
     }
     gyre_parcel_begin(&parcel, GYRE_PARCEL_CONNECT, GYRE_OK);
     gyre_parcel_put_descriptor(&parcel, ends[1]);

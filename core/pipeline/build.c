@@ -288,6 +288,11 @@ gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
     *out = NULL;
     if (!name || !name[0])
         name = build->kernel;
+    if (build->kernel[0] && strcmp(build->kernel, name) != 0)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the launch names the kernel '%s', and its source, '%s:%s', the kernel '%s': name one", name,
+            build->file, build->kernel, build->kernel);
     for (size_t i = 0; i < build->count; i++)
         if (strcmp(build->records[i].name, name) == 0)
             *out = &build->records[i];

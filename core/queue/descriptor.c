@@ -134,8 +134,10 @@ static gyre_status start_watch(gyre_queue *queue)
     watch->queue = queue;
     watch->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watch->descriptor < 0) {
+        const gyre_status lack =
+            gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
         free(watch);
-        return gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
+        return lack;
     }
     watch->of_queue = (struct gyre_queue_watch){watch_settle, watch_destroy};
     queue->watch = &watch->of_queue;

@@ -347,6 +347,9 @@ START_TEST(of_several_kernels_one_must_be_named)
     ck_assert_int_eq(world_run(&world, source, NULL), GYRE_OK);
     ck_assert_int_eq(gyre_build_kernel(world.build, NULL, &record), GYRE_OK);
     ck_assert_str_eq(record->name, "thrice");
+    ck_assert_int_eq(gyre_build_kernel(world.build, "thrice", &record), GYRE_OK);
+    ck_assert_int_eq(gyre_build_kernel(world.build, "twice", &record), GYRE_INVALID);
+    expect_text("the launch names the kernel 'twice', and its source, '");
     snprintf(source, sizeof source, "%s/k.gyre.c:nothing", world.folder);
     ck_assert_int_eq(world_run(&world, source, NULL), GYRE_NOT_FOUND);
     expect_text("verify: there is no kernel 'nothing'");
