@@ -19,7 +19,7 @@
 struct CUstream_st {
     struct CUctx_st *context;
     struct operation *first, **last;
-    bool works, closing;
+    bool started, works, closing; /* started: has a thread, from its first command on at the latest */
 };
 
 struct CUevent_st {
@@ -85,10 +85,24 @@ struct operation *driver_operation(CUstream stream, void (*run)(struct operation
     return operation;
 }
 
+/* driver.lock held. Gives the stream its thread, if it has none yet. */
+static bool start_stream(struct CUstream_st *stream)
+{
+    pthread_t thread;
+    if (stream->started)
+        return true;
+    stream->started = pthread_create(&thread, NULL, work, stream) == 0;
+    if (stream->started)
+        pthread_detach(thread);
+    return stream->started;
+}
+
 void driver_submit(struct operation *operation)
 {
     struct CUstream_st *stream = operation->stream;
     pthread_mutex_lock(&driver.lock);
+    if (!start_stream(stream)) /* the device works no more */
+        __atomic_store_n(&driver.fault, CUDA_ERROR_OUT_OF_MEMORY, __ATOMIC_RELEASE);
     *stream->last = operation;
     stream->last = &operation->next;
     pthread_cond_broadcast(&driver.changed);
@@ -124,7 +138,6 @@ static CUresult await_queue(struct CUctx_st *context)
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
 {
     struct CUctx_st *context;
-    pthread_t thread;
     const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
@@ -139,16 +152,15 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     stream->context = context;
     stream->last = &stream->first;
-    if (pthread_create(&thread, NULL, work, stream) != 0) {
-        free(stream);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    pthread_detach(thread);
     pthread_mutex_lock(&driver.lock);
-    context->streams++;
+    const bool able = context->streams > 0 || start_stream(stream); /* the first stream is used at once */
+    context->streams += able;
     pthread_mutex_unlock(&driver.lock);
-    *out = stream;
-    return CUDA_SUCCESS;
+    if (able)
+        *out = stream;
+    else
+        free(stream);
+    return able ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* What stands in it is done first; nobody waits for that. */
@@ -161,6 +173,8 @@ CUresult cuStreamDestroy(CUstream stream)
     pthread_mutex_lock(&driver.lock);
     stream->closing = true;
     stream->context->streams--;
+    if (!stream->started)
+        free(stream);
     pthread_cond_broadcast(&driver.changed);
     pthread_mutex_unlock(&driver.lock);
     return CUDA_SUCCESS;
