@@ -68,13 +68,13 @@ static void destroy_residents(gyre_device *device, struct cuda_residents *reside
         pthread_join(residents->monitor, NULL);
     if (cuda_enter(device) == GYRE_OK) {
         CUresult result = CUDA_SUCCESS;
-        if (residents->orders) {
-            CUDA_PATIENTLY(result, device->driver->cuMemFreeHost(residents->orders))
-        }
-        cuda_check_gone(device, result, "cuMemFreeHost");
         destroy_streams(device, &residents->service, 1);
         destroy_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
         destroy_streams(device, residents->carriers, CUDA_CARRIERS_MAX);
+        if (residents->orders) { /* which the kernels of the streams read */
+            CUDA_PATIENTLY(result, device->driver->cuMemFreeHost(residents->orders))
+        }
+        cuda_check_gone(device, result, "cuMemFreeHost");
     }
     pthread_mutex_destroy(&residents->lock);
     free(residents);
