@@ -13,5 +13,8 @@ for file in "$@"; do
         echo "$said"
         exit 77
     fi
-    [ $code = 0 ] && [ -z "$said" ] || { echo "$file: exit code $code, and the compiler says: $said"; exit 1; }
+    if [ "$code" != 0 ] || [ -n "$said" ]; then
+        echo "$file: exit code $code, and the compiler says: $said"
+        exit 1
+    fi
 done
