@@ -71,7 +71,7 @@ static void destroy_residents(gyre_device *device, struct cuda_residents *reside
         destroy_streams(device, &residents->service, 1);
         destroy_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
         destroy_streams(device, residents->carriers, CUDA_CARRIERS_MAX);
-        if (residents->orders) { /* which the kernels of the streams read */
+        if (residents->orders) { /* the kernels in the streams read the orders */
             CUDA_PATIENTLY(result, device->driver->cuMemFreeHost(residents->orders))
         }
         cuda_check_gone(device, result, "cuMemFreeHost");
@@ -90,10 +90,11 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
     pthread_mutex_init(&residents->lock, NULL);
     void *orders = NULL;
     gyre_status status = make_streams(device, &residents->service, 1);
-    if (status == GYRE_OK)
-        status = make_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
+    /* kernels last, so that with few hardware queues the first kernels share none of them with copies */
     if (status == GYRE_OK)
         status = make_streams(device, residents->carriers, CUDA_CARRIERS_MAX);
+    if (status == GYRE_OK)
+        status = make_streams(device, residents->kernels, CUDA_RESIDENTS_MAX);
     if (status == GYRE_OK)
         status = cuda_check(device,
                             driver->cuMemHostAlloc(&orders, CUDA_RESIDENTS_MAX * sizeof(gyre_cuda_orders),

@@ -47,13 +47,13 @@ static gyre_status add_warning(struct gyre_config *config, const char *sentence)
     return GYRE_OK;
 }
 
-/* Whether the value is what it is when nobody sets it, or zero. */
+/* True when the value is its default, or zero. */
 static bool is_off(const struct gyre_config_value *value)
 {
     return value->number == 0 || strcmp(value->text, value->row->preset) == 0;
 }
 
-/* Whether the section sets the value itself, to something else than its default. */
+/* True when the section itself sets the value, and not to its default. */
 static bool is_own(const struct gyre_config *config, const struct gyre_config_value *value)
 {
     const struct gyre_config_value *general = gyre_config_find(config, value->kind, NULL, value->key);
@@ -61,7 +61,7 @@ static bool is_own(const struct gyre_config *config, const struct gyre_config_va
            (general == value || !general || strcmp(general->origin, value->origin) != 0);
 }
 
-/* Whether what the value needs is configured: for its section, or, as sections inherit from `default`, for any. */
+/* True when the setting that the value needs is on: in the value's section, or, for a value of `default`, in any section. */
 static bool has_needed(const struct gyre_config *config, const struct gyre_config_value *value)
 {
     char key[KEY_SIZE];

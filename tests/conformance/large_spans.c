@@ -180,20 +180,27 @@ static void *send_large(void *argument)
     return NULL;
 }
 
-static void senders_wait_for_room(struct conformance *test)
+/* Two threads run `send`, ROUNDS times each; the replies are sums of `count` numbers from `first` on. */
+static void require_both_senders_pass(struct conformance *test, void *(*send)(void *), uint32_t first,
+                                      uint32_t count, uint64_t spans_moved)
 {
     gyre_runtime *runtime;
     pthread_t senders[2];
     gyre_kernel *kernel = launch_with(test, "lane_samples", NULL, &runtime);
     gyre_queue *queue = gyre_kernel_queue(kernel);
     for (size_t i = 0; i < 2; i++)
-        require(pthread_create(&senders[i], NULL, send_large, queue) == 0);
-    receive_sums(queue, 5, 4000, 2 * ROUNDS);
+        require(pthread_create(&senders[i], NULL, send, queue) == 0);
+    receive_sums(queue, first, count, 2 * ROUNDS);
     for (size_t i = 0; i < 2; i++)
         require(pthread_join(senders[i], NULL) == 0);
-    require(stats_of(queue).spans_moved == 2 * ROUNDS);
+    require(stats_of(queue).spans_moved == spans_moved);
     require_none_held(queue);
     gyre_close(runtime);
+}
+
+static void senders_wait_for_room(struct conformance *test)
+{
+    require_both_senders_pass(test, send_large, 5, 4000, 2 * ROUNDS);
 }
 
 /* Two large spans of `size` bytes each. */
@@ -219,18 +226,7 @@ static void *send_double(void *argument)
 
 static void senders_of_several_spans_do_not_wait_for_each_other(struct conformance *test)
 {
-    gyre_runtime *runtime;
-    pthread_t senders[2];
-    gyre_kernel *kernel = launch_with(test, "lane_samples", NULL, &runtime);
-    gyre_queue *queue = gyre_kernel_queue(kernel);
-    for (size_t i = 0; i < 2; i++)
-        require(pthread_create(&senders[i], NULL, send_double, queue) == 0);
-    receive_sums(queue, 0, 3000, 2 * ROUNDS);
-    for (size_t i = 0; i < 2; i++)
-        require(pthread_join(senders[i], NULL) == 0);
-    require(stats_of(queue).spans_moved == 4 * ROUNDS);
-    require_none_held(queue);
-    gyre_close(runtime);
+    require_both_senders_pass(test, send_double, 0, 3000, 4 * ROUNDS);
 }
 
 static void spans_that_never_fit_together_are_refused(struct conformance *test)
