@@ -9,9 +9,11 @@
 #include "opencl_text.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gyre/lack.h"
@@ -71,6 +73,9 @@ enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platf
 
 /* ---- threads ---- */
 
+/* how long Linux may take to forget a thread that ended: naps of that length, a second in all */
+enum { FORGET_NAPS = 20000, FORGET_NAP_NS = 50000 };
+
 static long count_wanted(void)
 {
     const char *chosen = getenv("POCL_MAX_PTHREAD_COUNT");
@@ -78,27 +83,49 @@ static long count_wanted(void)
     return count > 0 ? count : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static void *pass_gate(void *gate)
+/* A thread that is started to see whether it can be. It waits at the gate. */
+struct trial {
+    pthread_mutex_t *gate;
+    pthread_t thread;
+    pid_t id; /* Linux's name of the thread; written before the thread ends */
+};
+
+static void *pass_gate(void *argument)
 {
-    pthread_mutex_lock(gate);
-    pthread_mutex_unlock(gate);
+    struct trial *trial = argument;
+    trial->id = gettid();
+    pthread_mutex_lock(trial->gate);
+    pthread_mutex_unlock(trial->gate);
     return NULL;
 }
 
+/*
+ * Joins the thread, and waits until Linux has forgotten it: a thread that was joined may still count towards the limit
+ * of threads for a moment, in which PoCL would not get its own. Waits for a bounded time.
+ */
+static void end_trial(const struct trial *trial)
+{
+    pthread_join(trial->thread, NULL);
+    for (int naps = 0; naps < FORGET_NAPS && tgkill(getpid(), trial->id, 0) == 0; naps++)
+        nanosleep(&(struct timespec){.tv_nsec = FORGET_NAP_NS}, NULL);
+}
+
 /* Returns how many threads, of `count`, can run at once, and the error for the next thread, or 0. */
-static long try_threads(pthread_t *threads, long count, int *error)
+static long try_threads(struct trial *trials, long count, int *error)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     long started = 0;
     *error = 0;
     pthread_mutex_lock(&gate);
     while (started < count && *error == 0) {
-        *error = gyre_thread_start(&threads[started], NULL, pass_gate, &gate);
+        struct trial *trial = &trials[started];
+        trial->gate = &gate;
+        *error = gyre_thread_start(&trial->thread, NULL, pass_gate, trial);
         started += *error == 0;
     }
     pthread_mutex_unlock(&gate);
     for (long i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+        end_trial(&trials[i]);
     pthread_mutex_destroy(&gate);
     return started;
 }
@@ -106,12 +133,12 @@ static long try_threads(pthread_t *threads, long count, int *error)
 static gyre_status foresee_threads(const gyre_host *host)
 {
     const long wanted = count_wanted();
-    pthread_t *threads = wanted > 0 ? calloc((size_t)wanted, sizeof *threads) : NULL;
+    struct trial *trials = wanted > 0 ? calloc((size_t)wanted, sizeof *trials) : NULL;
     int error;
-    if (!threads)
+    if (!trials)
         return GYRE_OK;
-    const long started = try_threads(threads, wanted, &error);
-    free(threads);
+    const long started = try_threads(trials, wanted, &error);
+    free(trials);
     if (error == 0)
         return GYRE_OK;
     return host->error(GYRE_UNAVAILABLE,

@@ -297,8 +297,8 @@ static void live(uint64_t seed, bool last)
     schedule_begin(seed, die_at);
     life.seed = seed / LIVES;
     life.mortal = die_at != 0;
-    whole_worker_frailty(last ? 0 : 200 << schedule_draw(6));
-    calls_refuse(last || schedule_draw(2) ? 0 : 30 << schedule_draw(4));
+    whole_worker_frailty(last ? 0 : UINT64_C(200) << schedule_draw(6));
+    calls_refuse(last || schedule_draw(2) ? 0 : UINT64_C(30) << schedule_draw(4));
     open_kernel(&runtime);
     take_over();
     run_all(!last);
