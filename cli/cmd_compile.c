@@ -199,7 +199,7 @@ static json_t *kernel_json(const gyre_kernel_record *record)
 
 /* ---- the report ---- */
 
-static int print_stages(const struct gyre_pipeline_report *report)
+static int print_stages(const struct gyre_build_report *report)
 {
     static const char *const headers[] = {"STAGE", "RESULT", ">MS", "ABOUT", NULL};
     cli_table *table = cli_table_create(headers);
@@ -214,7 +214,7 @@ static int print_stages(const struct gyre_pipeline_report *report)
     return cli_table_print(table);
 }
 
-static void print_text(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
+static void print_text(struct gyre_dispatch *device, const struct gyre_build_report *report,
                        const struct gyre_build *build)
 {
     const gyre_device_info *info = gyre_dispatch_device_info(device);
@@ -229,7 +229,7 @@ static void print_text(struct gyre_dispatch *device, const struct gyre_pipeline_
         print_kernel(gyre_build_at(build, i));
 }
 
-static json_t *stages_json(const struct gyre_pipeline_report *report)
+static json_t *stages_json(const struct gyre_build_report *report)
 {
     json_t *rows = json_array();
     for (int i = 0; i < GYRE_STAGE_COUNT; i++) {
@@ -241,7 +241,7 @@ static json_t *stages_json(const struct gyre_pipeline_report *report)
     return rows;
 }
 
-static int print_json(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
+static int print_json(struct gyre_dispatch *device, const struct gyre_build_report *report,
                       const struct gyre_build *build)
 {
     const gyre_device_info *info = gyre_dispatch_device_info(device);
@@ -257,14 +257,14 @@ static int print_json(struct gyre_dispatch *device, const struct gyre_pipeline_r
 /* ---- the settings of the kernels ---- */
 
 /* One run of the pipeline as a launch of the kernel `name` would make it. */
-static gyre_status build_for(const struct gyre_pipeline_desc *desc, const char *name, struct gyre_build **out)
+static gyre_status build_for(const struct gyre_build_desc *desc, const char *name, struct gyre_build **out)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
-    struct gyre_pipeline_desc own = *desc;
+    struct gyre_build_desc own = *desc;
     gyre_kernel_options(desc->config, name, options, sizeof options);
     own.options = options;
     own.configured = name;
-    return gyre_pipeline_run(&own, out);
+    return gyre_build_run(&own, out);
 }
 
 /* True when the compiled file is for this kernel: for the kernel that the operand names, or for every kernel when it names
@@ -278,7 +278,7 @@ static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *r
 }
 
 /* The kernel with whose settings the file is compiled; CONFIG when the file's kernels need different settings. */
-static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const struct gyre_build *build,
+static gyre_status choose_kernel(const struct gyre_build_desc *desc, const struct gyre_build *build,
                                  char name[GYRE_KERNEL_NAME_MAX])
 {
     char first[GYRE_KERNEL_OPTIONS_SIZE] = "", other[GYRE_KERNEL_OPTIONS_SIZE] = "";
@@ -303,7 +303,7 @@ static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const st
 
 /* The kernel that a file seems to be for (a guess from its text), and whether the build for it confirmed the guess. */
 struct guess {
-    const struct gyre_pipeline_desc *desc;
+    const struct gyre_build_desc *desc;
     char name[GYRE_KERNEL_NAME_MAX], meant[GYRE_KERNEL_NAME_MAX];
     gyre_status status;
     bool right; /* the kernel that is meant needs no other options */
@@ -323,10 +323,10 @@ static bool judge_guess(void *context, const struct gyre_build *build)
  * build tells the name for sure. So the file is built with the options for the guessed name, and is built a second time only
  * when the kernel that is meant needs other options.
  */
-static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
+static gyre_status build_as_launched(const struct gyre_build_desc *desc, struct gyre_build **out)
 {
     struct guess guess = {.desc = desc};
-    struct gyre_pipeline_desc look = *desc;
+    struct gyre_build_desc look = *desc;
     look.output_fits = judge_guess;
     look.context = &guess;
     gyre_kernel_guess_name(desc->source, guess.name, sizeof guess.name);
@@ -343,11 +343,11 @@ static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, stru
 static int compile_source(const cli_context *cli, gyre_runtime *runtime, struct gyre_dispatch *device,
                           const char *output)
 {
-    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    struct gyre_build_report *report = calloc(1, sizeof *report);
     struct gyre_build *build = NULL;
     if (!report)
         return cli_error(CLI_FAILED, "out of memory");
-    const struct gyre_pipeline_desc desc = {.config = gyre_runtime_config(runtime),
+    const struct gyre_build_desc desc = {.config = gyre_runtime_config(runtime),
                                             .device = device,
                                             .source = cli->operands.items[0],
                                             .output = output,

@@ -109,12 +109,12 @@ static gyre_status build_for(const struct memory_list *list, const char *name, s
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
     gyre_kernel_options(list->config, name, options, sizeof options);
-    const struct gyre_pipeline_desc desc = {.config = list->config,
+    const struct gyre_build_desc desc = {.config = list->config,
                                             .device = list->device,
                                             .source = list->source,
                                             .options = options,
                                             .configured = name};
-    return gyre_pipeline_run(&desc, out);
+    return gyre_build_run(&desc, out);
 }
 
 static gyre_status add_as_launched(const struct memory_list *list, const gyre_kernel_record *record)

@@ -67,7 +67,7 @@ static void look_for_helper(doctor_report *report, const char *name, const char 
 
 static void look_for_headers(doctor_report *report)
 {
-    const char *folder = gyre_pipeline_headers();
+    const char *folder = gyre_build_headers();
     doctor_find(report, folder ? DOCTOR_OK : DOCTOR_NOTE, "headers", "%s",
                 folder ? folder : gyre_error_text());
 }

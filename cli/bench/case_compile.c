@@ -73,7 +73,7 @@ static gyre_status compile_by_hand(const struct compile *compile, uint64_t *dura
         return status;
     snprintf(object, sizeof object, "%s/unit.so", compile->folder.path);
     snprintf(headers, sizeof headers, "-I%s",
-             gyre_pipeline_headers() ? gyre_pipeline_headers() : "/usr/include");
+             gyre_build_headers() ? gyre_build_headers() : "/usr/include");
     const char *const arguments[] = {"cc",  "-std=gnu11",    "-shared", "-fPIC", "-fvisibility=hidden",
                                      "-O3", "-march=native", headers,   "-o",    object,
                                      unit,  "-lm",           NULL};

@@ -45,7 +45,7 @@ static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *m
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
-    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    struct gyre_build_report *report = calloc(1, sizeof *report);
     const char *source = desc->source;
     gyre_status status =
         source ? GYRE_OK : gyre_kernel_source(kernel->runtime->config, kernel->name, &source);
@@ -56,13 +56,13 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         return status;
     }
     gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
-    struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
+    struct gyre_build_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,
                                           .source = source,
                                           .options = options,
                                           .configured = kernel->name,
                                           .report = report};
-    status = gyre_pipeline_run(&pipeline, &kernel->build);
+    status = gyre_build_run(&pipeline, &kernel->build);
     if (report->warning[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
     if (report->messages[0] && !kernel->only_built)

@@ -161,16 +161,16 @@ static gyre_status take_kernel(const gyre_kernel_record *record, gyre_type_taker
 static gyre_status compile_types(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
                                  const char *header, gyre_type_taker take, void *context)
 {
-    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    struct gyre_build_report *report = calloc(1, sizeof *report);
     struct gyre_build *build = NULL;
     if (!report)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the types of '%s'", source);
-    const struct gyre_pipeline_desc desc = {.config = runtime->config,
+    const struct gyre_build_desc desc = {.config = runtime->config,
                                             .device = device,
                                             .source = source,
                                             .written_for = header,
                                             .report = report};
-    gyre_status status = gyre_pipeline_run(&desc, &build);
+    gyre_status status = gyre_build_run(&desc, &build);
     if (report->messages[0])
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", report->messages);
     for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(build); i++)

@@ -210,7 +210,7 @@ gyre_module *gyre_build_module(const struct gyre_build *build)
     return build->module;
 }
 
-const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build)
+const struct gyre_build_report *gyre_build_report(const struct gyre_build *build)
 {
     return &build->report;
 }

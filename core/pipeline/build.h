@@ -12,11 +12,11 @@
 void gyre_build_release(struct gyre_build *build);
 
 gyre_module *gyre_build_module(const struct gyre_build *build);
-const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build);
+const struct gyre_build_report *gyre_build_report(const struct gyre_build *build);
 
 /**
  * Whether the build was loaded from an artifact (a file compiled before) that was compiled without some word of
- * `options`, the options of a kernel in gyre_pipeline_desc. `lacking` gets these words. A build from a source lacks
+ * `options`, the options of a kernel in gyre_build_desc. `lacking` gets these words. A build from a source lacks
  * none, because it is compiled with its options.
  */
 bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size);

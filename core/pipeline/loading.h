@@ -23,7 +23,7 @@ struct gyre_build {
     uint64_t handler;                /* see gyre_build_handler; 0: unknown */
     bool compiled_before;            /* the file is an artifact: it was compiled with `options` */
     char options[GYRE_OPTIONS_SIZE]; /* the kernel's options, as the artifact notes them */
-    struct gyre_pipeline_report report;
+    struct gyre_build_report report;
 };
 
 gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_source *source,

@@ -55,7 +55,7 @@ struct gyre_stage_report {
 };
 
 /** The report of one run. Valid after a success and after a failure. */
-struct gyre_pipeline_report {
+struct gyre_build_report {
     struct gyre_stage_report stages[GYRE_STAGE_COUNT]; /* indexed by gyre_stage */
     bool cache_hit;
     char file[PATH_MAX];     /* source or artifact, absolute; "" when it was not found */
@@ -65,7 +65,7 @@ struct gyre_pipeline_report {
     char messages[8192]; /* the compiler's and the checker's own words: warnings, further errors; cut */
 };
 
-struct gyre_pipeline_desc {
+struct gyre_build_desc {
     const struct gyre_config
         *config;                  /* NULL: no cache, check if a checker is installed, a minute to compile */
     struct gyre_dispatch *device; /* the build keeps a reference */
@@ -79,7 +79,7 @@ struct gyre_pipeline_desc {
     /* called with `context` before `output` is written; false: the output stays as it is; NULL: always write it */
     bool (*output_fits)(void *context, const struct gyre_build *build);
     void *context;
-    struct gyre_pipeline_report *report; /* NULL, or filled in after success and failure */
+    struct gyre_build_report *report; /* NULL, or filled in after success and failure */
 };
 
 /**
@@ -87,13 +87,13 @@ struct gyre_pipeline_desc {
  * compile; UNAVAILABLE without a compiler; TIMEOUT when the compiler hangs; INCOMPATIBLE for artifacts of
  * another backend, machine or version. Owner of *out: the caller, until gyre_build_release.
  */
-gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
+gyre_status gyre_build_run(const struct gyre_build_desc *desc, struct gyre_build **out);
 
 /**
  * The folder that holds gyre/kernel.h. NULL, with a sentence, when there is none. The text lives as long as the
  * process.
  */
-const char *gyre_pipeline_headers(void);
+const char *gyre_build_headers(void);
 
 /** The word for a stage: "discover", "check", ... */
 const char *gyre_stage_word(enum gyre_stage stage);

@@ -11,8 +11,8 @@
 #include "core/pipeline/workspace.h"
 
 struct gyre_run {
-    const struct gyre_pipeline_desc *desc;
-    struct gyre_pipeline_settings settings;
+    const struct gyre_build_desc *desc;
+    struct gyre_build_settings settings;
     const char *headers;
     char options[GYRE_OPTIONS_SIZE]; /* compiler options of the backend and of the kernel */
     struct gyre_source source;
@@ -25,7 +25,7 @@ struct gyre_run {
     struct gyre_check check;
     struct gyre_artifact artifact;
     struct gyre_build *build;
-    struct gyre_pipeline_report report;
+    struct gyre_build_report report;
     char artifact_path[PATH_MAX]; /* the file that is loaded */
 };
 

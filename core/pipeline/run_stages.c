@@ -180,7 +180,7 @@ static gyre_status prepare_options(struct gyre_run *run)
     if (length < 0 || (size_t)length >= sizeof run->options)
         return gyre_error_set(GYRE_CONFIG, "the compiler options are longer than %zu bytes",
                               sizeof run->options - 1);
-    run->headers = gyre_pipeline_headers();
+    run->headers = gyre_build_headers();
     if (!run->headers)
         return GYRE_UNAVAILABLE;
     gyre_run_open_cache(run);
@@ -247,7 +247,7 @@ static gyre_status load_again(struct gyre_run *run)
 
 static bool output_is_wanted(const struct gyre_run *run)
 {
-    const struct gyre_pipeline_desc *desc = run->desc;
+    const struct gyre_build_desc *desc = run->desc;
     return desc->output && (!desc->output_fits || desc->output_fits(desc->context, run->build));
 }
 
@@ -268,14 +268,14 @@ static gyre_status run_stages(struct gyre_run *run)
     return status == GYRE_OK && output_is_wanted(run) ? gyre_run_write_output(run) : status;
 }
 
-gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
+gyre_status gyre_build_run(const struct gyre_build_desc *desc, struct gyre_build **out)
 {
     *out = NULL;
     struct gyre_run *run = calloc(1, sizeof *run);
     if (!run)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to compile a kernel");
     run->desc = desc;
-    gyre_pipeline_settings_read(desc->config, gyre_dispatch_backend(desc->device), &run->settings);
+    gyre_build_settings_read(desc->config, gyre_dispatch_backend(desc->device), &run->settings);
     struct gyre_file_hush hush; /* for what a plugin's compiler writes in this process, too */
     gyre_file_hush_begin(&hush);
     gyre_status status = run_stages(run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads the settings for compiling (settings.h), and finds the folder with the dialect's headers
- * (gyre_pipeline_headers).
+ * (gyre_build_headers).
  */
 #include "core/base/error.h"
 #include "core/base/places.h"
@@ -22,10 +22,10 @@ static struct {
     char folder[PATH_MAX];
 } headers = {.once = PTHREAD_ONCE_INIT};
 
-void gyre_pipeline_settings_read(const struct gyre_config *config, const char *backend,
-                                 struct gyre_pipeline_settings *settings)
+void gyre_build_settings_read(const struct gyre_config *config, const char *backend,
+                                 struct gyre_build_settings *settings)
 {
-    *settings = (struct gyre_pipeline_settings){.check = GYRE_CHECK_AUTO,
+    *settings = (struct gyre_build_settings){.check = GYRE_CHECK_AUTO,
                                                 .cache_dir = "",
                                                 .compile_timeout_ns = MINUTE_NS,
                                                 .options = "",
@@ -57,7 +57,7 @@ static void find_headers(void)
     }
 }
 
-const char *gyre_pipeline_headers(void)
+const char *gyre_build_headers(void)
 {
     pthread_once(&headers.once, find_headers);
     if (headers.found)

@@ -11,7 +11,7 @@ struct gyre_config;
 enum gyre_check_mode { GYRE_CHECK_AUTO = 0, GYRE_CHECK_ON = 1, GYRE_CHECK_OFF = 2 }; /* of key `check` */
 
 /** The settings for compiling. Texts live as long as the configuration. */
-struct gyre_pipeline_settings {
+struct gyre_build_settings {
     enum gyre_check_mode check;
     const char *cache_dir; /* the cache's folder; "": nothing is cached */
     uint64_t cache_size, compile_timeout_ns;
@@ -21,7 +21,7 @@ struct gyre_pipeline_settings {
     bool keep_source;
 };
 
-void gyre_pipeline_settings_read(const struct gyre_config *config, const char *backend,
-                                 struct gyre_pipeline_settings *settings);
+void gyre_build_settings_read(const struct gyre_config *config, const char *backend,
+                                 struct gyre_build_settings *settings);
 
 #endif

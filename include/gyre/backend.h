@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gyre/link_layout.h"
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 #include "gyre/status.h"
@@ -37,7 +38,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 4
+#define GYRE_ABI_MINOR 5
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -191,6 +192,7 @@ typedef struct gyre_device_info {
     uint32_t queue_bytes_default;
     /* since 2.4: 1: the device does what gyre_queue_slots.foreign demands; 0: only trusted programs may attach */
     uint32_t knows_foreign;
+    uint32_t knows_links; /* since 2.5: 1: kernels of this device can be stages of a pipeline (link_layout.h) */
 } gyre_device_info;
 
 /**
@@ -232,6 +234,14 @@ typedef enum gyre_form {
     GYRE_FORM_ACTOR = 3  /* one lane, one block: messages one after the other, state needs no atomics */
 } gyre_form;
 
+/** A port: an output of a kernel, as its handler declares it. */
+typedef struct gyre_port_record {
+    const char *name;
+    const gyre_type *type; /* of its messages */
+    uint32_t most;         /* messages that one call may emit */
+    uint32_t reserved;
+} gyre_port_record;
+
 /** A kernel of a module, as its compiler saw it. Pointers stay valid as long as the module. */
 typedef struct gyre_kernel_record {
     size_t size;
@@ -253,6 +263,8 @@ typedef struct gyre_kernel_record {
      * and perhaps of others; NULL: none
      */
     const char *queries;
+    const gyre_port_record *ports; /* since 2.5: the kernel's ports, in the order of their declaration; NULL: none */
+    uint32_t port_count;
 } gyre_kernel_record;
 
 /**

@@ -81,6 +81,9 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_OUTCOME (-14) /* the device completed the request with none of the outcomes above */
 #define GYRE_FAILURE_INDEX                                                                                   \
     (-15) /* its handler, compiled with checks, was about to use an index out of range */
+#define GYRE_FAILURE_PORT    (-17) /* the handler emitted to a port that leads nowhere */
+#define GYRE_FAILURE_REPLIES (-18) /* two handlers replied to the same request of a client */
+#define GYRE_FAILURE_ANSWER  (-19) /* a handler replied whose kernel may not answer */
 
 /*
  * Whether the length of a message is wrong. A message without a tail is as long as its type. A message with a tail
@@ -269,7 +272,8 @@ typedef struct gyre_control_command {
     gyre_u32 queue_count; /* entries of the table in use */
     /* constant. 1: workers park at once, so senders make a fence before they look at `parked` */
     gyre_u32 parks;
-    gyre_u32 reserved[12];
+    gyre_u64 links; /* address of the kernel's gyre_link_table (link_layout.h); 0: it is in no pipeline */
+    gyre_u32 reserved[10];
 } gyre_control_command;
 
 /** Line 1 of a kernel's control region, written by the host. */

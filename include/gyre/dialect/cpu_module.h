@@ -11,7 +11,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 9
+#define GYRE_CPU_MODULE_VERSION 10
 
 struct gyre_context;
 
@@ -40,6 +40,25 @@ typedef struct gyre_cpu_services {
     void (*index_out_of_range)(struct gyre_context *context, const gyre_cpu_fault *fault);
 } gyre_cpu_services;
 
+/**
+ * Where the messages of a port go: places that follow each other in a ring. The backend fills it in before it calls the
+ * handler, and takes the messages from there afterwards.
+ */
+typedef struct gyre_cpu_port {
+    unsigned char *slots;   /* slot 0; the payload is GYRE_SLOT_HEADER_SIZE bytes behind it */
+    gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
+    gyre_u32 stride;        /* bytes from slot to slot */
+    gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
+} gyre_cpu_port;
+
+/** A port as its kernel declares it. */
+typedef struct gyre_cpu_port_type {
+    const char *name;
+    const gyre_type *type;
+    gyre_u32 most;
+    gyre_u32 least; /* bytes of a message with an empty tail */
+} gyre_cpu_port_type;
+
 /** One lane's view of its launch. The handler reaches it as `gyre`. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -53,6 +72,7 @@ typedef struct gyre_context {
     gyre_u32 header_size;
     /* not 0: the reply goes to another program, so bytes that the handler does not write are zero */
     gyre_u32 foreign;
+    gyre_cpu_port *ports; /* as many as the kernel declares */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -124,7 +144,9 @@ typedef struct gyre_cpu_kernel {
     const char *buffers;
     const gyre_type *const *buffer_types;
     gyre_cpu_handle handle;
-    gyre_cpu_runner run; /* NULL for block kernels */
+    gyre_cpu_runner run; /* NULL for block kernels, and for kernels with ports */
+    const gyre_cpu_port_type *ports;
+    gyre_u32 port_count;
     const char *file;
     gyre_u32 line;
 } gyre_cpu_kernel;

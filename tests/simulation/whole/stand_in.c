@@ -71,7 +71,7 @@ gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *nam
 
 struct gyre_build {
     struct gyre_dispatch *device;
-    struct gyre_pipeline_report report;
+    struct gyre_build_report report;
 };
 
 static const gyre_type *const no_buffers[] = {NULL};
@@ -84,7 +84,7 @@ static const gyre_kernel_record record = {.size = sizeof record,
                                           .buffers = "",
                                           .buffer_types = no_buffers};
 
-gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
+gyre_status gyre_build_run(const struct gyre_build_desc *desc, struct gyre_build **out)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)
@@ -106,7 +106,7 @@ gyre_module *gyre_build_module(const struct gyre_build *build)
     return NULL;
 }
 
-const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build)
+const struct gyre_build_report *gyre_build_report(const struct gyre_build *build)
 {
     return &build->report;
 }

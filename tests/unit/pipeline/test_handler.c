@@ -27,7 +27,7 @@ static uint64_t hash_of(const char *text, const char *options)
     write_file("sum.gyre.c", text);
     snprintf(path, sizeof path, "%s/sum.gyre.c", folder);
     ck_assert_int_eq(gyre_source_read(path, &source), GYRE_OK);
-    const uint64_t hash = gyre_handler_hash(&source, gyre_pipeline_headers(), options);
+    const uint64_t hash = gyre_handler_hash(&source, gyre_build_headers(), options);
     gyre_source_finish(&source);
     ck_assert_uint_ne(hash, 0);
     return hash;

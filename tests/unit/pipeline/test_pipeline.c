@@ -68,13 +68,13 @@ const char *world_file(const struct world *world, const char *name, const char *
 gyre_status world_run(struct world *world, const char *source, const char *output)
 {
     gyre_build_release(world->build);
-    struct gyre_pipeline_desc desc = {.config = world->config,
+    struct gyre_build_desc desc = {.config = world->config,
                                       .device = world->device,
                                       .source = source,
                                       .output = output,
                                       .report = &world->report};
     gyre_error_clear();
-    gyre_status status = gyre_pipeline_run(&desc, &world->build);
+    gyre_status status = gyre_build_run(&desc, &world->build);
     ck_assert((status == GYRE_OK) == (world->build != NULL));
     ck_assert((status == GYRE_OK) == (gyre_error_text()[0] == '\0') || status == GYRE_OK);
     return status;
@@ -115,8 +115,8 @@ START_TEST(a_limit_of_file_sizes_is_a_sentence)
     getrlimit(RLIMIT_FSIZE, &before);
     none = (struct rlimit){0, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &none);
-    struct gyre_pipeline_desc desc = {.config = world.config, .device = world.device, .source = path};
-    gyre_status status = gyre_pipeline_run(&desc, &world.build);
+    struct gyre_build_desc desc = {.config = world.config, .device = world.device, .source = path};
+    gyre_status status = gyre_build_run(&desc, &world.build);
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_ne(status, GYRE_OK);
     expect_text("File too large");

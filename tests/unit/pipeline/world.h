@@ -15,7 +15,7 @@ struct world {
     char folder[PATH_MAX / 2];
     struct gyre_config *config;
     struct gyre_dispatch *device;
-    struct gyre_pipeline_report report;
+    struct gyre_build_report report;
     struct gyre_build *build;
 };
 

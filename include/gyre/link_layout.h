@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared-memory layouts of links: what a kernel's blocks read and write when the kernel is a stage of a pipeline.
+ * One text for host C and all kernel dialects. Included by the core, by backends and by device code; applications never
+ * need it.
+ *
+ * The protocol in short. A port of a kernel is joined by a link to another kernel, the link's target. Each block of the
+ * sending kernel has a ring of its own for each of its ports; only this block writes into it. The target's blocks claim
+ * messages of a ring in runs, handle them where they lie, and count them as fetched. A block begins a message only when
+ * each of its rings has room for all that one call may emit, so emitting never waits.
+ *
+ * A flow is everything that one request of a client causes, until its one completion. Each message of a link says which
+ * flow it belongs to (its origin). A message that is the only one of its flow says so (GYRE_ORIGIN_SOLE); else the flow
+ * counts its messages, in its entry of the table of flows. Who handles the last message of a flow completes the request,
+ * in the reply slot of the queue that the request came in.
+ *
+ * One writer per cache line, as in ring_layout.h; each struct names its writers.
+ *
+ * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
+ */
+#ifndef GYRE_LINK_LAYOUT_H
+#define GYRE_LINK_LAYOUT_H
+
+#include "gyre/ring_layout.h"
+
+#define GYRE_PORTS_MAX     8    /* ports of one kernel */
+#define GYRE_PORT_MOST_MAX 4096 /* messages that one call may emit to a port */
+#define GYRE_LINK_SECTIONS 16   /* parts of a ring, whose fetched messages are counted together */
+#define GYRE_ENTRIES_MAX   64   /* queues through which clients use a pipeline */
+
+/** The header of a link's slot; the payload follows it. Written last: `sequence`. */
+typedef struct gyre_link_slot {
+    gyre_u64 origin;   /* GYRE_ORIGIN_... */
+    gyre_u32 length;   /* bytes of payload */
+    gyre_u32 sequence; /* the low half of index + 1 when filled */
+} gyre_link_slot;
+
+/*
+ * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
+ * the message came by, at most GYRE_HOPS_MAX (48 to 61), and whether the message is its flow's only one.
+ */
+#define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
+#define GYRE_ORIGIN_PLACE(o)     ((gyre_u32)(o))
+#define GYRE_ORIGIN_TABLE(o)     ((gyre_u32)((o) >> 32) & (GYRE_ENTRIES_MAX - 1))
+#define GYRE_HOPS_MAX            0x3fff
+#define GYRE_ORIGIN_HOPS(o)      ((gyre_u32)((o) >> 48) & GYRE_HOPS_MAX)
+#define GYRE_ORIGIN_OF(t, place) ((gyre_u64)(t) << 32 | (place))
+/** The origin, one link further; it never says SOLE. */
+#define GYRE_ORIGIN_NEXT(o)                                                                                  \
+    (((o) & ~GYRE_ORIGIN_SOLE) + ((gyre_u64)(GYRE_ORIGIN_HOPS(o) != GYRE_HOPS_MAX) << 48))
+
+/** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
+typedef struct gyre_link_ring {
+    /* constant */
+    gyre_u64 slots; /* address of slot 0 */
+    gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
+    gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16 */
+    gyre_u64 reserved[6];
+    /* written by the target's blocks: the first message that no block has claimed */
+    gyre_u64 claimed;
+    gyre_u64 reserved_claimed[7];
+    /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
+    gyre_u64 fetched[GYRE_LINK_SECTIONS];
+    /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */
+    gyre_u64 head, tail;
+    gyre_u32 starved; /* not 0: the block is about to sleep, or sleeps, until there is room */
+    gyre_u32 reserved_head[11];
+} gyre_link_ring;
+
+/** The messages that a block of the target claimed and has not handled: one for each ring and block. It alone writes it. */
+typedef struct gyre_link_window {
+    gyre_u64 next, end;
+    gyre_u64 reserved[6];
+} gyre_link_window;
+
+/** A flow: one entry for each slot of an entry queue. */
+typedef struct gyre_flow {
+    gyre_u64 index;    /* of the request; written by the block that handles it */
+    gyre_u32 alive;    /* messages under way, unless only one is and says so */
+    gyre_u32 answers;  /* handlers that replied; the first one's reply is in the reply slot */
+    gyre_u32 failures; /* handlers that failed; the first one's failure is below */
+    gyre_u32 length;   /* of the reply */
+    gyre_failure failure;
+    gyre_u64 reserved[7];
+} gyre_flow;
+
+/** The table of flows of one entry queue, and where their completions go. Constant. */
+typedef struct gyre_link_entry {
+    gyre_u64 flows;  /* address of the first gyre_flow; 0: no queue here */
+    gyre_u64 region; /* address of the queue's region */
+    gyre_u64 serial; /* of the queue in the table of queues of its kernel; 0: it is another kernel's */
+    gyre_u32 queue;  /* its number in that table */
+    gyre_u32 reserved;
+    gyre_queue_slots slots;
+} gyre_link_entry;
+
+enum gyre_port_use {
+    GYRE_PORT_UNWIRED = 0, /* to emit is a failure */
+    GYRE_PORT_LINKED = 1,
+    GYRE_PORT_NOWHERE = 2 /* what is emitted is counted, and thrown away */
+};
+
+/** Where a port leads. Constant. */
+typedef struct gyre_link_port {
+    gyre_u64 rings;   /* address of the first of one gyre_link_ring for each block of the sending kernel */
+    gyre_u64 control; /* address of the target's control region */
+    gyre_u32 use;     /* enum gyre_port_use */
+    gyre_u32 most;    /* messages that one call may emit */
+} gyre_link_port;
+
+/** A ring that a kernel fetches from. Constant. */
+typedef struct gyre_link_inlet {
+    gyre_u64 ring;    /* address of the gyre_link_ring */
+    gyre_u64 windows; /* address of the first of one gyre_link_window for each block of this kernel */
+    gyre_u64 control; /* address of the sending kernel's control region */
+} gyre_link_inlet;
+
+/**
+ * Everything that a kernel needs to know as a stage of a pipeline. Constant: the host announces another table by another
+ * address (gyre_control_command.links) and a new command, and frees the old one when all blocks obeyed.
+ */
+typedef struct gyre_link_table {
+    gyre_u32 port_count, inlet_count, entry_count;
+    gyre_u32 answers; /* not 0: what the kernel replies answers the client of the flow */
+    gyre_link_port ports[GYRE_PORTS_MAX];
+    gyre_link_entry entries[GYRE_ENTRIES_MAX];
+    /* then inlet_count times gyre_link_inlet */
+} gyre_link_table;
+
+#define GYRE_LINK_TABLE_SIZE(inlets) (sizeof(gyre_link_table) + (inlets) * sizeof(gyre_link_inlet))
+
+#if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
+_Static_assert(sizeof(gyre_link_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
+_Static_assert(sizeof(gyre_link_ring) == 320, "five lines");
+_Static_assert(sizeof(gyre_link_window) == 64, "one line");
+_Static_assert(sizeof(gyre_flow) == 128, "two lines");
+#endif
+
+#endif
