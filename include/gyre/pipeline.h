@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pipelines: kernels that send to kernels, for applications. The ports of a kernel (kernel.h, GYRE_PORTS) are joined to
+ * other kernels by links; clients send requests to an entry, and each request gets exactly one completion, when
+ * everything that it caused is settled.
+ *
+ *     [pipeline.words]          [link.words]
+ *     entry = split             from = split.words
+ *     answer = count            to = count
+ *
+ *     gyre_pipeline *words;
+ *     gyre_pipeline_desc desc = {.size = sizeof desc, .name = "words"};
+ *     gyre_pipeline_open(runtime, &desc, &words);
+ *     gyre_queue *queue = gyre_pipeline_queue(words);
+ *     gyre_call(queue, &line, sizeof line, &count, sizeof count, NULL, gyre_in_ms(100));
+ *
+ * Everything that a request causes is its flow. The completion of a request is
+ *
+ *     the reply        when exactly one handler of the flow replied, and none failed
+ *     without a reply  when no handler replied, and none failed
+ *     a failure        when a handler failed: the first failure counts; also when two handlers replied
+ *
+ * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
+ * the sender arrive in their order at a target of one block. Links lie in memory of the kernels' device.
+ *
+ * In this version all kernels of a pipeline are of one device whose backend knows links, links form no cycle, and a
+ * kernel is in one pipeline at most. The kernels of an open pipeline cannot be terminated; they can be paused.
+ *
+ * Threads, deadlines and errors as in gyre.h. Stability: as gyre.h.
+ */
+#ifndef GYRE_PIPELINE_H
+#define GYRE_PIPELINE_H
+
+#include "gyre/gyre.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gyre_pipeline gyre_pipeline;
+
+/** A link: from a port of one kernel to another kernel. */
+typedef struct gyre_link_desc {
+    size_t size;
+    const char *name;  /* for people; NULL: `from` */
+    const char *from;  /* "KERNEL.PORT" */
+    const char *to;    /* "KERNEL", or "nowhere": what is emitted is counted, and thrown away */
+    uint64_t capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
+} gyre_link_desc;
+
+typedef struct gyre_pipeline_desc {
+    size_t size;
+    const char *name; /* [pipeline.NAME] configures what is 0 or NULL below */
+    /** Kernels whose queues clients use. 0 entries: as configured. */
+    const char *const *entries;
+    size_t entry_count;
+    /** Kernels that may answer: their replies complete requests. 0: as configured. */
+    const char *const *answers;
+    size_t answer_count;
+    /** 0: the sections [link.NAME] whose `from` is a kernel that the entries lead to. */
+    const gyre_link_desc *links;
+    size_t link_count;
+    /** Not 0: every link gets its least capacity, to find what depends on room. */
+    uint32_t links_tight;
+} gyre_pipeline_desc;
+
+/**
+ * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
+ * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
+ * place of the setting) for ports that lead nowhere, types that differ, kernels that no entry leads to, answers of
+ * different types, cycles; UNIMPLEMENTED for kernels of several devices, or of a backend without links. Owner of *out: the caller,
+ * until gyre_pipeline_close or the runtime's close.
+ */
+GYRE_API gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc,
+                                        gyre_pipeline **out);
+
+/** The queue of the first entry, which the pipeline opened; NULL when `pipeline` is. The pipeline owns it. */
+GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
+
+/**
+ * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
+ * replies that of the answers. The settings of a queue that it cannot have (journal, wire, layout = bridged) are
+ * refused with CONFIG. Owner of *out: the pipeline, gyre_pipeline_close closes it.
+ */
+GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
+                                              const gyre_queue_desc *desc, gyre_queue **out);
+
+/**
+ * Closes the pipeline: takes no more requests, waits until all flows are settled or the deadline, and takes the links
+ * apart. Requests that are not settled by then are completed as UNHANDLED. The kernels stay. TIMEOUT when a handler
+ * does not return: the pipeline is still there and can be closed again. Accepts NULL.
+ */
+GYRE_API gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns);
+
+/** A link, as it is. */
+typedef struct gyre_link_info {
+    size_t size;
+    char name[128];
+    char from[GYRE_KERNEL_NAME_MAX], port[GYRE_KERNEL_NAME_MAX];
+    char to[GYRE_KERNEL_NAME_MAX]; /* "nowhere": its messages are thrown away */
+    char type[GYRE_KERNEL_NAME_MAX];
+    uint64_t type_hash;
+    uint32_t most;     /* messages that one call may emit */
+    uint32_t rings;    /* one for each block of the sender */
+    uint64_t capacity; /* of each ring */
+    uint64_t bytes;    /* memory of all rings */
+    uint64_t sent;     /* messages that were emitted, ever */
+    uint64_t waiting;  /* messages under way now */
+} gyre_link_info;
+
+/** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */
+GYRE_API gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
+
+/** Returns the pipeline of that name, or NULL. */
+GYRE_API gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
