@@ -40,6 +40,7 @@ static void free_resident(gyre_resident *resident)
         free(resident->workers[i].scratch);
         free(resident->workers[i].stage.request);
         free(resident->workers[i].stage.reply);
+        cpu_links_finish(&resident->workers[i]);
     }
     free(resident->workers);
     free(resident->bindings);
@@ -94,7 +95,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .owner = worker,
             .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         cpu_worker_init(worker);
-        complete = prepare_lanes(worker) && prepare_stage(worker);
+        complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_links_init(worker);
     }
     if (complete)
         return GYRE_OK;

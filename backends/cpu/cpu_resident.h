@@ -8,6 +8,7 @@
 
 #include "cpu_backend.h"
 #include "cpu_lane.h"
+#include "cpu_links.h"
 #include "cpu_pool.h"
 #include "gyre/waiting.h"
 
@@ -25,6 +26,7 @@ struct cpu_queue {
     /* room for messages that are stored back to back; in use when layout.words_offset is not 0 */
     gyre_cpu_bridge bridge;
     gyre_cpu_run run; /* the runner's argument: the queue, and its first request, set for each run */
+    const gyre_link_entry *entry; /* of a pipeline; NULL: its messages enter none */
 };
 
 /** A worker's last failure by an index out of range. */
@@ -49,6 +51,7 @@ struct cpu_worker {
     struct cpu_task task;
     gyre_context context;
     struct cpu_fault fault; /* of a handler that was compiled with checks */
+    struct cpu_links links;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
 
@@ -67,6 +70,10 @@ struct gyre_resident {
     void *kernel_log_context;
     struct cpu_worker *workers; /* `blocks` of them */
 };
+
+/** Runs the worker's handler for one message, whatever the kernel's form. Parameters as gyre_cpu_handle. */
+int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
+               gyre_context *context);
 
 /** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);

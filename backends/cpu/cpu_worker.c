@@ -28,6 +28,7 @@ enum {
     YIELDS = 16,        /* turns of adaptive idling between spinning and parking */
     STREAM_MIN = 8,     /* messages in one turn by which a stream differs from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
+    LINK_TURNS = 16,    /* turns with messages of links before queues have a turn, too */
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
 
@@ -203,7 +204,7 @@ static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *qu
 
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
-    if (!queue->region)
+    if (!queue->region || (queue->entry && !cpu_links_have_room(worker)))
         return false;
     if (worker->resident->blocks == 1)
         return request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
@@ -225,11 +226,25 @@ static int handle_by_lanes(const void *request, void *reply, void *state, void *
     return cpu_lanes_run(worker->lanes, &message, context);
 }
 
-static gyre_u64 run_kernel(const struct cpu_worker *worker, gyre_cpu_run *run)
+int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
+               gyre_context *context)
+{
+    const struct cpu_worker *worker = context->owner;
+    const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    if (kernel->form == GYRE_FORM_BLOCK)
+        return handle_by_lanes(request, reply, state, scratch, buffers, context);
+    return kernel->handle(request, reply, state, scratch, buffers, context);
+}
+
+static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    if (queue->entry)
+        return cpu_links_run(worker, queue, run);
     if (kernel->run)
         return kernel->run(run);
+    if (kernel->port_count)
+        return cpu_links_run_alone(worker, run);
     if (run->bridge)
         return gyre_run_bridged_(run, &kernel->sizes, handle_by_lanes);
     return gyre_run_(run, &kernel->sizes, handle_by_lanes);
@@ -269,7 +284,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     if (!shared && !request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
-    gyre_u64 handled = run_kernel(worker, run);
+    gyre_u64 handled = run_kernel(worker, queue, run);
     tell_working(worker->line, 0);
     queue->next += handled;
     if (!handled)
@@ -292,6 +307,8 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (worker->links.table && cpu_links_have_messages(worker) && cpu_links_have_room(worker))
+        return true;
     for (uint32_t i = 0; i < worker->queue_count; i++)
         if (queue_has_work(worker, &worker->queues[i]))
             return true;
@@ -357,6 +374,7 @@ static void leave_park(struct cpu_worker *worker)
 {
     __atomic_fetch_sub(&worker->resident->control->device.parked, 1, __ATOMIC_SEQ_CST);
     tell_starved(worker, worker->starved, UINT32_MAX);
+    cpu_links_tell_starved(worker, false);
     worker->parked = false;
 }
 
@@ -367,6 +385,7 @@ static bool park_worker(struct cpu_worker *worker)
     gyre_control_region *control = resident->control;
     worker->starved = starved_queues(worker, worker->command);
     tell_starved(worker, worker->starved, 1);
+    cpu_links_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     worker->parked = true;
     const uint64_t parked_ns = gyre_clock_ns();
@@ -406,8 +425,10 @@ static bool wait_for_work(struct cpu_worker *worker)
 static void obey_command(struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
-    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
         read_table(worker);
+        cpu_links_read(worker);
+    }
     __atomic_store_n(&worker->line->acknowledged, command,
                      __ATOMIC_RELEASE); /* pairs with the core's acquire */
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
@@ -447,7 +468,19 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
-/* Obeys a new command, or serves the queues once, or waits. False when the worker rests. */
+/*
+ * Serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and
+ * then queues have their turn in any case, because they may be of another use of the kernel.
+ */
+static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
+{
+    const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
+    if (handled && ++worker->links.turns % LINK_TURNS)
+        return handled;
+    return handled + serve_queues(worker, command);
+}
+
+/* Obeys a new command, or serves links and queues once, or waits. False when the worker rests. */
 static bool take_turn(struct cpu_worker *worker)
 {
     const gyre_u64 *const wanted = &worker->resident->control->command.command;
@@ -457,7 +490,7 @@ static bool take_turn(struct cpu_worker *worker)
         obey_command(worker, command);
         return true;
     }
-    const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve_queues(worker, command) : 0;
+    const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve(worker, command) : 0;
     if (!handled)
         return wait_for_work(worker);
     stand_off(handled);

@@ -71,6 +71,14 @@ struct gyre_kernel_shards {
     void (*free)(gyre_kernel *kernel);
 };
 
+/** The kernel as a stage of a pipeline (node.c). Under the lock. */
+struct gyre_kernel_node {
+    void *pipeline;            /* NULL: the kernel is in none */
+    const char *pipeline_name; /* valid as long as `pipeline` */
+    /** Closes the pipeline, before the kernel is released. */
+    void (*end)(void *pipeline);
+};
+
 /** Counts since the last start, without the counts of the blocks that run now. Under the lock. */
 struct gyre_kernel_tally {
     uint64_t handled, failed; /* requests that worker processes handled or failed before they died */
@@ -147,6 +155,7 @@ struct gyre_kernel {
 
     struct gyre_kernel_queues queues;
     struct gyre_kernel_shards shards;
+    struct gyre_kernel_node node;
 
     struct gyre_kernel_tally tally;
     struct gyre_care *care; /* the watcher's (watcher.h); set before the kernel is listed */

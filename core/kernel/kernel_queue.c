@@ -30,15 +30,21 @@
 #include "core/queue/set.h"
 #include "core/stages/make.h"
 
-static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc,
-                                                const char *name)
+static struct gyre_kernel_face own_face(const gyre_kernel *kernel)
+{
+    return (struct gyre_kernel_face){.record = kernel->record, .types = kernel->types};
+}
+
+static struct gyre_queue_options choose_options(const gyre_kernel *kernel,
+                                                const struct gyre_kernel_face *face,
+                                                const gyre_queue_desc *desc, const char *name)
 {
     const struct gyre_config *config = kernel->runtime->config;
     struct gyre_queue_options options = {
         .name = desc->name ? desc->name : "",
         .capacity = desc->capacity,
-        .request_size = (uint32_t)kernel->record->request->size,
-        .reply_size = (uint32_t)kernel->record->reply->size,
+        .request_size = (uint32_t)face->record->request->size,
+        .reply_size = (uint32_t)face->record->reply->size,
         .policy =
             desc->policy ? desc->policy : (gyre_full_policy)gyre_queue_plan_word(config, name, "policy"),
         .idle = desc->idle ? desc->idle : (gyre_idle_strategy)gyre_queue_plan_word(config, name, "idle"),
@@ -51,7 +57,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
-        .timed = gyre_kernel_setting(kernel, "timing") != 0,
+        .timed = gyre_kernel_setting(kernel, "timing") != 0 && !face->enters_pipeline,
         .wire = kernel->migrates ? 0 : (uint32_t)gyre_kernel_queue_setting(kernel, name, "wire"),
         .control = kernel->control,
     };
@@ -103,13 +109,35 @@ static uint32_t free_entry(const gyre_kernel *kernel)
     return entry;
 }
 
-gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                                  bool lent, struct gyre_queue_options *options)
+/*
+ * Takes back what only the kernel itself could do for a queue that enters a pipeline: messages back to back, and express lines.
+ * CONFIG for settings that would be without effect.
+ */
+static gyre_status plan_entry(const gyre_kernel *kernel, const char *section,
+                              struct gyre_queue_options *options)
 {
-    *options = choose_options(kernel, desc, section);
+    static const char *const refused[] = {"durability", "wire", "seal"};
+    const struct gyre_config *config = kernel->runtime->config;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, refused[i]) != 0)
+            return gyre_config_blame(
+                config, GYRE_SECTION_QUEUE, section, refused[i],
+                gyre_error_set(GYRE_CONFIG,
+                               "queue '%s' enters a pipeline, and such a queue cannot have %s: leave it out",
+                               section, refused[i]));
+    options->bridged_requests = options->bridged_replies = false;
+    options->express = options->express_replies = false;
+    return GYRE_OK;
+}
+
+static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                             const gyre_queue_desc *desc, const char *section, bool lent,
+                             struct gyre_queue_options *options)
+{
+    *options = choose_options(kernel, face, desc, section);
     options->lent = lent;
     const struct gyre_queue_site site = {.kernel = kernel->name,
-                                         .record = kernel->record,
+                                         .record = face->record,
                                          .device = kernel->dispatch,
                                          .blocks = kernel->blocks,
                                          .migrates = kernel->migrates};
@@ -119,6 +147,8 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
+    if (status == GYRE_OK && face->enters_pipeline)
+        status = plan_entry(kernel, section, options);
     if (status == GYRE_OK)
         return status;
     gyre_queue_growth_finish(&options->request_growth);
@@ -126,17 +156,24 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     return status;
 }
 
+gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  bool lent, struct gyre_queue_options *options)
+{
+    const struct gyre_kernel_face face = own_face(kernel);
+    return plan_ring(kernel, &face, desc, section, lent, options);
+}
+
 /* Makes the planned queue with the types of its caller. Takes over the memory in `options`, even after a failure. */
-static gyre_status create_typed(const gyre_kernel *kernel, struct gyre_queue_options *options,
+static gyre_status create_typed(struct gyre_kernel_types *types, struct gyre_queue_options *options,
                                 gyre_queue **out)
 {
     struct gyre_kernel_types *own = NULL;
     gyre_status status =
-        gyre_kernel_types_create_grown(kernel->types, &options->request_growth, &options->reply_growth, &own);
+        gyre_kernel_types_create_grown(types, &options->request_growth, &options->reply_growth, &own);
     if (status == GYRE_OK)
         status = gyre_queue_create(options, out);
     if (status == GYRE_OK) {
-        gyre_kernel_types_name(own ? own : kernel->types, *out);
+        gyre_kernel_types_name(own ? own : types, *out);
         gyre_view_for(*out)->own_types = own;
         return status;
     }
@@ -154,14 +191,15 @@ static void destroy_typed(gyre_queue *queue)
 }
 
 /* Makes a queue. `lent`: receives the options, for the other program that uses the queue; NULL: this program uses it. */
-static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                              const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
 {
     uint64_t address = 0;
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options;
     *out = NULL;
-    gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, lent != NULL, &options);
+    gyre_status status = plan_ring(kernel, face, desc, section, lent != NULL, &options);
     if (status != GYRE_OK)
         return status;
     options.trusted = lent && lent->trusted;
@@ -171,7 +209,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
         gyre_queue_growth_finish(&options.reply_growth);
         return status;
     }
-    status = create_typed(kernel, &options, out);
+    status = create_typed(face->types, &options, out);
     if (status != GYRE_OK)
         return status;
     const struct gyre_region *const memory_of = &gyre_ring_of(*out)->region;
@@ -201,7 +239,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out)
 {
-    return make_queue(kernel, desc, section, NULL, out);
+    const struct gyre_kernel_face face = own_face(kernel);
+    return make_queue(kernel, &face, desc, section, NULL, out);
 }
 
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
@@ -247,13 +286,14 @@ static gyre_status enter_queue(gyre_kernel *kernel, gyre_queue *queue)
 }
 
 /* Makes a queue that goes on where its journal ended, and is not in the kernel's list yet. */
-static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+static gyre_status make_ring(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                             const gyre_queue_desc *desc, const char *section,
                              struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
 {
     gyre_queue_desc given = *desc;
     gyre_status status = lent ? GYRE_OK : gyre_keeper_queue_open(kernel, &given, section, durable);
     if (status == GYRE_OK)
-        status = make_queue(kernel, &given, section, lent, out);
+        status = make_queue(kernel, face, &given, section, lent, out);
     if (status != GYRE_OK) {
         gyre_keeper_queue_end(kernel, *durable);
         gyre_keeper_queue_free(kernel, *durable);
@@ -261,13 +301,14 @@ static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, c
     return status;
 }
 
-static gyre_status add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                             const gyre_queue_desc *desc, const char *section,
                              struct gyre_queue_options *lent, gyre_queue **out)
 {
     gyre_queue *queue = NULL;
     struct gyre_durable *durable = NULL;
     *out = NULL;
-    gyre_status status = make_ring(kernel, desc, section, lent, &durable, &queue);
+    gyre_status status = make_ring(kernel, face, desc, section, lent, &durable, &queue);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
@@ -296,7 +337,14 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out)
 {
-    return add_queue(kernel, desc, section, NULL, out);
+    const struct gyre_kernel_face face = own_face(kernel);
+    return add_queue(kernel, &face, desc, section, NULL, out);
+}
+
+gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out)
+{
+    return add_queue(kernel, face, desc, section, NULL, out);
 }
 
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
@@ -308,7 +356,8 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
             "kernel '%s' takes no other programs: its backend '%s' handles their messages where they can still write "
             "them; update the plugin to backend ABI 2.4, or set gyre.trusted = true for clients that are believed",
             kernel->name, gyre_dispatch_backend(kernel->dispatch));
-    return add_queue(kernel, desc, section, options, out);
+    const struct gyre_kernel_face face = own_face(kernel);
+    return add_queue(kernel, &face, desc, section, options, out);
 }
 
 static void remove_from(gyre_queue **list, const gyre_queue *queue)
@@ -398,13 +447,13 @@ void gyre_kernel_close_queue(gyre_queue *queue)
 }
 
 /* Sets and logs the error of a gyre_queue_close that is refused, because that call returns no status. */
-static void refuse_to_close_ring(const gyre_queue *queue)
+static void refuse_to_close(const gyre_queue *queue)
 {
-    gyre_error_set(
-        GYRE_INVALID,
-        "gyre_queue_close: '%s' of kernel '%s' is a ring of shards, which use it on: gyre_shards_close "
-        "closes all their rings",
-        gyre_queue_name(queue), gyre_view_of(queue)->kernel->name);
+    gyre_error_set(GYRE_INVALID, "gyre_queue_close: '%s' of kernel '%s' %s", gyre_queue_name(queue),
+                   gyre_view_of(queue)->kernel->name,
+                   gyre_view_of(queue)->of_shards
+                       ? "is a ring of shards, which use it on: gyre_shards_close closes all their rings"
+                       : "enters a pipeline, which uses it on: gyre_pipeline_close closes all its queues");
     gyre_runtime_log(gyre_view_of(queue)->kernel->runtime, GYRE_LOG_ERROR, "%s", gyre_error_text());
 }
 
@@ -414,8 +463,8 @@ void gyre_queue_close(gyre_queue *queue)
         gyre_foreign_of(queue)->detach(queue);
     else if (!queue || gyre_view_of(queue)->kernel->runtime->foreign)
         return;
-    else if (gyre_view_of(queue)->of_shards)
-        refuse_to_close_ring(queue);
+    else if (gyre_view_of(queue)->of_shards || gyre_view_of(queue)->of_pipeline)
+        refuse_to_close(queue);
     else
         gyre_kernel_close_queue(queue);
 }

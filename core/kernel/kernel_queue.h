@@ -6,6 +6,20 @@
 #include "core/kernel/kernel.h"
 #include "core/ring/ring_options.h"
 
+/** What a queue shows of its kernel: the kernel's own types, or those of a pipeline that the kernel is the entry of. */
+struct gyre_kernel_face {
+    const gyre_kernel_record *record;
+    struct gyre_kernel_types *types;
+    bool
+        enters_pipeline; /* then each message lies in a slot of its own, and is completed by whichever kernel ends its flow */
+};
+
+/**
+ * Does what gyre_kernel_add_ring does, for a queue that enters a pipeline. CONFIG when the section asks for what such a queue
+ * cannot have.
+ */
+gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out);
 /** Makes a queue, puts it into the queue table, and tells a running device. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
 /** Does what gyre_kernel_add_queue does, with the settings of [queue.SECTION], whatever the queue's own name. */

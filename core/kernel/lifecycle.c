@@ -13,6 +13,7 @@
 #include "core/kernel/control.h"
 #include "core/kernel/end.h"
 #include "core/kernel/kernel_queue.h"
+#include "core/kernel/node.h"
 #include "core/kernel/start.h"
 #include "core/kernel/turn.h"
 #include "core/queue/end.h"
@@ -83,7 +84,9 @@ gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_n
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    status = gyre_kernel_end(kernel, drain_deadline_ns, unhandled);
+    status = gyre_node_check_free(kernel, "gyre_kernel_terminate");
+    if (status == GYRE_OK)
+        status = gyre_kernel_end(kernel, drain_deadline_ns, unhandled);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

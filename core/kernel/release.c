@@ -15,6 +15,7 @@
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
 #include "core/kernel/protocol.h"
+#include "core/kernel/node.h"
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 
@@ -82,6 +83,7 @@ void gyre_kernel_release(gyre_kernel *kernel)
 {
     if (!kernel || kernel->runtime->foreign)
         return;
+    gyre_node_end(kernel);
     gyre_kernel_unlist(kernel);
     free_kernel(kernel);
 }

@@ -52,7 +52,7 @@ typedef struct gyre_link_slot {
 /** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
 typedef struct gyre_link_ring {
     /* constant */
-    gyre_u64 slots; /* address of slot 0 */
+    gyre_u64 slots;    /* address of slot 0 */
     gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
     gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16 */
     gyre_u64 reserved[6];

@@ -37,15 +37,18 @@
 extern "C" {
 #endif
 
+enum { GYRE_PIPELINE_NAME_MAX = 64 }; /* bytes of names of pipelines, kernels and ports */
+
 typedef struct gyre_pipeline gyre_pipeline;
 
 /** A link: from a port of one kernel to another kernel. */
 typedef struct gyre_link_desc {
     size_t size;
-    const char *name;  /* for people; NULL: `from` */
-    const char *from;  /* "KERNEL.PORT" */
-    const char *to;    /* "KERNEL", or "nowhere": what is emitted is counted, and thrown away */
-    uint64_t capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
+    const char *name; /* for people; NULL: `from` */
+    const char *from; /* "KERNEL.PORT" */
+    const char *to;   /* "KERNEL", or "nowhere": what is emitted is counted, and thrown away */
+    uint64_t
+        capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
 } gyre_link_desc;
 
 typedef struct gyre_pipeline_desc {
@@ -96,9 +99,9 @@ GYRE_API gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadl
 typedef struct gyre_link_info {
     size_t size;
     char name[128];
-    char from[GYRE_KERNEL_NAME_MAX], port[GYRE_KERNEL_NAME_MAX];
-    char to[GYRE_KERNEL_NAME_MAX]; /* "nowhere": its messages are thrown away */
-    char type[GYRE_KERNEL_NAME_MAX];
+    char from[GYRE_PIPELINE_NAME_MAX], port[GYRE_PIPELINE_NAME_MAX];
+    char to[GYRE_PIPELINE_NAME_MAX]; /* "nowhere": its messages are thrown away */
+    char type[GYRE_PIPELINE_NAME_MAX];
     uint64_t type_hash;
     uint32_t most;     /* messages that one call may emit */
     uint32_t rings;    /* one for each block of the sender */

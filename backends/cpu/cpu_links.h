@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker of a kernel with ports, or of a stage of a pipeline: fetches messages from links, gives the handler places to
+ * emit to, publishes what was emitted, and counts flows (link_layout.h has the protocol). cpu_worker.c is the loop.
+ *
+ * Takes no lock. A worker writes its own rings and windows, the counts of fetched messages, the flows of the messages that it
+ * handles, and the completions of flows that end with it.
+ */
+#ifndef GYRE_CPU_LINKS_H
+#define GYRE_CPU_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/dialect/cpu_module.h"
+#include "gyre/link_layout.h"
+
+struct cpu_queue;
+struct cpu_worker;
+
+/** A worker's view of the pipeline. */
+struct cpu_links {
+    const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
+    gyre_cpu_port ports[GYRE_PORTS_MAX];
+    unsigned char *reply;  /* room for one reply */
+    unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
+    uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
+    uint32_t sent;         /* a bit for each port whose target may wait for a bell */
+    uint32_t turns;        /* turns that found messages in links */
+};
+
+/** Gets the memory that the worker needs; false without memory. cpu_links_finish frees it, also after a failure. */
+bool cpu_links_init(struct cpu_worker *worker);
+void cpu_links_finish(struct cpu_worker *worker);
+
+/** Takes the table that the control region names now, and finds the entry queues among the worker's queues. */
+void cpu_links_read(struct cpu_worker *worker);
+
+/** Whether all that one call may emit has room. Always true for a kernel without ports. */
+bool cpu_links_have_room(const struct cpu_worker *worker);
+/** Whether a link has a message for this worker; whether there is room for what it causes is another question. */
+bool cpu_links_have_messages(const struct cpu_worker *worker);
+
+/** Serves each link once. Returns how many messages were handled. */
+uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command);
+/** Handles requests of an entry queue, as a runner does. */
+uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run);
+/** Handles requests of a queue that is no entry of a pipeline, for a kernel with ports: to emit is a failure. */
+uint64_t cpu_links_run_alone(struct cpu_worker *worker, gyre_cpu_run *run);
+
+/** Tells the targets whether the worker, about to sleep, waits for room in their rings. */
+void cpu_links_tell_starved(const struct cpu_worker *worker, bool starved);
+
+#endif

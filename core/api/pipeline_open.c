@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre_pipeline_open: launches the kernels of a pipeline that are configured and not launched yet, and has the pipeline made
+ * (core/links).
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/config/config.h"
+#include "core/links/pipeline_make.h"
+
+/* Launches a kernel that has a section and no launch yet. What neither has, the wiring tells. */
+static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t length)
+{
+    char kernel[GYRE_PIPELINE_NAME_MAX];
+    gyre_kernel *launched;
+    if (length >= sizeof kernel)
+        return GYRE_OK;
+    memcpy(kernel, name, length);
+    kernel[length] = '\0';
+    if (gyre_kernel_find(runtime, kernel) ||
+        !gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, kernel))
+        return GYRE_OK;
+    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel};
+    return gyre_launch(runtime, &desc, &launched);
+}
+
+static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_desc *desc)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++)
+        status = launch_named(runtime, desc->entries[i], strlen(desc->entries[i]));
+    for (size_t i = 0; i < desc->link_count && status == GYRE_OK; i++) {
+        const char *from = desc->links[i].from, *dot = from ? strrchr(from, '.') : NULL;
+        if (dot)
+            status = launch_named(runtime, from, (size_t)(dot - from));
+        if (status == GYRE_OK && desc->links[i].to)
+            status = launch_named(runtime, desc->links[i].to, strlen(desc->links[i].to));
+    }
+    return status;
+}
+
+static gyre_status check_desc(const gyre_pipeline_desc *desc)
+{
+    if (!desc->name || !desc->name[0] || strlen(desc->name) >= GYRE_PIPELINE_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "a pipeline's name has 1 to %d characters",
+                              GYRE_PIPELINE_NAME_MAX - 1);
+    if ((desc->entry_count && !desc->entries) || (desc->answer_count && !desc->answers) ||
+        (desc->link_count && !desc->links))
+        return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: a count is not 0, and its list is NULL");
+    for (size_t i = 0; i < desc->entry_count; i++)
+        if (!desc->entries[i])
+            return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: entry %zu is NULL", i);
+    for (size_t i = 0; i < desc->answer_count; i++)
+        if (!desc->answers[i])
+            return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: answer %zu is NULL", i);
+    return GYRE_OK;
+}
+
+gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out)
+{
+    gyre_pipeline_desc given = {.size = sizeof given};
+    if (!runtime || !desc || !out || desc->size < sizeof desc->size)
+        return GYRE_ARGUMENTS("gyre_pipeline_open", {"runtime", runtime}, GYRE_SIZED(desc), {"out", out});
+    *out = NULL;
+    memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(runtime, "gyre_pipeline_open");
+    if (status == GYRE_OK)
+        status = check_desc(&given);
+    if (status != GYRE_OK)
+        return status;
+    if (gyre_pipeline_find(runtime, given.name))
+        return gyre_error_set(GYRE_INVALID, "a pipeline '%s' is open already", given.name);
+    status = launch_kernels(runtime, &given);
+    if (status == GYRE_OK)
+        status = gyre_pipeline_make(runtime, &given, out);
+    return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", given.name);
+}

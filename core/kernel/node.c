@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kernel as a node (a stage) of a pipeline (node.h). Lock: kernel->lock for kernel->node, and for commands to the device.
+ */
+#include "core/kernel/node.h"
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
+#include "core/queue/label.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+
+struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
+{
+    return (struct gyre_node_facts){.name = kernel->name,
+                                     .record = kernel->record,
+                                     .device = kernel->dispatch,
+                                     .blocks = kernel->blocks,
+                                     .control = (uint64_t)(uintptr_t)kernel->control};
+}
+
+gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call)
+{
+    if (!kernel->node.pipeline)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID, "%s: kernel '%s' is a stage of pipeline '%s': close that first (gyre_pipeline_close)",
+        call, kernel->name, kernel->node.pipeline_name);
+}
+
+/* What a kernel cannot be a stage with. Under the lock. */
+static gyre_status check_able(const gyre_kernel *kernel)
+{
+    const char *const backend = gyre_dispatch_backend(kernel->dispatch);
+    const gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (gyre_dispatch_device_info(kernel->dispatch)->knows_links != 1)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' runs on backend '%s', which does not link kernels: run all kernels of the "
+            "pipeline on backend 'cpu'",
+            kernel->name, backend);
+    if (gyre_dispatch_isolated(kernel->dispatch))
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "kernel '%s' runs in a worker process, and kernels there are not linked: leave "
+                              "backend.%s.isolation out",
+                              kernel->name, backend);
+    if (kernel->checkpoints)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
+            "checkpoint_ms out",
+            kernel->name);
+    if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return gyre_error_set(state == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
+                              "kernel '%s' is %s; launch it again", kernel->name,
+                              gyre_kernel_state_word(state));
+    return GYRE_OK;
+}
+
+gyre_status gyre_node_join(gyre_kernel *kernel, void *pipeline, const char *name,
+                            void (*end)(void *pipeline))
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_status status = check_able(kernel);
+    if (status == GYRE_OK && kernel->node.pipeline)
+        status = gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is a stage of pipeline '%s' already, and a kernel is in one pipeline: "
+            "launch its file under another name",
+            kernel->name, kernel->node.pipeline_name);
+    if (status == GYRE_OK)
+        kernel->node = (struct gyre_kernel_node){.pipeline = pipeline, .pipeline_name = name, .end = end};
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+void gyre_node_leave(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->node = (struct gyre_kernel_node){.pipeline = NULL};
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_end(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const struct gyre_kernel_node node = kernel->node;
+    pthread_mutex_unlock(&kernel->lock);
+    if (node.pipeline)
+        node.end(node.pipeline);
+}
+
+void gyre_node_wire(gyre_kernel *kernel, uint64_t table)
+{
+    pthread_mutex_lock(&kernel->lock);
+    __atomic_store_n(&kernel->control->command.links, table,
+                     __ATOMIC_RELEASE); /* pairs with the workers' acquire */
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+gyre_status gyre_node_await(gyre_kernel *kernel)
+{
+    const uint64_t limit =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+    pthread_mutex_lock(&kernel->lock);
+    const gyre_status status =
+        gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit);
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out)
+{
+    gyre_status status = gyre_kernel_add_entry(kernel, face, desc, section, out);
+    if (status == GYRE_OK)
+        gyre_view_for(*out)->of_pipeline = true;
+    return status;
+}
+
+void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry)
+{
+    const struct gyre_queue_view *view = gyre_view_of(queue);
+    entry->region = view->device_address;
+    entry->queue = view->table_entry;
+    entry->serial = view->kernel->control->queues[view->table_entry].serial;
+    entry->slots = gyre_ring_of(queue)->slots;
+}
+
+void gyre_node_hide_entry(gyre_queue *queue)
+{
+    gyre_kernel *kernel = gyre_view_of(queue)->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_view_for(queue)->withdrawn = true;
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_close_entry(gyre_queue *queue)
+{
+    gyre_view_for(queue)->of_pipeline = false;
+    gyre_kernel_close_queue(queue);
+}

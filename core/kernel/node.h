@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kernel as a node (a stage) of a pipeline: what core/links needs to know of it, and does with it. The pipeline itself, its links and
+ * their memory are core/links.
+ */
+#ifndef GYRE_CORE_KERNEL_NODE_H
+#define GYRE_CORE_KERNEL_NODE_H
+
+#include "core/kernel/kernel.h"
+#include "core/kernel/kernel_queue.h"
+#include "gyre/link_layout.h"
+
+/** What does not change while a kernel is a stage. Pointers are valid as long as the kernel. */
+struct gyre_node_facts {
+    const char *name;
+    const gyre_kernel_record *record;
+    struct gyre_dispatch *device;
+    uint32_t blocks;
+    uint64_t control; /* address of the control region, as the device sees it */
+};
+struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);
+
+/**
+ * Makes the kernel a stage of `pipeline`, whose function `end` is called when the kernel is released first. INVALID when the
+ * kernel is a stage already; UNIMPLEMENTED for a kernel whose device knows no links, that runs in a worker process, or that
+ * keeps its state; CLOSED or LOST for one that does not run.
+ */
+gyre_status gyre_node_join(gyre_kernel *kernel, void *pipeline, const char *name,
+                            void (*end)(void *pipeline));
+/** The kernel is no stage any more. No block uses a table of links. */
+void gyre_node_leave(gyre_kernel *kernel);
+
+/** Names the table of links that the kernel's blocks use from now on (0: none). Returns before they do. */
+void gyre_node_wire(gyre_kernel *kernel, uint64_t table);
+/** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
+gyre_status gyre_node_await(gyre_kernel *kernel);
+
+/** Opens a queue that enters the pipeline. The pipeline owns it, until gyre_node_close_entry. */
+gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out);
+/** Tells blocks where the requests of the queue lie, and their completions go. */
+void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry);
+/** Hides the queue from the blocks, which obey at the next gyre_node_wire. */
+void gyre_node_hide_entry(gyre_queue *queue);
+void gyre_node_close_entry(gyre_queue *queue);
+
+/** INVALID, with the call's name, while the kernel is a stage of a pipeline. Under kernel->lock. */
+gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call);
+/** Closes the pipeline that the kernel is a stage of, if it is of one. */
+void gyre_node_end(gyre_kernel *kernel);
+
+#endif

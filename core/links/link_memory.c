@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory of a pipeline on its device: rings and windows of links, flows of entries, and a table for each node that says
+ * where these lie (gyre/link_layout.h). A change makes new tables; the old ones are freed when no block uses them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/device/buffer.h"
+#include "core/dispatch/dispatch.h"
+#include "core/links/pipeline.h"
+
+enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 }; /* of a ring whose capacity Gyre chooses: at most so much */
+
+/* ---- device memory ---- */
+
+static uint64_t whole_lines(uint64_t bytes)
+{
+    return (bytes + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+}
+
+static gyre_status allocate(struct gyre_dispatch *device, uint64_t bytes, gyre_memory **out,
+                            uint64_t *address)
+{
+    gyre_status status = gyre_dispatch_memory_alloc(device, bytes, out);
+    if (status == GYRE_OK)
+        status = gyre_memory_fill_zero(device, *out, bytes);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_memory_address(device, *out, address);
+    if (status == GYRE_OK)
+        return status;
+    gyre_dispatch_memory_release(device, *out);
+    *out = NULL;
+    return status;
+}
+
+static gyre_status upload(struct gyre_dispatch *device, gyre_memory *memory, uint64_t offset,
+                          const void *bytes, uint64_t count)
+{
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_UPLOAD,
+                                     .memory = memory,
+                                     .offset = offset,
+                                     .byte_count = count,
+                                     .source = bytes};
+    return gyre_dispatch_transfer(device, &desc);
+}
+
+/* ---- rings ---- */
+
+static const gyre_port_record *port_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return &pipeline->nodes[link->from].facts.record->ports[link->port];
+}
+
+static uint32_t sender_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return pipeline->nodes[link->from].facts.blocks;
+}
+
+static uint32_t target_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return link->to == GYRE_NODE_NOWHERE ? 0 : pipeline->nodes[link->to].facts.blocks;
+}
+
+/*
+ * The least capacity with which a sender gets room for `most` messages in the end: room comes back in whole sections, so one
+ * section may be used in part for ever.
+ */
+static uint64_t least_capacity(uint32_t most)
+{
+    uint64_t capacity = GYRE_LINK_SECTIONS;
+    while (capacity - capacity / GYRE_LINK_SECTIONS < most)
+        capacity *= 2;
+    return capacity;
+}
+
+static uint64_t usual_capacity(uint64_t least, uint32_t stride)
+{
+    uint64_t capacity = least;
+    while (capacity < RING_SLOTS && capacity * 2 * stride <= RING_BYTES)
+        capacity *= 2;
+    return capacity;
+}
+
+static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_link *link, bool tight)
+{
+    const gyre_port_record *port = port_of(pipeline, link);
+    const uint64_t least = least_capacity(port->most);
+    link->stride = (uint32_t)((GYRE_SLOT_HEADER_SIZE + port->type->size + 15) / 16 * 16);
+    if (link->capacity == 0 || tight) {
+        link->capacity = tight ? least : usual_capacity(least, link->stride);
+        return GYRE_OK;
+    }
+    if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
+        link->capacity <= UINT32_MAX / 2)
+        return GYRE_OK;
+    gyre_error_set(
+        GYRE_INVALID,
+        "link '%s': capacity: expected a power of two of %llu at least (one call of '%s' may emit %u "
+        "messages), found %llu",
+        link->name, (unsigned long long)least, pipeline->nodes[link->from].facts.name, port->most,
+        (unsigned long long)link->capacity);
+    return link->origin ? gyre_error_add(GYRE_INVALID, "%s", link->origin) : GYRE_INVALID;
+}
+
+/* Decides where the link's rings, slots and windows lie in the pipeline's memory, from `offset` on. Returns where they end. */
+static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link, uint64_t offset)
+{
+    const uint64_t rings = sender_blocks(pipeline, link);
+    link->rings = offset;
+    link->windows = link->rings + rings * sizeof(gyre_link_ring);
+    /* a line of padding between the slots of two rings: rings of a size that is a power of two would share cache sets */
+    link->slots = link->windows + rings * target_blocks(pipeline, link) * sizeof(gyre_link_window);
+    const uint64_t end = link->slots + rings * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+    link->bytes = end - offset;
+    return end;
+}
+
+static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    const uint32_t count = sender_blocks(pipeline, link);
+    gyre_link_ring *rings = calloc(count, sizeof *rings);
+    if (!rings)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
+    for (uint32_t i = 0; i < count; i++) {
+        rings[i].slots = pipeline->wires_address + link->slots +
+                         i * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+        rings[i].capacity = (uint32_t)link->capacity;
+        rings[i].stride = link->stride;
+    }
+    const gyre_status status =
+        upload(pipeline->device, pipeline->wires, link->rings, rings, count * sizeof *rings);
+    free(rings);
+    return status;
+}
+
+gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+{
+    gyre_status status = GYRE_OK;
+    uint64_t end = 0;
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
+        status = choose_capacity(pipeline, &pipeline->links[i], desc->links_tight != 0);
+        end = place_link(pipeline, &pipeline->links[i], end);
+    }
+    pipeline->wires_size = end ? end : GYRE_LINE_SIZE;
+    if (status == GYRE_OK)
+        status = allocate(pipeline->device, pipeline->wires_size, &pipeline->wires, &pipeline->wires_address);
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
+        status = write_rings(pipeline, &pipeline->links[i]);
+    return status;
+}
+
+void gyre_link_memory_destroy(gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        gyre_dispatch_memory_release(pipeline->device, pipeline->entries[i].flows);
+    gyre_dispatch_memory_release(pipeline->device, pipeline->wires);
+}
+
+gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    gyre_link_entry described;
+    uint64_t address;
+    gyre_node_describe_entry(entry->queue, &described);
+    return allocate(pipeline->device, described.slots.capacity * sizeof(gyre_flow), &entry->flows, &address);
+}
+
+/* ---- tables ---- */
+
+static uint32_t count_inlets(const gyre_pipeline *pipeline, int node)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (pipeline->links[i].to == node)
+            count += sender_blocks(pipeline, &pipeline->links[i]);
+    return count;
+}
+
+static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *link, gyre_link_inlet *inlets)
+{
+    const uint64_t base = pipeline->wires_address;
+    for (uint32_t ring = 0; ring < sender_blocks(pipeline, link); ring++)
+        inlets[ring] = (gyre_link_inlet){.ring = base + link->rings + ring * sizeof(gyre_link_ring),
+                                         .windows = base + link->windows +
+                                                    (uint64_t)ring * target_blocks(pipeline, link) *
+                                                        sizeof(gyre_link_window),
+                                         .control = pipeline->nodes[link->from].facts.control};
+}
+
+static gyre_status write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
+{
+    gyre_status status = GYRE_OK;
+    table->entry_count = (gyre_u32)pipeline->entry_count;
+    for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++) {
+        gyre_link_entry *entry = &table->entries[i];
+        gyre_node_describe_entry(pipeline->entries[i].queue, entry);
+        if (pipeline->entries[i].node != node)
+            entry->serial = 0; /* the number is one of another kernel's table */
+        status = gyre_dispatch_memory_address(pipeline->device, pipeline->entries[i].flows, &entry->flows);
+    }
+    return status;
+}
+
+static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
+{
+    gyre_link_inlet *inlets = (gyre_link_inlet *)(void *)(table + 1);
+    table->port_count = pipeline->nodes[node].facts.record->port_count;
+    table->answers = pipeline->nodes[node].answers;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (link->to == node) {
+            write_inlets(pipeline, link, inlets + table->inlet_count);
+            table->inlet_count += sender_blocks(pipeline, link);
+        }
+        if (link->from != node)
+            continue;
+        gyre_link_port *port = &table->ports[link->port];
+        port->rings = pipeline->wires_address + link->rings;
+        port->most = port_of(pipeline, link)->most;
+        port->use = link->to == GYRE_NODE_NOWHERE ? GYRE_PORT_NOWHERE : GYRE_PORT_LINKED;
+        if (link->to != GYRE_NODE_NOWHERE)
+            port->control = pipeline->nodes[link->to].facts.control;
+    }
+}
+
+static gyre_status make_table(const gyre_pipeline *pipeline, int node, gyre_memory **out, uint64_t *address)
+{
+    const uint64_t size = GYRE_LINK_TABLE_SIZE(count_inlets(pipeline, node));
+    gyre_link_table *table = calloc(1, size);
+    if (!table)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the links of kernel '%s'",
+                              pipeline->nodes[node].facts.name);
+    write_links(pipeline, node, table);
+    gyre_status status = write_entries(pipeline, node, table);
+    if (status == GYRE_OK)
+        status = allocate(pipeline->device, size, out, address);
+    if (status == GYRE_OK)
+        status = upload(pipeline->device, *out, 0, table, size);
+    free(table);
+    return status;
+}
+
+/* Names the tables (NULL: none), and waits until all blocks of all nodes obeyed. */
+static gyre_status announce(gyre_pipeline *pipeline, const uint64_t *addresses)
+{
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].joined)
+            gyre_node_wire(pipeline->nodes[i].kernel, addresses ? addresses[i] : 0);
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
+        if (pipeline->nodes[i].joined)
+            status = gyre_node_await(pipeline->nodes[i].kernel);
+    return status;
+}
+
+gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
+{
+    gyre_memory *tables[GYRE_NODES_MAX] = {NULL};
+    uint64_t addresses[GYRE_NODES_MAX];
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
+        status = make_table(pipeline, i, &tables[i], &addresses[i]);
+    if (status != GYRE_OK) {
+        for (int i = 0; i < pipeline->node_count; i++)
+            gyre_dispatch_memory_release(pipeline->device, tables[i]);
+        return status;
+    }
+    status = announce(pipeline, addresses);
+    for (int i = 0; i < pipeline->node_count; i++) {
+        /* after a TIMEOUT a block may use the old table for ever: its memory stays behind */
+        if (status == GYRE_OK)
+            gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
+        pipeline->nodes[i].table = tables[i];
+    }
+    return status;
+}
+
+gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
+{
+    return announce(pipeline, NULL);
+}
+
+gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                   uint64_t *sent, uint64_t *waiting)
+{
+    const uint32_t count = sender_blocks(pipeline, link);
+    gyre_link_ring *rings = calloc(count, sizeof *rings);
+    *sent = *waiting = 0;
+    if (!rings)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_DOWNLOAD,
+                                     .memory = pipeline->wires,
+                                     .offset = link->rings,
+                                     .byte_count = count * sizeof *rings,
+                                     .target = rings};
+    const gyre_status status = gyre_dispatch_transfer(pipeline->device, &desc);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t fetched = 0;
+        for (uint32_t section = 0; section < GYRE_LINK_SECTIONS; section++)
+            fetched += rings[i].fetched[section];
+        *sent += rings[i].head;
+        if (link->to != GYRE_NODE_NOWHERE && rings[i].head > fetched)
+            *waiting += rings[i].head - fetched;
+    }
+    free(rings);
+    return status;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes, describes and closes pipelines (pipeline.h). What a gyre_pipeline_desc leaves to the configuration is filled in
+ * before, by core/api.
+ */
+#include "core/links/pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/kernel/protocol.h"
+#include "core/links/pipeline_make.h"
+#include "core/queue/end.h"
+#include "core/queue/progress.h"
+#include "core/types/types.h"
+
+enum { DRAIN_POLL_NS = 20000 };
+
+/* ---- making ---- */
+
+static void close_with_kernel(void *pipeline)
+{
+    gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
+}
+
+static void close_with_runtime(struct gyre_runtime_guest *guest)
+{
+    gyre_pipeline_dispose((gyre_pipeline *)(void *)guest);
+}
+
+static gyre_status join_nodes(gyre_pipeline *pipeline)
+{
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
+        status = gyre_node_join(pipeline->nodes[i].kernel, pipeline, pipeline->name, close_with_kernel);
+        pipeline->nodes[i].joined = status == GYRE_OK;
+    }
+    return status;
+}
+
+static void leave_nodes(gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].joined)
+            gyre_node_leave(pipeline->nodes[i].kernel);
+}
+
+/* Gives the queues of each entry their types: the entry's requests, the answers' replies. */
+static gyre_status make_faces(gyre_pipeline *pipeline)
+{
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
+        struct gyre_kernel_face *face = &pipeline->faces[i];
+        if (!pipeline->nodes[i].enters)
+            continue;
+        *face = (struct gyre_kernel_face){.record = &pipeline->records[i], .enters_pipeline = true};
+        status = gyre_kernel_types_create(pipeline->name, face->record->request, face->record->reply,
+                                          &face->types);
+    }
+    return status;
+}
+
+static void free_pipeline(gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        gyre_kernel_types_destroy(pipeline->faces[i].types);
+    gyre_link_memory_destroy(pipeline);
+    pthread_mutex_destroy(&pipeline->lock);
+    free(pipeline);
+}
+
+static int first_entry(const gyre_pipeline *pipeline)
+{
+    int node = 0;
+    while (!pipeline->nodes[node].enters)
+        node++;
+    return node;
+}
+
+gyre_status gyre_pipeline_make(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out)
+{
+    gyre_queue *queue;
+    gyre_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    *out = NULL;
+    if (!pipeline)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a pipeline");
+    pipeline->runtime = runtime;
+    pipeline->guest.end = close_with_runtime;
+    snprintf(pipeline->name, sizeof pipeline->name, "%s", desc->name);
+    pthread_mutex_init(&pipeline->lock, NULL);
+    gyre_status status = gyre_wiring_resolve(pipeline, desc);
+    if (status == GYRE_OK)
+        status = make_faces(pipeline);
+    if (status == GYRE_OK)
+        status = join_nodes(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_link_memory_create(pipeline, desc);
+    if (status == GYRE_OK)
+        status = gyre_link_memory_distribute(pipeline);
+    if (status != GYRE_OK) {
+        leave_nodes(pipeline);
+        free_pipeline(pipeline);
+        return status;
+    }
+    gyre_runtime_add_guest(runtime, &pipeline->guest);
+    *out = pipeline;
+    const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = pipeline->name};
+    status = gyre_pipeline_queue_open(pipeline, NULL, &main_queue, &queue);
+    if (status != GYRE_OK) {
+        gyre_error_hold();
+        gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
+        gyre_error_let_go();
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- queues ---- */
+
+static int find_entry(const gyre_pipeline *pipeline, const char *name)
+{
+    if (!name)
+        return first_entry(pipeline);
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].enters && strcmp(pipeline->nodes[i].facts.name, name) == 0)
+            return i;
+    return GYRE_NODE_NOWHERE;
+}
+
+/* Under the lock: opens the queue and tells all nodes of it, before a client can send into it. */
+static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
+                             gyre_queue **out)
+{
+    struct gyre_pipeline_entry *entry = &pipeline->entries[pipeline->entry_count];
+    if (pipeline->entry_count == GYRE_ENTRIES_MAX)
+        return gyre_error_set(GYRE_EXHAUSTED, "pipeline '%s' has %d queues, which is the most",
+                              pipeline->name, GYRE_ENTRIES_MAX);
+    *entry = (struct gyre_pipeline_entry){.node = node};
+    gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], desc,
+                                               desc->name ? desc->name : "", &entry->queue);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_link_memory_flows(pipeline, entry);
+    pipeline->entry_count++;
+    if (status == GYRE_OK)
+        status = gyre_link_memory_distribute(pipeline);
+    if (status == GYRE_OK) {
+        *out = entry->queue;
+        return status;
+    }
+    pipeline->entry_count--;
+    gyre_node_close_entry(entry->queue);
+    return status;
+}
+
+gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
+                                     gyre_queue **out)
+{
+    gyre_queue_desc given = {.size = sizeof given};
+    if (!pipeline || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_pipeline_queue_open", {"pipeline", pipeline}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(pipeline->runtime, "gyre_pipeline_queue_open");
+    if (status != GYRE_OK)
+        return status;
+    const int node = find_entry(pipeline, entry);
+    if (node == GYRE_NODE_NOWHERE)
+        return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'", entry,
+                              pipeline->name);
+    pthread_mutex_lock(&pipeline->lock);
+    status = add_entry(pipeline, node, &given, out);
+    pthread_mutex_unlock(&pipeline->lock);
+    return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", pipeline->name);
+}
+
+gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline)
+{
+    return pipeline && pipeline->entry_count ? pipeline->entries[0].queue : NULL;
+}
+
+/* ---- closing ---- */
+
+static bool work_is_left(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (gyre_queue_outstanding(pipeline->entries[i].queue))
+            return true;
+    return false;
+}
+
+static void drain(const gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    while (work_is_left(pipeline) && gyre_clock_ns() < deadline_ns)
+        nanosleep(&(struct timespec){0, DRAIN_POLL_NS}, NULL);
+}
+
+/* Takes the pipeline apart. TIMEOUT: a handler does not return, and blocks may still use the links. */
+static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        gyre_queue_close_sends(pipeline->entries[i].queue);
+    drain(pipeline, deadline_ns);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        gyre_node_hide_entry(pipeline->entries[i].queue);
+    const gyre_status status = gyre_link_memory_withdraw(pipeline);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "pipeline '%s' was not taken apart", pipeline->name);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        gyre_node_close_entry(pipeline->entries[i].queue);
+    leave_nodes(pipeline);
+    return GYRE_OK;
+}
+
+void gyre_pipeline_dispose(gyre_pipeline *pipeline)
+{
+    gyre_error_hold();
+    const gyre_status status = take_apart(pipeline, GYRE_NO_WAIT);
+    if (status == GYRE_OK) {
+        free_pipeline(pipeline);
+    } else {
+        gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
+        leave_nodes(pipeline);
+    }
+    gyre_error_let_go();
+}
+
+gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    if (!pipeline)
+        return GYRE_OK;
+    gyre_status status = gyre_runtime_check_own(pipeline->runtime, "gyre_pipeline_close");
+    if (status != GYRE_OK)
+        return status;
+    if (!gyre_runtime_remove_guest(pipeline->runtime, &pipeline->guest))
+        return GYRE_OK; /* the runtime is closing it */
+    status = take_apart(pipeline, deadline_ns);
+    if (status == GYRE_OK)
+        free_pipeline(pipeline);
+    else
+        gyre_runtime_add_guest(pipeline->runtime, &pipeline->guest);
+    return status;
+}
+
+/* ---- telling ---- */
+
+gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info)
+{
+    gyre_link_info told = {.size = sizeof told};
+    if (!pipeline || !info || info->size < sizeof info->size)
+        return GYRE_ARGUMENTS("gyre_pipeline_link", {"pipeline", pipeline}, GYRE_SIZED(info));
+    if (index >= (size_t)pipeline->link_count)
+        return gyre_error_set(GYRE_NOT_FOUND, "pipeline '%s' has %d links", pipeline->name,
+                              pipeline->link_count);
+    const struct gyre_link *link = &pipeline->links[index];
+    const struct gyre_node_facts *from = &pipeline->nodes[link->from].facts;
+    const gyre_port_record *port = &from->record->ports[link->port];
+    snprintf(told.name, sizeof told.name, "%s", link->name);
+    snprintf(told.from, sizeof told.from, "%s", from->name);
+    snprintf(told.port, sizeof told.port, "%s", port->name);
+    snprintf(told.to, sizeof told.to, "%s",
+             link->to == GYRE_NODE_NOWHERE ? "nowhere" : pipeline->nodes[link->to].facts.name);
+    snprintf(told.type, sizeof told.type, "%s", port->type->name);
+    told.most = port->most;
+    told.rings = from->blocks;
+    told.capacity = link->capacity;
+    told.bytes = link->bytes;
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK) {
+        told.type_hash = layout->hash;
+        status = gyre_link_memory_count(pipeline, link, &told.sent, &told.waiting);
+    }
+    gyre_layout_destroy(layout);
+    const size_t size = info->size;
+    memcpy(info, &told, size < sizeof told ? size : sizeof told);
+    info->size = size;
+    return status;
+}
+
+gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name)
+{
+    gyre_pipeline *found = NULL;
+    if (!runtime || !name)
+        return NULL;
+    pthread_mutex_lock(&runtime->lock);
+    for (struct gyre_runtime_guest *guest = runtime->guests; guest && !found; guest = guest->next)
+        if (guest->end == close_with_runtime && strcmp(((gyre_pipeline *)(void *)guest)->name, name) == 0)
+            found = (gyre_pipeline *)(void *)guest;
+    pthread_mutex_unlock(&runtime->lock);
+    return found;
+}

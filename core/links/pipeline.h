@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
+ *
+ * Lock: pipeline->lock for `entries` and `tables`, and for everything while the pipeline is opened or closed. Stages and links
+ * are constant while it is open. Order: pipeline->lock, kernel->lock, runtime->lock.
+ */
+#ifndef GYRE_CORE_LINKS_PIPELINE_H
+#define GYRE_CORE_LINKS_PIPELINE_H
+
+#include <pthread.h>
+
+#include "core/kernel/node.h"
+#include "gyre/pipeline.h"
+
+enum { GYRE_NODES_MAX = 64, GYRE_LINKS_MAX = GYRE_NODES_MAX * GYRE_PORTS_MAX, GYRE_NODE_NOWHERE = -1 };
+
+/** A kernel of the pipeline. */
+struct gyre_node {
+    gyre_kernel *kernel;
+    struct gyre_node_facts facts;
+    bool enters, answers;
+    bool joined;
+    bool reached;       /* wiring.c: an entry leads to it */
+    gyre_memory *table; /* what its blocks use now; NULL: none */
+};
+
+/** A link: from a port of a node to another node. */
+struct gyre_link {
+    char name[128];
+    const char *origin; /* file:line of the configuration; NULL: the application said so */
+    int from, to;       /* nodes; to: perhaps GYRE_NODE_NOWHERE */
+    uint32_t port;
+    uint32_t stride;
+    uint64_t capacity;
+    /* in the pipeline's memory: one ring for each block of `from`, and their slots; a window for each ring and block of `to` */
+    uint64_t rings, slots, windows;
+    uint64_t bytes;
+};
+
+/** A queue through which clients use the pipeline. */
+struct gyre_pipeline_entry {
+    gyre_queue *queue;
+    int node;
+    gyre_memory *flows;
+};
+
+struct gyre_pipeline {
+    struct gyre_runtime_guest guest; /* first: the runtime closes the pipeline before its kernels */
+    gyre_runtime *runtime;
+    char name[GYRE_PIPELINE_NAME_MAX];
+    pthread_mutex_t lock;
+
+    struct gyre_node nodes[GYRE_NODES_MAX];
+    int node_count;
+    struct gyre_link links[GYRE_LINKS_MAX];
+    int link_count;
+
+    struct gyre_dispatch *device;
+    gyre_memory *wires; /* rings, slots and windows of all links */
+    uint64_t wires_address, wires_size;
+    struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
+    gyre_kernel_record records[GYRE_NODES_MAX];
+
+    struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
+    int entry_count;
+};
+
+/* ---- wiring.c ---- */
+
+/** Finds the kernels and ports that `desc` names, and checks the whole graph. Launches nothing and joins nothing. */
+gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc);
+
+/* ---- link_memory.c ---- */
+
+/** Chooses the capacities of links, and makes their memory. EXHAUSTED, INVALID. */
+gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc);
+void gyre_link_memory_destroy(gyre_pipeline *pipeline);
+/** Makes the table of flows of an entry. EXHAUSTED. */
+gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
+/** Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. */
+gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
+/** Takes the tables away from all nodes. TIMEOUT when a handler does not return: then blocks may use the links. */
+gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
+/** Reads the rings of a link: how many messages were sent, and how many wait. */
+gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                   uint64_t *sent, uint64_t *waiting);
+
+#endif

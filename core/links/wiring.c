@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the names in a gyre_pipeline_desc to nodes and links, and the checks of the whole graph: ports and targets exist,
+ * types are equal, every port leads somewhere, every node is reached, answers agree, no link leads back. Pure: changes the
+ * pipeline's own lists only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/dispatch/dispatch.h"
+#include "core/links/pipeline.h"
+#include "core/types/compare.h"
+#include "core/types/types.h"
+
+static const char nowhere[] = "nowhere";
+
+/* Adds where a link was configured to an error about it. */
+static gyre_status blame(const struct gyre_link *link, gyre_status status)
+{
+    return link->origin ? gyre_error_add(status, "%s", link->origin) : status;
+}
+
+/* ---- nodes ---- */
+
+static int find_node(const gyre_pipeline *pipeline, const char *name)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (strcmp(pipeline->nodes[i].facts.name, name) == 0)
+            return i;
+    return GYRE_NODE_NOWHERE;
+}
+
+/* Finds the node of that name, or adds it. */
+static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
+{
+    *out = find_node(pipeline, name);
+    if (*out != GYRE_NODE_NOWHERE)
+        return GYRE_OK;
+    gyre_kernel *kernel = gyre_kernel_find(pipeline->runtime, name);
+    if (!kernel)
+        return gyre_error_set(GYRE_NOT_FOUND,
+                              "there is no kernel '%s': launch it before, or name its file in [kernel.%s]",
+                              name, name);
+    if (pipeline->node_count == GYRE_NODES_MAX)
+        return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d kernels", GYRE_NODES_MAX);
+    *out = pipeline->node_count++;
+    pipeline->nodes[*out] = (struct gyre_node){.kernel = kernel, .facts = gyre_node_facts_of(kernel)};
+    return GYRE_OK;
+}
+
+static gyre_status add_entries(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+{
+    gyre_status status = GYRE_OK;
+    if (desc->entry_count == 0)
+        return gyre_error_set(GYRE_INVALID, "no entry: name the kernels whose queues clients use");
+    for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++) {
+        int node;
+        status = add_node(pipeline, desc->entries[i], &node);
+        if (status == GYRE_OK)
+            pipeline->nodes[node].enters = true;
+    }
+    return status == GYRE_OK ? status : gyre_error_add(status, "the entry");
+}
+
+/* ---- links ---- */
+
+static const char *list_ports(const gyre_kernel_record *record, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < record->port_count && length < size; i++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s'%s'", i ? ", " : "", record->ports[i].name);
+    return text;
+}
+
+static gyre_status no_such_port(const struct gyre_node_facts *from, const char *port)
+{
+    const char *names[GYRE_PORTS_MAX];
+    char hint[GYRE_TEXT_HINT_SIZE], ports[512];
+    for (uint32_t i = 0; i < from->record->port_count; i++)
+        names[i] = from->record->ports[i].name;
+    if (from->record->port_count == 0)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' has no ports: declare them with GYRE_PORTS",
+                              from->name);
+    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no port '%s'; it has %s%s", from->name, port,
+                          list_ports(from->record, ports, sizeof ports),
+                          gyre_text_hint(port, names, from->record->port_count, hint));
+}
+
+static gyre_status find_port(const struct gyre_node_facts *from, const char *name, uint32_t *out)
+{
+    for (*out = 0; *out < from->record->port_count; ++*out)
+        if (strcmp(from->record->ports[*out].name, name) == 0)
+            return GYRE_OK;
+    return no_such_port(from, name);
+}
+
+static gyre_status check_new(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *other = &pipeline->links[i];
+        if (other->from == link->from && other->port == link->port)
+            return gyre_error_set(
+                GYRE_INVALID, "port '%s.%s' has a link already, '%s': a port leads to one kernel",
+                pipeline->nodes[link->from].facts.name,
+                pipeline->nodes[link->from].facts.record->ports[link->port].name, other->name);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status resolve_link(gyre_pipeline *pipeline, const gyre_link_desc *desc, struct gyre_link *link)
+{
+    char kernel[GYRE_NAME_MAX];
+    const char *dot = desc->from ? strrchr(desc->from, '.') : NULL;
+    if (!dot || dot == desc->from || !dot[1] || (size_t)(dot - desc->from) >= sizeof kernel)
+        return gyre_error_set(GYRE_INVALID, "from: expected KERNEL.PORT, found '%s'",
+                              desc->from ? desc->from : "");
+    if (!desc->to || !desc->to[0])
+        return gyre_error_set(GYRE_INVALID, "to: expected a kernel, or nowhere; found nothing");
+    snprintf(kernel, sizeof kernel, "%.*s", (int)(dot - desc->from), desc->from);
+    gyre_status status = add_node(pipeline, kernel, &link->from);
+    if (status == GYRE_OK)
+        status = find_port(&pipeline->nodes[link->from].facts, dot + 1, &link->port);
+    link->to = GYRE_NODE_NOWHERE;
+    if (status == GYRE_OK && strcmp(desc->to, nowhere) != 0)
+        status = add_node(pipeline, desc->to, &link->to);
+    return status == GYRE_OK ? check_new(pipeline, link) : status;
+}
+
+static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    gyre_layout *sent = NULL, *taken = NULL;
+    char from[GYRE_NAME_MAX * 2 + 16], to[GYRE_NAME_MAX + 16];
+    const struct gyre_node_facts *const source = &pipeline->nodes[link->from].facts;
+    if (link->to == GYRE_NODE_NOWHERE)
+        return GYRE_OK;
+    const struct gyre_node_facts *const target = &pipeline->nodes[link->to].facts;
+    snprintf(from, sizeof from, "port '%s.%s'", source->name, source->record->ports[link->port].name);
+    snprintf(to, sizeof to, "kernel '%s'", target->name);
+    gyre_status status = gyre_layout_create(source->record->ports[link->port].type, GYRE_MESSAGE_MAX, &sent);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(target->record->request, GYRE_MESSAGE_MAX, &taken);
+    if (status == GYRE_OK)
+        status = gyre_layout_compare(taken, to, sent, from);
+    gyre_layout_destroy(sent);
+    gyre_layout_destroy(taken);
+    return status;
+}
+
+static gyre_status add_links(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const gyre_link_desc *given = &desc->links[i];
+        struct gyre_link link = {.capacity = given->capacity};
+        snprintf(link.name, sizeof link.name, "%s",
+                 given->name   ? given->name
+                 : given->from ? given->from
+                               : "");
+        if (pipeline->link_count == GYRE_LINKS_MAX)
+            return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_LINKS_MAX);
+        gyre_status status = resolve_link(pipeline, given, &link);
+        if (status == GYRE_OK)
+            status = check_types(pipeline, &link);
+        if (status != GYRE_OK)
+            return blame(&link, gyre_error_add(status, "link '%s'", link.name));
+        pipeline->links[pipeline->link_count++] = link;
+    }
+    return GYRE_OK;
+}
+
+/* ---- the graph ---- */
+
+static bool is_linked(const gyre_pipeline *pipeline, int node, uint32_t port)
+{
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (pipeline->links[i].from == node && pipeline->links[i].port == port)
+            return true;
+    return false;
+}
+
+static gyre_status check_ports(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        const struct gyre_node_facts *const facts = &pipeline->nodes[i].facts;
+        for (uint32_t port = 0; port < facts->record->port_count; port++)
+            if (!is_linked(pipeline, i, port))
+                return gyre_error_set(
+                    GYRE_INVALID, "port '%s.%s' leads nowhere: link it to a kernel, or say so (to = nowhere)",
+                    facts->name, facts->record->ports[port].name);
+    }
+    return GYRE_OK;
+}
+
+/* Whether there is a way from a node to another one. `seen`: a bit for each node that was looked at. */
+static bool leads_to(const gyre_pipeline *pipeline, int from, int to, uint64_t *seen)
+{
+    if (*seen >> from & 1)
+        return false;
+    *seen |= (uint64_t)1 << from;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (link->from == from && link->to != GYRE_NODE_NOWHERE &&
+            (link->to == to || leads_to(pipeline, link->to, to, seen)))
+            return true;
+    }
+    return false;
+}
+
+static gyre_status check_cycles(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        uint64_t seen = 0;
+        if (leads_to(pipeline, i, i, &seen))
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "links lead from kernel '%s' back to it, and such cycles are not there yet: "
+                "let one of its links end elsewhere",
+                pipeline->nodes[i].facts.name);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status check_reached(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        bool reached = pipeline->nodes[i].enters;
+        for (int entry = 0; entry < pipeline->node_count && !reached; entry++) {
+            uint64_t seen = 0;
+            reached = pipeline->nodes[entry].enters && leads_to(pipeline, entry, i, &seen);
+        }
+        if (!reached)
+            return gyre_error_set(GYRE_INVALID, "no entry leads to kernel '%s'",
+                                  pipeline->nodes[i].facts.name);
+    }
+    return GYRE_OK;
+}
+
+/* ---- answers ---- */
+
+static gyre_status check_same_reply(const struct gyre_node_facts *one, const struct gyre_node_facts *other)
+{
+    gyre_layout *first = NULL, *second = NULL;
+    gyre_status status = gyre_layout_create_message(one->record->reply, GYRE_MESSAGE_MAX, &first);
+    if (status == GYRE_OK)
+        status = gyre_layout_create_message(other->record->reply, GYRE_MESSAGE_MAX, &second);
+    if (status == GYRE_OK)
+        status = gyre_layout_compare(first, one->name, second, other->name);
+    gyre_layout_destroy(first);
+    gyre_layout_destroy(second);
+    return status == GYRE_OK ? status : gyre_error_add(status, "answers have replies of one type");
+}
+
+/* Marks the nodes that may answer, and gives every entry the type of their replies. */
+static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+{
+    const gyre_type *reply = GYRE_TYPE(gyre_none);
+    int first = GYRE_NODE_NOWHERE;
+    for (size_t i = 0; i < desc->answer_count; i++) {
+        const int node = find_node(pipeline, desc->answers[i]);
+        if (node == GYRE_NODE_NOWHERE)
+            return gyre_error_set(GYRE_INVALID,
+                                  "the answer '%s' is no kernel of the pipeline: link one to it",
+                                  desc->answers[i]);
+        const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
+        if (facts->record->reply->size == 0)
+            return gyre_error_set(GYRE_INVALID, "the answer '%s' has no reply (its type is gyre_none)",
+                                  facts->name);
+        const gyre_status status =
+            first == GYRE_NODE_NOWHERE ? GYRE_OK : check_same_reply(&pipeline->nodes[first].facts, facts);
+        if (status != GYRE_OK)
+            return status;
+        first = first == GYRE_NODE_NOWHERE ? node : first;
+        pipeline->nodes[node].answers = true;
+        reply = facts->record->reply;
+    }
+    for (int i = 0; i < pipeline->node_count; i++) {
+        pipeline->records[i] = *pipeline->nodes[i].facts.record;
+        pipeline->records[i].reply = reply;
+    }
+    return GYRE_OK;
+}
+
+static gyre_status check_devices(const gyre_pipeline *pipeline)
+{
+    for (int i = 1; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device)
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "kernel '%s' is on another device than kernel '%s', and links between devices are "
+                "not there yet: give both the same backend and device",
+                pipeline->nodes[i].facts.name, pipeline->nodes[0].facts.name);
+    return GYRE_OK;
+}
+
+gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+{
+    gyre_status status = add_entries(pipeline, desc);
+    if (status == GYRE_OK)
+        status = add_links(pipeline, desc);
+    if (status == GYRE_OK)
+        status = add_answers(pipeline, desc);
+    if (status == GYRE_OK)
+        status = check_devices(pipeline);
+    if (status == GYRE_OK)
+        status = check_ports(pipeline);
+    if (status == GYRE_OK)
+        status = check_reached(pipeline);
+    if (status == GYRE_OK)
+        status = check_cycles(pipeline);
+    if (status == GYRE_OK)
+        pipeline->device = pipeline->nodes[0].facts.device;
+    return status;
+}
