@@ -9,6 +9,7 @@
 #include "cli/check/includes.h"
 #include "cli/check/library.h"
 #include "cli/check/places.h"
+#include "cli/check/ports.h"
 #include "cli/check/protocols.h"
 #include "cli/check/usage.h"
 
@@ -358,6 +359,8 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
     else if (check_usage(checker, diagnostic, &place, text))
         return;
     else if (check_refuse_protocol(checker, &place, text, noted_line(checker, diagnostic, defined)))
+        return;
+    else if (check_refuse_port(checker, diagnostic, &place, text))
         return;
     else if (strncmp(text, twin_prefix, sizeof twin_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);

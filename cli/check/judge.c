@@ -19,6 +19,7 @@
 #include "cli/check/names.h"
 #include "cli/check/parts.h"
 #include "cli/check/places.h"
+#include "cli/check/ports.h"
 #include "cli/check/protocols.h"
 #include "cli/check/refuse.h"
 #include "cli/check/states.h"
@@ -225,6 +226,12 @@ static bool is_migrations(const char *handler)
     return strncmp(handler + sizeof handler_prefix - 1, migration, sizeof migration - 1) == 0;
 }
 
+static void add_kernel(struct checker *checker, CXCursor handler, const char *name)
+{
+    const struct place place = check_place_of(clang_getCursorLocation(handler));
+    report_kernel(&checker->report, name, &place, check_has_ports(handler));
+}
+
 static void visit_function(struct checker *checker, CXCursor cursor)
 {
     char name[256];
@@ -233,8 +240,7 @@ static void visit_function(struct checker *checker, CXCursor cursor)
     check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     bool handler = strncmp(name, handler_prefix, sizeof handler_prefix - 1) == 0;
     if (handler && !is_migrations(name))
-        report_kernel(&checker->report, name + sizeof handler_prefix - 1,
-                      check_place_of(clang_getCursorLocation(cursor)).line);
+        add_kernel(checker, cursor, name + sizeof handler_prefix - 1);
     else if (!handler)
         check_function(checker, cursor);
     if (handler)

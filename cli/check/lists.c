@@ -11,7 +11,7 @@
 #include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
 
-enum { ARGUMENTS_MAX = 6 };
+enum { ARGUMENTS_MAX = 8 };
 
 /* Gyre's macros, and which argument, from 0 on, is a list or a number. The other arguments are names of messages, or words. */
 static const struct taker {
@@ -19,15 +19,31 @@ static const struct taker {
     int list;   /* -1: none */
     int number; /* -1: none */
 } takers[] = {
-    {"GYRE_MESSAGE", 1, -1},         {"GYRE_MESSAGE_TAIL", 1, 2},
-    {"GYRE_PROTOCOL", 1, -1},        {"GYRE_BUFFERS", 1, -1},
-    {"GYRE_KERNEL", -1, -1},         {"GYRE_KERNEL_WITH", -1, -1},
-    {"GYRE_BLOCK_KERNEL", -1, -1},   {"GYRE_BLOCK_KERNEL_WITH", -1, -1},
-    {"GYRE_ACTOR", -1, -1},          {"GYRE_ACTOR_WITH", -1, -1},
-    {"GYRE_KERNEL_OF", 1, -1},       {"GYRE_KERNEL_OF_WITH", 1, -1},
-    {"GYRE_BLOCK_KERNEL_OF", 1, -1}, {"GYRE_BLOCK_KERNEL_OF_WITH", 1, -1},
-    {"GYRE_ACTOR_OF", 1, -1},        {"GYRE_ACTOR_OF_WITH", 1, -1},
-    {"GYRE_HANDLER", -1, -1},        {"GYRE_QUERY", -1, -1},
+    {"GYRE_MESSAGE", 1, -1},
+    {"GYRE_MESSAGE_TAIL", 1, 2},
+    {"GYRE_PROTOCOL", 1, -1},
+    {"GYRE_BUFFERS", 1, -1},
+    {"GYRE_KERNEL", -1, -1},
+    {"GYRE_KERNEL_WITH", -1, -1},
+    {"GYRE_BLOCK_KERNEL", -1, -1},
+    {"GYRE_BLOCK_KERNEL_WITH", -1, -1},
+    {"GYRE_ACTOR", -1, -1},
+    {"GYRE_ACTOR_WITH", -1, -1},
+    {"GYRE_KERNEL_OF", 1, -1},
+    {"GYRE_KERNEL_OF_WITH", 1, -1},
+    {"GYRE_BLOCK_KERNEL_OF", 1, -1},
+    {"GYRE_BLOCK_KERNEL_OF_WITH", 1, -1},
+    {"GYRE_ACTOR_OF", 1, -1},
+    {"GYRE_ACTOR_OF_WITH", 1, -1},
+    {"GYRE_PORTS", 1, -1},
+    {"GYRE_KERNEL_TO", -1, -1},
+    {"GYRE_KERNEL_TO_WITH", -1, -1},
+    {"GYRE_BLOCK_KERNEL_TO", -1, -1},
+    {"GYRE_BLOCK_KERNEL_TO_WITH", -1, -1},
+    {"GYRE_ACTOR_TO", -1, -1},
+    {"GYRE_ACTOR_TO_WITH", -1, -1},
+    {"GYRE_HANDLER", -1, -1},
+    {"GYRE_QUERY", -1, -1},
     {"GYRE_MIGRATE", -1, -1},
 };
 
@@ -223,7 +239,7 @@ static void check_argument(struct checker *checker, const struct argument *argum
 /* True for macros that end with the head of a handler, whose body stands behind them. */
 static bool has_body(const char *macro)
 {
-    static const char *const bodiless[] = {"GYRE_MESSAGE", "GYRE_PROTOCOL", "GYRE_BUFFERS"};
+    static const char *const bodiless[] = {"GYRE_MESSAGE", "GYRE_PROTOCOL", "GYRE_BUFFERS", "GYRE_PORTS"};
     for (size_t i = 0; i < sizeof bodiless / sizeof bodiless[0]; i++)
         if (strncmp(macro, bodiless[i], strlen(bodiless[i])) == 0)
             return false;

@@ -21,6 +21,13 @@ static const char *const macros[] = {"KERNEL",
                                      "ACTOR_WITH",
                                      "ACTOR_OF",
                                      "ACTOR_OF_WITH",
+                                     "KERNEL_TO",
+                                     "KERNEL_TO_WITH",
+                                     "BLOCK_KERNEL_TO",
+                                     "BLOCK_KERNEL_TO_WITH",
+                                     "ACTOR_TO",
+                                     "ACTOR_TO_WITH",
+                                     "PORTS",
                                      "HANDLER",
                                      "QUERY",
                                      "MIGRATE",
@@ -80,12 +87,13 @@ static void refuse_lost_macro(struct checker *checker, const struct place *place
     const char *near = strlen(name) < NAME_SIZE ? nearest_macro(rest) : NULL;
     if (near && strcmp(near, rest) != 0) /* where they are equal, the header is missing */
         snprintf(question, sizeof question, "did you mean '%s%s'? ", prefix, near);
-    report_refuse(&checker->report, "check", place,
-                  "there is no '%s' here%s%s<gyre/kernel.h>, which a kernel file includes first, has "
-                  "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_ACTOR_OF and its kin, "
-                  "GYRE_HANDLER, GYRE_QUERY, GYRE_MIGRATE, GYRE_BUFFERS, GYRE_HELPER and GYRE_CONSTANT, and "
-                  "<gyre/message.h> has GYRE_MESSAGE, GYRE_MESSAGE_TAIL and GYRE_PROTOCOL",
-                  name, question[0] ? "; " : ": ", question);
+    report_refuse(
+        &checker->report, "check", place,
+        "there is no '%s' here%s%s<gyre/kernel.h>, which a kernel file includes first, has "
+        "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_ACTOR_OF and its kin, "
+        "GYRE_KERNEL_TO and its kin, GYRE_HANDLER, GYRE_QUERY, GYRE_MIGRATE, GYRE_BUFFERS, GYRE_PORTS, GYRE_HELPER and GYRE_CONSTANT, and "
+        "<gyre/message.h> has GYRE_MESSAGE, GYRE_MESSAGE_TAIL and GYRE_PROTOCOL",
+        name, question[0] ? "; " : ": ", question);
 }
 
 bool check_is_lost_macro(struct checker *checker, const struct place *place, const char *name)

@@ -68,13 +68,14 @@ void report_forget_elsewhere(struct report *report)
     report->finding_count = kept;
 }
 
-void report_kernel(struct report *report, const char *name, unsigned line)
+void report_kernel(struct report *report, const char *name, const struct place *place, bool has_ports)
 {
     if (report->kernel_count == REPORT_KERNELS_MAX)
         return;
     struct found_kernel *kernel = &report->kernels[report->kernel_count++];
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
-    kernel->line = line;
+    kernel->place = *place;
+    kernel->has_ports = has_ports;
 }
 
 bool report_has_line(const struct report *report, const struct place *place)
@@ -126,6 +127,16 @@ static void write_field(const char *text, FILE *out)
         fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
 }
 
+static void write_kernel(const struct found_kernel *kernel, FILE *out)
+{
+    fprintf(out, "kernel\t%s\t%u\n", kernel->name, kernel->place.line);
+    if (!kernel->has_ports)
+        return;
+    fprintf(out, "ports\t%s\t", kernel->name);
+    write_field(kernel->place.file, out);
+    fprintf(out, "\t%u\n", kernel->place.line);
+}
+
 static void write_finding(const struct finding *finding, FILE *out)
 {
     fprintf(out, "%s\t%s\t", finding->kind, finding->stage);
@@ -145,7 +156,7 @@ void report_write(struct report *report, FILE *out)
     }
     qsort(report->findings, report->finding_count, sizeof report->findings[0], compare_findings);
     for (size_t i = 0; i < report->kernel_count; i++)
-        fprintf(out, "kernel\t%s\t%u\n", report->kernels[i].name, report->kernels[i].line);
+        write_kernel(&report->kernels[i], out);
     for (size_t i = 0; i < report->finding_count; i++)
         if (!was_written(report, i))
             write_finding(&report->findings[i], out);

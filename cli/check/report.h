@@ -3,6 +3,7 @@
  * The output of gyre-check: lines of fields separated by tabs, read by core/pipeline/check.c.
  *
  *     kernel  NAME    LINE
+ *     ports   NAME    FILE  LINE                   a kernel with ports, once more
  *     refuse  STAGE   FILE  LINE  COLUMN  TEXT     a rule of the dialect is broken; stage discover or check
  *     error   parse   FILE  LINE  COLUMN  TEXT     the parser's own error
  *     unable  TEXT                                 the check cannot be made here
@@ -34,7 +35,8 @@ struct finding {
 
 struct found_kernel {
     char name[128];
-    unsigned line;
+    struct place place;
+    bool has_ports;
 };
 
 struct report {
@@ -51,7 +53,7 @@ void report_error(struct report *report, const struct place *place, const char *
 /** Drops errors in headers that are not the user's when a rule was refused, because these errors follow from it. Call when
  * all findings are there. */
 void report_forget_elsewhere(struct report *report);
-void report_kernel(struct report *report, const char *name, unsigned line);
+void report_kernel(struct report *report, const char *name, const struct place *place, bool has_ports);
 /** Settles the lines of all findings so far: no further finding is reported for these lines. */
 void report_settle(struct report *report);
 

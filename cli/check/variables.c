@@ -75,11 +75,11 @@ static bool is_in_constant_memory(CXType type)
     return clang_getAddressSpace(type) == 2;
 }
 
-/* Whether GYRE_MESSAGE or GYRE_BUFFERS declares the name beside the struct. */
+/* Whether GYRE_MESSAGE, GYRE_BUFFERS or GYRE_PORTS declares the name beside the struct. */
 static bool is_description(const char *name)
 {
     return strncmp(name, "gyre_type_", 10) == 0 || strncmp(name, "gyre_fields_", 12) == 0 ||
-           strncmp(name, "gyre_buffers_", 13) == 0;
+           strncmp(name, "gyre_buffers_", 13) == 0 || strncmp(name, "gyre_port_types_", 16) == 0;
 }
 
 static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,

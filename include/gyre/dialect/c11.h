@@ -380,15 +380,17 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #include "gyre/dialect/c11_checked.h"
 #else
 #define GYRE_CALLS_(name_) gyre_calls_##name_
-#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, port_types_, port_count_)
 #define GYRE_WAIT_(gyre, place) ((gyre)->services->barrier((gyre), (place)))
 #define GYRE_ATOMIC_INLINE_     GYRE_INLINE_
 #define GYRE_TOUCH_(pointer)    ((void)0)
 #endif
 
-/* The typed handler behind the untyped signature that the backend calls. */
-#define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
-    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+/*
+ * The typed handler behind the untyped signature that the backend calls. What follows `buffers_` are further arguments of the
+ * handler, with a comma before each.
+ */
+#define GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, ...)                                    \
     static inline int gyre_calls_##name_(                                                                    \
         const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_state_,                         \
         void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
@@ -400,9 +402,13 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             gyre_clear_##reply_(gyre_its_reply_);                                                            \
         return gyre_result_(gyre_its_context_,                                                               \
                             gyre_handler_##name_(gyre_its_request_, gyre_its_reply_, gyre_its_state_,        \
-                                                 gyre_its_scratch_, gyre_its_typed_, gyre_its_context_));    \
-    }                                                                                                        \
-    GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)
+                                                 gyre_its_scratch_, gyre_its_typed_,                         \
+                                                 gyre_its_context_ __VA_ARGS__));                            \
+    }
+#define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+    GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, )                                           \
+    GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, 0, 0)
 
 #define GYRE_SIZES_(request_, reply_)                                                                        \
     {                                                                                                        \
@@ -423,7 +429,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 /* The size of the scratch: 0 for gyre_none, which has a byte in C. */
 #define GYRE_SCRATCH_SIZE_(scratch_) _Generic((scratch_ *)0, gyre_none * : 0, default : sizeof(scratch_))
 
-#define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \
+/* What follows `runner_` are further members, with a comma behind each. */
+#define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_, ...)             \
     static const gyre_cpu_kernel gyre_kernel_##name_ = {.version = GYRE_CPU_MODULE_VERSION,                  \
                                                         .form = form_,                                       \
                                                         .name = #name_,                                      \
@@ -437,7 +444,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \
                                                         .handle = GYRE_CALLS_(name_),                        \
                                                         .run = runner_,                                      \
-                                                        .file = __FILE__,                                    \
+                                                        __VA_ARGS__.file = __FILE__,                         \
                                                         .line = __LINE__};                                   \
     static const gyre_cpu_kernel *const gyre_pointer_of_##name_                                              \
         __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;
@@ -452,10 +459,10 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_RUNNER_(name_, request_, reply_)                                                                    \
-    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_runner_##name_)
+    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_runner_##name_, )
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
-    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0)
+    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0, )
 #endif
 
 #include "gyre/dialect/forms.h"
@@ -489,6 +496,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     }
 
 #include "gyre/dialect/c11_functions.h"
+
+#include "gyre/dialect/c11_ports.h"
 
 #define GYRE_FOREIGN_(gyre)                     ((gyre)->foreign)
 #define GYRE_HEADER_INLINE_                     GYRE_INLINE_

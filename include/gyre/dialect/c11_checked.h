@@ -36,6 +36,8 @@ typedef struct gyre_call_ {
     gyre_u32 reply_least, reply_size;
     int grows;   /* the reply has a tail: the reply's range ends where the tail ends */
     int lenient; /* there are more ranges than the call has room for: unknown memory is allowed */
+    const gyre_cpu_port_type *port_types;
+    gyre_u32 port_count;
     gyre_u32 count, latest;
     gyre_range_ ranges[GYRE_RANGES_];
     /* the last part of the reply that is written through a pointer; the reply ends behind this part */
@@ -86,6 +88,34 @@ GYRE_UNCHECKED_ static int gyre_range_has_(const gyre_call_ *call, const gyre_ra
 {
     return at >= range->from && size <= (gyre_u64)(gyre_range_end_(call, range) - range->from) &&
            at <= gyre_range_end_(call, range) - size;
+}
+
+/*
+ * Finds the emitted message that an address belongs to: the port, and how many bytes the address lies behind the begin of the
+ * payload. The bytes between a payload and the next one belong to the message before them.
+ */
+GYRE_UNCHECKED_ static int gyre_emitted_at_(const gyre_call_ *call, const gyre_u8 *at, gyre_u32 *which,
+                                            gyre_u64 *behind)
+{
+    for (gyre_u32 i = 0; i < call->port_count; i++) {
+        const gyre_cpu_port *port = &call->context->ports[i];
+        const gyre_u64 offset = (gyre_u64)(at - port->slots) - GYRE_SLOT_HEADER_SIZE;
+        const gyre_u64 slot = offset / port->stride;
+        if (at < port->slots + GYRE_SLOT_HEADER_SIZE || slot > port->mask ||
+            ((slot - port->next) & port->mask) >= port->emitted)
+            continue;
+        *which = i;
+        *behind = offset % port->stride;
+        return 1;
+    }
+    return 0;
+}
+
+GYRE_UNCHECKED_ static int gyre_emitted_has_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size)
+{
+    gyre_u32 which;
+    gyre_u64 behind;
+    return gyre_emitted_at_(call, at, &which, &behind) && behind + size <= call->port_types[which].type->size;
 }
 
 /* Adds the ranges of buffers, with their names: `text` is "in f32 weights;inout u32 counts;". */
@@ -145,10 +175,34 @@ GYRE_UNCHECKED_ static const gyre_range_ *gyre_range_near_(const gyre_call_ *cal
     return nearest;
 }
 
+/* Refuses an access that begins or ends behind an emitted message. */
+__attribute__((__noreturn__)) GYRE_UNCHECKED_ static void
+gyre_refuse_emitted_(const gyre_cpu_port_type *port, gyre_u64 behind, gyre_u64 size, const void *code)
+{
+    static const char bytes[] = "'s bytes";
+    char name[GYRE_RANGE_NAME_];
+    gyre_u64 length = __builtin_strlen(port->name);
+    if (length > sizeof name - sizeof bytes)
+        length = sizeof name - sizeof bytes;
+    gyre_move_(name, port->name, length);
+    gyre_move_(name + length, bytes, sizeof bytes);
+    const gyre_u64 index = behind < port->type->size ? behind + size - 1 : behind;
+    const gyre_cpu_fault fault = {.at = code,
+                                  .name = name,
+                                  .index = (gyre_i64)index,
+                                  .count = port->type->size,
+                                  .code = GYRE_FAILURE_INDEX};
+    gyre_refuse_(&fault);
+}
+
 __attribute__((__noinline__)) GYRE_UNCHECKED_ static void
 gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, const void *code)
 {
     const gyre_range_ *range = gyre_range_near_(call, at);
+    gyre_u32 which;
+    gyre_u64 behind;
+    if (gyre_emitted_at_(call, at, &which, &behind))
+        gyre_refuse_emitted_(&call->port_types[which], behind, size, code);
     char name[GYRE_RANGE_NAME_] = "memory";
     gyre_cpu_fault fault = {
         .at = code, .name = name, .index = (gyre_i64)(gyre_u64)at, .code = GYRE_FAILURE_INDEX};
@@ -180,7 +234,7 @@ __attribute__((__noinline__)) GYRE_UNCHECKED_ static void gyre_access_(const voi
             call->latest = i;
             return;
         }
-    if (!call->lenient)
+    if (!call->lenient && !gyre_emitted_has_(call, at, size))
         gyre_refuse_access_(call, at, size, code);
 }
 
@@ -332,7 +386,7 @@ GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
 }
 
 #define GYRE_CALLS_(name_) gyre_checks_##name_
-#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)                             \
+#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, port_types_, port_count_)   \
     __attribute__((__noinline__)) GYRE_UNCHECKED_ static int gyre_checks_##name_(                            \
         const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_state_,                         \
         void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
@@ -346,6 +400,8 @@ GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
                         "scratch's bytes", 15);                                                              \
         gyre_ranges_of_buffers_(&gyre_call_its_, gyre_its_buffers_, gyre_buffers_text_##buffers_,            \
                                 gyre_buffers_types_##buffers_);                                              \
+        gyre_call_its_.port_types = port_types_;                                                             \
+        gyre_call_its_.port_count = port_count_;                                                             \
         gyre_call_its_.frame = (const gyre_u8 *)__builtin_frame_address(0);                                  \
         if (setjmp(gyre_call_its_.escape)) {                                                                 \
             gyre_call_close_(&gyre_call_its_);                                                               \

@@ -72,7 +72,9 @@ typedef struct gyre_context {
     gyre_u32 header_size;
     /* not 0: the reply goes to another program, so bytes that the handler does not write are zero */
     gyre_u32 foreign;
-    gyre_cpu_port *ports; /* as many as the kernel declares */
+    gyre_cpu_port *ports; /* as many as the kernel declares, the same for all lanes of a block */
+    gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
+    gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */

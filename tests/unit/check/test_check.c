@@ -668,7 +668,7 @@ START_TEST(kernels_are_listed_with_their_lines)
         judge_parts("GYRE_KERNEL(other, request_type, reply_type) { return GYRE_NO_REPLY; }", NULL);
     ck_assert_uint_eq(checker->report.kernel_count, 2);
     ck_assert_str_eq(checker->report.kernels[0].name, "other");
-    ck_assert_uint_eq(checker->report.kernels[0].line, HELPERS);
+    ck_assert_uint_eq(checker->report.kernels[0].place.line, HELPERS);
     ck_assert_str_eq(checker->report.kernels[1].name, "k");
     free(checker);
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels with ports, as C11: GYRE_PORTS, the code that calls such a kernel's handler, and gyre_emit. Included by c11.h.
+ *
+ * A struct that GYRE_PORTS declares lies over the array of gyre_cpu_port that the backend filled in for the call. Such a
+ * kernel has no runner: the backend calls its handler for each message, and then takes what was emitted.
+ */
+#ifndef GYRE_DIALECT_C11_PORTS_H
+#define GYRE_DIALECT_C11_PORTS_H
+
+#include "gyre/link_layout.h"
+
+/* ---- declaring ports ---- */
+
+/*
+ * A port. Only `gyre_port` is read and written. The other members are there for their types: what a message is, and one
+ * byte more than a message with an empty tail has; that is one byte where no message has a tail.
+ */
+#define GYRE_PORT_MEMBER_(type_, name_, most_)                                                               \
+    union {                                                                                                  \
+        gyre_cpu_port gyre_port;                                                                             \
+        GYRE_GLOBAL type_ *gyre_typed;                                                                       \
+        char (                                                                                               \
+            *gyre_empty)[1 + ((int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0 : gyre_least_##type_)];  \
+    } name_;
+#define GYRE_PORT_TYPE_(type_, name_, most_)                                                                 \
+    {GYRE_TEXT_(name_), &gyre_type_##type_, (most_), gyre_least_##type_},
+/* Counts a port. Only messages have gyre_fields_TYPE, so the check reports the name of another type. */
+#define GYRE_PORT_(type_, name_, most_) +(sizeof gyre_fields_##type_ != 0)
+#define GYRE_PORT_MOST_(type_, name_, most_)                                                                 \
+    _Static_assert((most_) >= 1 && (most_) <= GYRE_PORT_MOST_MAX,                                            \
+                   "port '" GYRE_TEXT_(name_) "': one call may emit 1 to " GYRE_TEXT_(                       \
+                       GYRE_PORT_MOST_MAX) " messages to it, and its third word is " GYRE_TEXT_(most_));
+
+#define GYRE_PORTS(name_, LIST_)                                                                             \
+    enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
+    _Static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                    \
+                   "the ports '" #name_ "': a kernel has 1 to " GYRE_TEXT_(                                  \
+                       GYRE_PORTS_MAX) " ports, and this list has more, or none");                           \
+    LIST_(GYRE_PORT_MOST_)                                                                                   \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_PORT_MEMBER_)                                                                             \
+    } name_;                                                                                                 \
+    static const gyre_cpu_port_type gyre_port_types_##name_[] GYRE_UNUSED_ = {LIST_(GYRE_PORT_TYPE_)};
+
+/* ---- declaring kernels ---- */
+
+#ifdef GYRE_CHECK
+/* uses a constant that only declared ports have: for another name the check reports it */
+#define GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
+    enum { gyre_leads_of_##name_ = gyre_ports_of_##ports_ };                                                 \
+    GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_DECLARE_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)           \
+    GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)
+#else
+#define GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
+    _Static_assert(sizeof(ports_) == gyre_ports_of_##ports_ * sizeof(gyre_cpu_port), "layout");              \
+    GYRE_HANDLER_TO_(name_, request_, reply_, scratch_, state_, buffers_, ports_);                           \
+    GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, ,                                           \
+                       (ports_ *)(void *)gyre_its_context_->ports)                                           \
+    GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, gyre_port_types_##ports_,       \
+                        gyre_ports_of_##ports_)                                                              \
+    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0,                            \
+                   .ports = gyre_port_types_##ports_, .port_count = gyre_ports_of_##ports_, )
+#define GYRE_DECLARE_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)           \
+    GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)
+#endif
+
+#include "gyre/dialect/ports.h"
+
+/* ---- what handlers call ---- */
+
+#define gyre_emit(gyre_, port_)                                                                              \
+    ((__typeof__((ports)->port_.gyre_typed))gyre_emit_((gyre_), &(ports)->port_.gyre_port,                   \
+                                                       sizeof(*(ports)->port_.gyre_empty) - 1))
+
+/*
+ * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
+ * tail, and its bytes are those of an earlier message.
+ */
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 least)
+{
+    (void)gyre;
+    if (port->emitted >= port->most)
+        return 0;
+    unsigned char *place = port->slots + ((port->next + port->emitted) & port->mask) * port->stride;
+    port->emitted++;
+    place += GYRE_SLOT_HEADER_SIZE;
+    if (least) {
+        const gyre_u32 used = (gyre_u32)least;
+        memset(place, 0, least);
+        memcpy(place, &used, sizeof used);
+    }
+    return (GYRE_GLOBAL void *)(uintptr_t)place;
+}
+
+GYRE_INLINE_ gyre_u32 gyre_hop(const gyre_context *gyre)
+{
+    return GYRE_ORIGIN_HOPS(gyre->origin);
+}
+
+GYRE_INLINE_ gyre_u64 gyre_flow_id(const gyre_context *gyre)
+{
+    return gyre->flow;
+}
+
+#endif
