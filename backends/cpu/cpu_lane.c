@@ -282,6 +282,18 @@ static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
     }
 }
 
+/* Gives all lanes the flow of the message, which differs for every message. */
+static void adopt_flow(struct cpu_lanes *lanes, const gyre_context *from)
+{
+    const gyre_context *first = &lanes->lanes[0].context;
+    if (first->origin == from->origin && first->flow == from->flow)
+        return;
+    for (uint32_t i = 0; i < lanes->lane_count; i++) {
+        lanes->lanes[i].context.origin = from->origin;
+        lanes->lanes[i].context.flow = from->flow;
+    }
+}
+
 /* Gives all lanes the message's header, which differs for every message. */
 static void adopt_header(struct cpu_lanes *lanes, const gyre_context *from)
 {
@@ -297,6 +309,7 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
 {
     adopt_context(lanes, context);
     adopt_header(lanes, context);
+    adopt_flow(lanes, context);
     lanes->message = message;
     lanes->current = 0;
     lanes->waiting = 0;

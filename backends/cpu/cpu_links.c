@@ -444,6 +444,8 @@ static bool handle_message(struct cpu_worker *worker, gyre_u64 origin, const voi
                                        (gyre_u64)GYRE_ORIGIN_PLACE(origin) * slots->header_size
                                  : NULL;
     worker->context.foreign = 0;
+    worker->context.origin = origin;
+    worker->context.flow = (gyre_u64)GYRE_ORIGIN_TABLE(origin) << 56 | message.flow->index;
     const struct outcome did = call_handler(worker, request, length);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
