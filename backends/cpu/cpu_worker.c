@@ -425,10 +425,9 @@ static bool wait_for_work(struct cpu_worker *worker)
 static void obey_command(struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
-    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(worker);
-        cpu_links_read(worker);
-    }
+    cpu_links_read(worker); /* also while the kernel is paused: an old table of links may be freed */
     __atomic_store_n(&worker->line->acknowledged, command,
                      __ATOMIC_RELEASE); /* pairs with the core's acquire */
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);

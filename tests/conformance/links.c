@@ -180,8 +180,9 @@ static void a_handler_that_fails_has_emitted_nothing(struct conformance *test)
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     for (uint32_t i = 0; i < 40; i++) {
         const burst request = {.count = 3, .fails = 1};
+        seen reply;
         gyre_completion completion;
-        must(gyre_call(queue, &request, sizeof request, NULL, 0, &completion, soon()));
+        must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
         require(completion.outcome == GYRE_HANDLER_FAILED);
         require(completion.failure_code == 6 && !strcmp(completion.failure_text, "behind its words"));
     }

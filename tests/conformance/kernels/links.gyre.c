@@ -146,14 +146,14 @@ GYRE_KERNEL_TO(pass_note, note, gyre_none, note_ports)
 {
     GYRE_GLOBAL note *out = gyre_emit(gyre, out);
     out->number = request->number + 1;
-    out->text = gyre_copy(gyre, utf8, out, request, request->text);
+    out->text = gyre_copy(gyre, u8, out, request, request->text);
     return GYRE_NO_REPLY;
 }
 
 GYRE_KERNEL(read_note, note, note)
 {
     reply->number = request->number + 1;
-    reply->text = gyre_copy(gyre, utf8, reply, request, request->text);
+    reply->text = gyre_copy(gyre, u8, reply, request, request->text);
     return GYRE_REPLY;
 }
 
