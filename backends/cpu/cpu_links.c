@@ -198,7 +198,7 @@ static bool make_room(struct cpu_worker *worker)
         port->emitted = 0;
         if (!ring)
             continue;
-        ring->tail = find_tail(ring, port->most);
+        __atomic_store_n(&ring->tail, find_tail(ring, port->most), __ATOMIC_RELAXED);
         if (ring->head + port->most - ring->tail > ring->capacity)
             return false;
         port->next = ring->head;
@@ -253,7 +253,7 @@ static void publish(struct cpu_worker *worker, gyre_u64 origin)
             publish_port(worker, i, origin);
         } else { /* thrown away: nobody fetches it */
             __atomic_store_n(&ring->head, ring->head + emitted, __ATOMIC_RELAXED);
-            ring->tail = ring->head;
+            __atomic_store_n(&ring->tail, ring->head, __ATOMIC_RELAXED);
         }
     }
 }

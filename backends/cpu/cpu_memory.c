@@ -51,6 +51,23 @@ void cpu_memory_release(gyre_memory *memory)
     free(memory);
 }
 
+/*
+ * Copies a few words of memory that workers may be writing, as the counters of links are read: each word comes whole, as it
+ * was or as it is.
+ */
+static bool download_words(const gyre_transfer_desc *desc, const unsigned char *place)
+{
+    enum { WORDS_MOST = 8192 };
+    if (desc->byte_count > WORDS_MOST * sizeof(uint64_t) ||
+        ((uintptr_t)place | (uintptr_t)desc->target | desc->byte_count) % sizeof(uint64_t) != 0)
+        return false;
+    for (uint64_t i = 0; i < desc->byte_count; i += sizeof(uint64_t)) {
+        const uint64_t word = __atomic_load_n((const uint64_t *)(const void *)(place + i), __ATOMIC_RELAXED);
+        memcpy((unsigned char *)desc->target + i, &word, sizeof word);
+    }
+    return true;
+}
+
 gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     unsigned char *place = (unsigned char *)desc->memory->data + desc->offset;
@@ -59,7 +76,8 @@ gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc)
         memcpy(place, desc->source, desc->byte_count);
         return GYRE_OK;
     case GYRE_TRANSFER_DOWNLOAD:
-        memcpy(desc->target, place, desc->byte_count);
+        if (!download_words(desc, place))
+            memcpy(desc->target, place, desc->byte_count);
         return GYRE_OK;
     case GYRE_TRANSFER_FILL:
         memset(place, desc->fill, desc->byte_count);
