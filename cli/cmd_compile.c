@@ -142,6 +142,29 @@ static json_t *buffers_json(const gyre_kernel_record *record)
     return rows;
 }
 
+static void print_ports(const gyre_kernel_record *record)
+{
+    for (uint32_t i = 0; i < record->port_count; i++) {
+        const gyre_port_record *port = &record->ports[i];
+        gyre_layout *layout;
+        if (gyre_layout_create(port->type, GYRE_STATE_MAX, &layout) != GYRE_OK)
+            return; /* the layout was verified before, so only memory can be lacking */
+        printf("%s    %s: %s, hash %016" PRIx64 ", at most %u a call\n", i ? "" : "\n  ports:\n", port->name,
+               layout->name, layout->hash, port->most);
+        gyre_layout_destroy(layout);
+    }
+}
+
+static json_t *ports_json(const gyre_kernel_record *record)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < record->port_count; i++)
+        json_array_append_new(rows, cli_json_object("soI", "name", record->ports[i].name, "type",
+                                                    layout_json(record->ports[i].type), "most",
+                                                    (json_int_t)record->ports[i].most));
+    return rows;
+}
+
 /* The names of the kernel's request types that are queries (types whose handler is read-only). */
 static json_t *queries_json(const gyre_kernel_record *record)
 {
@@ -183,18 +206,19 @@ static void print_kernel(const gyre_kernel_record *record)
     print_layout("reply", record->reply);
     print_layout("state", record->state);
     print_buffers(record);
+    print_ports(record);
     print_queries(record);
 }
 
 static json_t *kernel_json(const gyre_kernel_record *record)
 {
-    return cli_json_object("ssIIIIIooooo", "name", record->name, "form", gyre_form_word(record->form),
-                           "scratch_size", (json_int_t)record->scratch_size, "registers",
-                           (json_int_t)record->registers, "spill_bytes", (json_int_t)record->spill_bytes,
-                           "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
-                           (json_int_t)record->blocks_per_unit, "request", layout_json(record->request),
-                           "reply", layout_json(record->reply), "state", layout_json(record->state),
-                           "buffers", buffers_json(record), "queries", queries_json(record));
+    return cli_json_object(
+        "ssIIIIIoooooo", "name", record->name, "form", gyre_form_word(record->form), "scratch_size",
+        (json_int_t)record->scratch_size, "registers", (json_int_t)record->registers, "spill_bytes",
+        (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
+        (json_int_t)record->blocks_per_unit, "request", layout_json(record->request), "reply",
+        layout_json(record->reply), "state", layout_json(record->state), "buffers", buffers_json(record),
+        "ports", ports_json(record), "queries", queries_json(record));
 }
 
 /* ---- the report ---- */

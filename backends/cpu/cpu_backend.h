@@ -23,7 +23,8 @@ struct gyre_module {
     void *library;
     const gyre_cpu_kernel **kernels; /* in the order of the source */
     uint32_t kernel_count;
-    char *queries; /* "ask;look;": message types that GYRE_QUERY handles; NULL: none */
+    gyre_port_record *ports; /* of all kernels, in their order; NULL: they have none */
+    char *queries;           /* "ask;look;": message types that GYRE_QUERY handles; NULL: none */
 };
 
 struct gyre_memory {

@@ -73,6 +73,22 @@ static gyre_status take_queries(gyre_module *module, const gyre_cpu_module *tabl
     return GYRE_OK;
 }
 
+static gyre_status take_ports(gyre_module *module)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        count += module->kernels[i]->port_count;
+    gyre_port_record *port = module->ports = count ? calloc(count, sizeof *port) : NULL;
+    if (count && !port)
+        return module->device->host->error(GYRE_EXHAUSTED, "no memory for the table of %zu ports", count);
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        for (uint32_t j = 0; j < module->kernels[i]->port_count; j++) {
+            const gyre_cpu_port_type *type = &module->kernels[i]->ports[j];
+            *port++ = (gyre_port_record){.name = type->name, .type = type->type, .most = type->most};
+        }
+    return GYRE_OK;
+}
+
 static gyre_status read_table(gyre_module *module, const char *path)
 {
     const gyre_host *host = module->device->host;
@@ -89,8 +105,10 @@ static gyre_status read_table(gyre_module *module, const char *path)
                            "'%s' was compiled with the kernel headers of another Gyre (module version %u, "
                            "this one needs %u): compile it again",
                            path, table ? table->version : 0, GYRE_CPU_MODULE_VERSION);
-    const gyre_status taken = take_kernels(module, table);
-    return taken == GYRE_OK ? take_queries(module, table) : taken;
+    status = take_kernels(module, table);
+    if (status == GYRE_OK)
+        status = take_ports(module);
+    return status == GYRE_OK ? take_queries(module, table) : status;
 }
 
 gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
@@ -114,6 +132,15 @@ gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, g
     return GYRE_OK;
 }
 
+/* The ports of a kernel; NULL: it has none. */
+static const gyre_port_record *ports_of(const gyre_module *module, uint32_t index)
+{
+    size_t first = 0;
+    for (uint32_t i = 0; i < index; i++)
+        first += module->kernels[i]->port_count;
+    return module->kernels[index]->port_count ? &module->ports[first] : NULL;
+}
+
 gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
     if (index >= module->kernel_count)
@@ -130,7 +157,9 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .scratch_size = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0,
                               .buffers = kernel->buffers,
                               .buffer_types = kernel->buffer_types,
-                              .queries = module->queries};
+                              .queries = module->queries,
+                              .ports = ports_of(module, index),
+                              .port_count = kernel->port_count};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }
@@ -150,6 +179,7 @@ void cpu_module_release(gyre_module *module)
     if (module->library)
         module->device->host->library_close(module->library);
     free(module->kernels);
+    free(module->ports);
     free(module->queries);
     free(module);
 }

@@ -12,7 +12,7 @@
 
 enum { PORTS_PARAMETER = 6 }; /* dialect/ports.h */
 
-static const char unknown_type[] = "use of undeclared identifier 'gyre_fields_"; /* dialect/c11_ports.h */
+static const char unknown_type[] = "use of undeclared identifier 'gyre_least_"; /* dialect/c11_ports.h */
 static const char unknown_ports[] = "use of undeclared identifier 'gyre_ports_of_";
 static const char no_ports[] = "use of undeclared identifier 'ports'";
 static const char no_member[] = "no member named '";
@@ -40,7 +40,8 @@ static void refuse_type(struct checker *checker, const struct place *place, cons
     report_refuse(
         &checker->report, "check", place,
         "'%s' is no message, and a port's type is one: declare it with GYRE_MESSAGE before the ports, as in `#define "
-        "WORD(FIELD) FIELD(u32, n)` and GYRE_MESSAGE(word, WORD)",
+        "WORD(FIELD) FIELD(u32, n)` and GYRE_MESSAGE(word, WORD); a port of numbers has one of i8 i16 i32 i64 u8 u16 u32 "
+        "u64 f32 f64",
         type);
 }
 
@@ -63,7 +64,8 @@ static void refuse_ports(struct checker *checker, const struct place *place, con
 /* Takes the sentence out of an error about a static assertion of GYRE_PORTS. False for another error. */
 static bool asserted(const char *text, char *sentence, size_t size)
 {
-    const char *begin = strstr(text, "port '");
+    const char *begin = strstr(text, "ports '");
+    begin = begin ? begin : strstr(text, "port '");
     if (!strstr(text, "assert") || !begin)
         return false;
     snprintf(sentence, size, "%s", begin);
@@ -187,7 +189,7 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
     char name[512];
     if (checker->macro_is_broken)
         return false;
-    if (named_behind(text, unknown_type, name, sizeof name))
+    if (named_behind(text, unknown_type, name, sizeof name) && is_in_ports(checker, diagnostic))
         refuse_type(checker, place, name);
     else if (named_behind(text, unknown_ports, name, sizeof name))
         refuse_ports(checker, place, name);

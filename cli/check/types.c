@@ -202,13 +202,14 @@ void check_struct(struct checker *checker, CXCursor cursor)
     check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_attributes(checker, cursor);
     clang_visitChildren(cursor, count_member, &members);
+    const struct place place = check_place_of(clang_getCursorLocation(cursor));
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
         check_refuse_at(
             checker, cursor,
             "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
             "TAKES(deposit, balance)`",
             name + sizeof protocol_prefix - 1);
-    else if (members == 0)
+    else if (members == 0 && !report_has_line(&checker->report, &place))
         check_refuse_at(
             checker, cursor,
             "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "

@@ -243,9 +243,11 @@ bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct 
         if (!begins_with(text, meaning->begins) || !strstr(text, meaning->has) ||
             !strstr(text, meaning->has_too))
             continue;
+        const bool of_list = strstr(meaning->meaning, "LIST(") != NULL;
+        if (of_list && checker->macro_is_broken)
+            return true; /* a consequence of an earlier error */
         report_refuse(&checker->report, "check", place, "%s", meaning->meaning);
-        checker->macro_is_broken |=
-            strstr(meaning->meaning, "LIST(") != NULL; /* later errors may be consequences of this one */
+        checker->macro_is_broken |= of_list; /* later errors may be consequences of this one */
         return true;
     }
     return false;

@@ -373,6 +373,24 @@ gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre
     return status;
 }
 
+static gyre_status check_ports(const char *backend, const gyre_kernel_record *record)
+{
+    if (record->port_count > GYRE_PORTS_MAX)
+        return gyre_error_set(
+            GYRE_INTERNAL, "backend '%s': module_kernel tells %u ports for kernel '%s', which has %d at most",
+            backend, record->port_count, record->name, GYRE_PORTS_MAX);
+    if (record->port_count > 0 && !record->ports)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "backend '%s': module_kernel tells no list of ports for kernel '%s'", backend,
+                              record->name);
+    for (uint32_t i = 0; i < record->port_count; i++)
+        if (!record->ports[i].name || !record->ports[i].type)
+            return gyre_error_set(
+                GYRE_INTERNAL, "backend '%s': module_kernel tells no name or type for port %u of kernel '%s'",
+                backend, i, record->name);
+    return GYRE_OK;
+}
+
 static gyre_status check_record(const char *backend, uint32_t index, const gyre_kernel_record *record)
 {
     const char *lacking = !record->name                                 ? "name"
@@ -388,7 +406,7 @@ static gyre_status check_record(const char *backend, uint32_t index, const gyre_
     if (record->form != GYRE_FORM_LANE && record->form != GYRE_FORM_BLOCK && record->form != GYRE_FORM_ACTOR)
         return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells form %d for kernel '%s'",
                               backend, (int)record->form, record->name);
-    return GYRE_OK;
+    return check_ports(backend, record);
 }
 
 gyre_status gyre_dispatch_module_kernel(struct gyre_dispatch *dispatch, gyre_module *module, uint32_t index,

@@ -55,6 +55,13 @@ void gyre_type_put(struct gyre_parcel *parcel, const gyre_type *type)
     put_type(parcel, type, 0);
 }
 
+static void put_port(struct gyre_parcel *parcel, const gyre_port_record *port)
+{
+    gyre_parcel_put_text(parcel, port->name);
+    put_type(parcel, port->type, 0);
+    gyre_parcel_put_u64(parcel, port->most);
+}
+
 void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *record)
 {
     uint32_t count = record->buffers[0] ? count_types(record->buffer_types) : 0;
@@ -73,6 +80,9 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     gyre_parcel_put_u64(parcel, record->shared_bytes);
     gyre_parcel_put_u64(parcel, record->blocks_per_unit);
     gyre_parcel_put_text(parcel, record->queries ? record->queries : "");
+    gyre_parcel_put_u64(parcel, record->port_count);
+    for (uint32_t i = 0; i < record->port_count; i++)
+        put_port(parcel, &record->ports[i]);
 }
 
 /* ---- reading ---- */
@@ -142,6 +152,18 @@ const gyre_type *gyre_type_get(struct gyre_parcel *parcel, struct gyre_kept_bloc
     return parcel->broken ? NULL : type;
 }
 
+/* Reads `count` ports. NULL when there are none, or the message is broken. */
+static const gyre_port_record *get_ports(struct reader *reader, uint32_t count)
+{
+    gyre_port_record *ports = count && !reader->parcel->broken ? keep(reader, count * sizeof *ports) : NULL;
+    for (uint32_t i = 0; ports && i < count && !reader->parcel->broken; i++) {
+        ports[i].name = get_text(reader);
+        ports[i].type = get_type(reader, 0);
+        ports[i].most = gyre_parcel_get_u32(reader->parcel, UINT32_MAX);
+    }
+    return ports;
+}
+
 gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record *out)
 {
     struct reader reader = {.parcel = parcel};
@@ -161,6 +183,8 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     record->shared_bytes = gyre_parcel_get_u32(parcel, UINT32_MAX);
     record->blocks_per_unit = gyre_parcel_get_u32(parcel, UINT32_MAX);
     record->queries = get_text(&reader);
+    record->port_count = gyre_parcel_get_u32(parcel, GYRE_PORTS_MAX);
+    record->ports = get_ports(&reader, record->port_count);
     out->blocks = reader.blocks;
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;

@@ -155,6 +155,38 @@ static gyre_status verify_buffers(const gyre_kernel_record *record)
     return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "the buffers of kernel '%s'", record->name);
 }
 
+static gyre_status verify_port(const gyre_kernel_record *record, uint32_t index)
+{
+    const gyre_port_record *port = &record->ports[index];
+    char role[GYRE_KERNEL_NAME_SIZE + 32];
+    if (!gyre_is_kernel_name(port->name))
+        return gyre_error_set(GYRE_INVALID, "port %u of kernel '%s' is named '%s', which is no C identifier",
+                              index, record->name, port->name);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(record->ports[i].name, port->name) == 0)
+            return gyre_error_set(GYRE_INVALID, "two ports of kernel '%s' are named '%s': rename one",
+                                  record->name, port->name);
+    if (port->most < 1 || port->most > GYRE_PORT_MOST_MAX)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "one call of kernel '%s' may emit %u messages to port '%s': expected 1 to %d, as in PORT(%s, "
+            "%s, 8)",
+            record->name, port->most, port->name, GYRE_PORT_MOST_MAX, port->type->name, port->name);
+    snprintf(role, sizeof role, "message of port '%.*s'", GYRE_KERNEL_NAME_SIZE, port->name);
+    return verify_type(record, role, port->type, GYRE_MESSAGE_MAX, true);
+}
+
+static gyre_status verify_ports(const struct gyre_build *build, const gyre_kernel_record *record)
+{
+    gyre_status status = GYRE_OK;
+    if (record->port_count > 0 && gyre_dispatch_device_info(build->device)->knows_links != 1)
+        return gyre_error_set(GYRE_UNIMPLEMENTED, GYRE_PORTS_REFUSED, record->name,
+                              gyre_dispatch_backend(build->device));
+    for (uint32_t i = 0; status == GYRE_OK && i < record->port_count; i++)
+        status = verify_port(record, i);
+    return status;
+}
+
 static gyre_status verify_limits(const struct gyre_build *build, const gyre_kernel_record *record)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(build->device);
@@ -189,7 +221,9 @@ static gyre_status verify_kernel(const struct gyre_build *build, size_t index)
         status = verify_type(record, "reply", record->reply, GYRE_MESSAGE_MAX, true);
     if (status == GYRE_OK)
         status = verify_type(record, "state", record->state, GYRE_STATE_MAX, false);
-    return status == GYRE_OK ? verify_buffers(record) : status;
+    if (status == GYRE_OK)
+        status = verify_buffers(record);
+    return status == GYRE_OK ? verify_ports(build, record) : status;
 }
 
 gyre_status gyre_build_verify(const struct gyre_build *build, char *text, size_t size)

@@ -58,6 +58,16 @@ static void add_finding(struct gyre_check *check, enum gyre_check_verdict verdic
         check->status = GYRE_FAILED;
 }
 
+/* Refuses a kernel with ports, which the device's backend cannot run, unless the file is refused already. */
+static void refuse_ports(struct gyre_check *check, char *const fields[])
+{
+    if (!check->portless || check->verdict == GYRE_CHECK_REFUSED)
+        return;
+    conclude(check, GYRE_CHECK_REFUSED, GYRE_UNIMPLEMENTED, "%s:%s: " GYRE_PORTS_REFUSED, fields[2],
+             fields[3], fields[1], check->portless);
+    check->stage = GYRE_STAGE_CHECK;
+}
+
 static size_t split_fields(char *line, char *fields[FIELDS_MAX])
 {
     size_t count = 0;
@@ -82,6 +92,8 @@ static bool read_line(struct gyre_check *check, char *line)
         add_finding(check, GYRE_CHECK_UNPARSED, fields);
     else if (count >= 2 && strcmp(fields[0], "kernel") == 0)
         check->kernel_count++;
+    else if (count == 4 && strcmp(fields[0], "ports") == 0)
+        refuse_ports(check, fields);
     else if (count >= 2 && strcmp(fields[0], "unable") == 0)
         conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "the check cannot be made: %s", fields[1]);
     return strcmp(fields[0], "done") == 0;

@@ -21,6 +21,11 @@
 /** The beginning of a log line with the compiler's warnings about a kernel that compiled. */
 #define GYRE_COMPILER_WARNS "the compiler warns: "
 
+/** The error about a kernel with ports: its name, and the backend whose kernels have none (knows_links is 0). */
+#define GYRE_PORTS_REFUSED                                                                                          \
+    "kernel '%s' has ports, which the backend '%s' does not run yet: choose another backend for it, or declare it " \
+    "without ports"
+
 struct gyre_config;
 struct gyre_dispatch;
 

@@ -27,6 +27,12 @@ static gyre_status read_table(gyre_module *module, const char *path)
             path, table->version, GYRE_CPU_MODULE_VERSION);
     module->kernels = table->first;
     module->kernel_count = (uint32_t)(table->end - table->first);
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (module->kernels[i]->port_count >
+            0) /* knows_links is 0, so the core has refused the file where it was checked */
+            return host->error(GYRE_UNIMPLEMENTED,
+                               "kernel '%s' of '%s' has ports, which this backend does not run",
+                               module->kernels[i]->name, path);
     return GYRE_OK;
 }
 

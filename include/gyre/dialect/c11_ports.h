@@ -25,8 +25,8 @@
     } name_;
 #define GYRE_PORT_TYPE_(type_, name_, most_)                                                                 \
     {GYRE_TEXT_(name_), &gyre_type_##type_, (most_), gyre_least_##type_},
-/* Counts a port. Only messages have gyre_fields_TYPE, so the check reports the name of another type. */
-#define GYRE_PORT_(type_, name_, most_) +(sizeof gyre_fields_##type_ != 0)
+/* Counts a port. Only types of messages have gyre_least_TYPE, so the check reports the name of another type. */
+#define GYRE_PORT_(type_, name_, most_) +(gyre_least_##type_ >= 0)
 #define GYRE_PORT_MOST_(type_, name_, most_)                                                                 \
     _Static_assert((most_) >= 1 && (most_) <= GYRE_PORT_MOST_MAX,                                            \
                    "port '" GYRE_TEXT_(name_) "': one call may emit 1 to " GYRE_TEXT_(                       \
@@ -35,7 +35,7 @@
 #define GYRE_PORTS(name_, LIST_)                                                                             \
     enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
     _Static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                    \
-                   "the ports '" #name_ "': a kernel has 1 to " GYRE_TEXT_(                                  \
+                   "ports '" #name_ "': a kernel has 1 to " GYRE_TEXT_(                                      \
                        GYRE_PORTS_MAX) " ports, and this list has more, or none");                           \
     LIST_(GYRE_PORT_MOST_)                                                                                   \
     typedef struct name_ {                                                                                   \

@@ -401,5 +401,6 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 
 #include "gyre/dialect/forms.h"
+#include "gyre/dialect/no_ports.h"
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels with ports, on devices that do not run them yet: their declarations are an error with a sentence. Included by
+ * device.h. The check stage refuses such a kernel before it is compiled; this text is for files that are not checked.
+ *
+ * A kernel without ports may ask for its flow: outside of a pipeline both answers are 0.
+ */
+#ifndef GYRE_DIALECT_NO_PORTS_H
+#define GYRE_DIALECT_NO_PORTS_H
+
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_NO_PORTS_ASSERT_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
+#else
+#define GYRE_NO_PORTS_ASSERT_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
+#endif
+#define GYRE_NO_PORTS_(name_, request_, reply_, ports_)                                                      \
+    GYRE_NO_PORTS_ASSERT_("kernel '" #name_                                                                  \
+                          "' has ports, which this backend does not run yet: choose another backend for "    \
+                          "it, or declare it without ports")                                                 \
+    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
+        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, gyre_context *gyre, ports_ *ports)
+
+#define GYRE_PORTS(name_, LIST_)                        typedef struct name_ name_;
+#define GYRE_KERNEL_TO(name_, request_, reply_, ports_) GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KERNEL_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                               \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_BLOCK_KERNEL_TO(name_, request_, reply_, ports_, scratch_)                                      \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_BLOCK_KERNEL_TO_WITH(name_, request_, reply_, ports_, scratch_, state_, buffers_)               \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_ACTOR_TO(name_, request_, reply_, ports_, state_) GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_ACTOR_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                                \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define gyre_emit(gyre_, port_) 0
+
+#define gyre_hop(gyre_)     ((void)(gyre_), (gyre_u32)0)
+#define gyre_flow_id(gyre_) ((void)(gyre_), (gyre_u64)0)
+
+#endif
