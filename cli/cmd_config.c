@@ -14,6 +14,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/links/wiring_config.h"
 #include "core/registry/registry.h"
 #include "core/plan/queue_plan.h"
 
@@ -182,7 +183,7 @@ static int show_operand(const struct listing *listing, const char *operand)
     if (kind < 0)
         return cli_error(CLI_FAILED,
                          "'%s' is in no section that exists; expected gyre, "
-                         "backend.NAME, kernel.NAME or queue.NAME",
+                         "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME or link.NAME",
                          operand);
     if (kind == GYRE_SECTION_GYRE)
         return show_key(listing, GYRE_SECTION_GYRE, "", "gyre", operand + length + 1);
@@ -317,6 +318,8 @@ static int run(cli_context *cli)
     cli_warn(config);
     warn_of_backends(config);
     code = cli_fail_unless_ok(gyre_queue_sections_check(config));
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_wiring_config_check(config));
     if (code == CLI_OK)
         code = dropins ? print_dropins(config, cli->json) : print_values(config, cli);
     gyre_config_destroy(config);

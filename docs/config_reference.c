@@ -89,8 +89,11 @@ static const char introduction[] =
     "## Sections by name\n"
     "\n"
     "`[kernel.NAME]` is for the kernel launched under that name, `[queue.NAME]` for the queue opened with it; the queue\n"
-    "that comes with a kernel has the kernel's name. The section named `default` of a kind, such as `[queue.default]`,\n"
-    "gives the keys that other sections of its kind do not set. A named section beats `default`, whichever file either is in.\n"
+    "that comes with a kernel has the kernel's name. `[pipeline.NAME]` is for the pipeline of that name; the name of a\n"
+    "`[link.NAME]` is for people.\n"
+    "\n"
+    "The section named `default` of a kind, such as `[queue.default]`, gives the keys that other sections of its kind do\n"
+    "not set. A named section beats `default`, whichever file either is in.\n"
     "\n"
     "## The format of the files\n"
     "\n"
@@ -120,6 +123,10 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
         [GYRE_SECTION_BACKEND] = "## [backend.NAME]\n\nFor every backend.\n",
         [GYRE_SECTION_KERNEL] = "## [kernel.NAME]\n",
         [GYRE_SECTION_QUEUE] = "## [queue.NAME]\n",
+        [GYRE_SECTION_PIPELINE] =
+            "## [pipeline.NAME]\n\nKernels that send to kernels: [pipelines.md](pipelines.md).\n",
+        [GYRE_SECTION_LINK] =
+            "## [link.NAME]\n\nA pipeline has the links that begin at a kernel that its entries lead to.\n",
     };
     static char own[128];
     if (!backend)

@@ -135,11 +135,9 @@ static gyre_status advise_names(struct gyre_config *config, enum gyre_section_ki
 gyre_status gyre_config_advise(struct gyre_config *config)
 {
     size_t count = 0;
-    gyre_status status = advise_names(config, GYRE_SECTION_BACKEND);
-    if (status == GYRE_OK)
-        status = advise_names(config, GYRE_SECTION_KERNEL);
-    if (status == GYRE_OK)
-        status = advise_names(config, GYRE_SECTION_QUEUE);
+    gyre_status status = GYRE_OK;
+    for (int kind = GYRE_SECTION_BACKEND; kind < GYRE_SECTION_KINDS && status == GYRE_OK; kind++)
+        status = advise_names(config, (enum gyre_section_kind)kind);
     if (status == GYRE_OK)
         status = advise_values(config);
     if (gyre_config_may_put_back(config))

@@ -7,7 +7,7 @@
  * --config or GYRE_CONFIG, environment, command line, API. No file of the current directory is read unless it
  * is named.
  *
- * A section has a kind and, except [gyre], a name: [backend.cpu], [kernel.add], [queue.orders]. The section
+ * A section has a kind and, except [gyre], a name: [backend.cpu], [kernel.add], [queue.orders], [link.words]. The section
  * named `default` of a kind gives the values that another section of that kind does not set. A value in a named section
  * beats the value in `default`, whichever layers they come from. A kernel uses the section with the name that it was
  * launched under, a queue the section with the name that it was opened with. The main queue of a kernel has the kernel's

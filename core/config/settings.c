@@ -62,15 +62,17 @@ static bool split_section(const char *section, enum gyre_section_kind *kind, con
 
 static gyre_status warn_section(struct gyre_settings *settings, const char *section, const char *origin)
 {
-    static const char *const kinds[] = {"gyre", "backend", "kernel", "queue"};
+    const char *kinds[GYRE_SECTION_KINDS];
     char kind[64];
     const char *dot = strchr(section, '.'), *name = dot && dot[1] ? dot + 1 : "default";
     snprintf(kind, sizeof kind, "%.*s", (int)(dot ? dot - section : (long)strlen(section)), section);
+    for (int i = 0; i < GYRE_SECTION_KINDS; i++)
+        kinds[i] = gyre_section_kind_word((enum gyre_section_kind)i);
     const char *near = gyre_text_nearest(kind, kinds, GYRE_SECTION_KINDS);
     if (!near)
         return gyre_settings_warn(settings,
                                   "%s: unknown section [%s], ignored; expected [gyre], [backend.NAME], "
-                                  "[kernel.NAME] or [queue.NAME]",
+                                  "[kernel.NAME], [queue.NAME], [pipeline.NAME] or [link.NAME]",
                                   origin, section);
     bool plain = strcmp(near, "gyre") == 0;
     return gyre_settings_warn(settings, "%s: unknown section [%s], ignored; did you mean [%s%s%s]?", origin,
@@ -84,7 +86,7 @@ static size_t known_keys(const struct gyre_settings *settings, enum gyre_section
 /* Writes how an environment variable must be spelled that has single underscores between kind, name and key. */
 static bool spell_variable(const char *key, const char *origin, char *text, size_t size)
 {
-    static const char *const kinds[] = {"backend_", "kernel_", "queue_"};
+    static const char *const kinds[] = {"backend_", "kernel_", "queue_", "pipeline_", "link_"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t length = strlen(kinds[i]);
         const char *dash = strncmp(key, kinds[i], length) == 0 ? strchr(key + length, '_') : NULL;
@@ -116,6 +118,21 @@ static const char *backend_with_key(const struct gyre_settings *settings, const 
     return NULL;
 }
 
+/* Another kind of section that has this key; -1: there is none. Pipelines and links look at each other first, because a key of
+ * the one is easily written into the other. */
+static int kind_with_key(enum gyre_section_kind kind, const char *key)
+{
+    const enum gyre_section_kind beside = kind == GYRE_SECTION_PIPELINE ? GYRE_SECTION_LINK
+                                          : kind == GYRE_SECTION_LINK   ? GYRE_SECTION_PIPELINE
+                                                                        : kind;
+    if (beside != kind && gyre_config_row_find(beside, "", key))
+        return (int)beside;
+    for (int other = 0; other < GYRE_SECTION_KINDS; other++)
+        if (other != (int)kind && gyre_config_row_find((enum gyre_section_kind)other, "", key))
+            return other;
+    return -1;
+}
+
 static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                             const char *key, const char *origin)
 {
@@ -132,12 +149,12 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
         return gyre_settings_warn(settings,
                                   "%s: unknown key '%s' in [backend.%s], ignored; it is of [backend.%s]",
                                   origin, key, name, backend);
-    for (int other = 0; other < GYRE_SECTION_KINDS; other++)
-        if (other != (int)kind && gyre_config_row_find((enum gyre_section_kind)other, "", key))
-            return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",
-                                      origin, key, gyre_section_kind_word(kind), *name ? "." : "", name,
-                                      gyre_section_kind_word((enum gyre_section_kind)other),
-                                      other == GYRE_SECTION_GYRE ? "" : ".NAME");
+    const int other = kind_with_key(kind, key);
+    if (other >= 0)
+        return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",
+                                  origin, key, gyre_section_kind_word(kind), *name ? "." : "", name,
+                                  gyre_section_kind_word((enum gyre_section_kind)other),
+                                  other == GYRE_SECTION_GYRE ? "" : ".NAME");
     size_t count = known_keys(settings, kind, name, names);
     return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s", origin, key,
                               gyre_section_kind_word(kind), *name ? "." : "", name,

@@ -13,7 +13,8 @@
 #define CACHE_MAX (INT64_C(64) << 40)
 enum { SOCKET_PATH_MAX = sizeof((struct sockaddr_un *)NULL)->sun_path - 1 };
 
-static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue"};
+static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre",  "backend",  "kernel",
+                                                           "queue", "pipeline", "link"};
 
 static const struct gyre_config_row rows[] = {
     {.kind = GYRE_SECTION_GYRE,
@@ -704,6 +705,43 @@ static const struct gyre_config_row rows[] = {
      .key = "key",
      .preset = "",
      .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`."},
+
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_NAMES,
+     .key = "entry",
+     .preset = "",
+     .doc =
+         "The kernels that clients send requests to. The first one is the entry of `gyre call --pipeline`."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_NAMES,
+     .key = "answer",
+     .preset = "",
+     .doc = "The kernels that may answer: their reply completes the request. Empty: requests are completed "
+            "without a reply."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "links_tight",
+     .preset = "false",
+     .doc = "Gives every link the least capacity that it can have, to find out what depends on room."},
+
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_NAME,
+     .key = "from",
+     .preset = "",
+     .doc = "The port that the link begins at: `KERNEL.PORT`. A port has one link."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_NAME,
+     .key = "to",
+     .preset = "",
+     .doc = "The kernel whose handler gets the messages, or `nowhere`: they are counted and thrown away."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "How many messages each block of the sending kernel may have under way on the link. "
+            "0: Gyre chooses, and `gyre links` tells."},
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)

@@ -15,9 +15,11 @@ enum gyre_section_kind {
     GYRE_SECTION_GYRE = 0,
     GYRE_SECTION_BACKEND = 1,
     GYRE_SECTION_KERNEL = 2,
-    GYRE_SECTION_QUEUE = 3
+    GYRE_SECTION_QUEUE = 3,
+    GYRE_SECTION_PIPELINE = 4,
+    GYRE_SECTION_LINK = 5
 };
-enum { GYRE_SECTION_KINDS = 4 };
+enum { GYRE_SECTION_KINDS = 6 };
 
 enum gyre_value_type {
     GYRE_VALUE_BOOL,   /* true, yes, on, 1; false, no, off, 0 */
@@ -28,6 +30,7 @@ enum gyre_value_type {
     GYRE_VALUE_CHOICE, /* one of the words of `choices` */
     GYRE_VALUE_TEXT,   /* any text, or none */
     GYRE_VALUE_NAME,   /* letters, digits, '_', '-' and '.' */
+    GYRE_VALUE_NAMES,  /* names separated by commas, or none; kept as "a, b" */
     GYRE_VALUE_PATH,   /* "~/" is the home folder; relative: to the folder of the file that says it, else to
                           the current directory; "" stays "" */
     GYRE_VALUE_PATHS,  /* paths separated by ':' */
@@ -57,7 +60,7 @@ const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, 
 /** Whether a section of that kind and name may have this row's key. [backend.default] has no key that only one backend
  * knows. */
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name);
-/** The word of a kind in section names: "gyre", "backend", "kernel", "queue". */
+/** The word of a kind in section names: "gyre", "backend", "kernel", "queue", "pipeline", "link". */
 const char *gyre_section_kind_word(enum gyre_section_kind kind);
 
 #endif

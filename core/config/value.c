@@ -127,10 +127,11 @@ static gyre_status read_choice(const struct gyre_config_row *row, const char *te
     return value_wrong(row, "is no choice");
 }
 
+static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
 int gyre_value_is_name(const char *text)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    return *text && text[strspn(text, allowed)] == '\0';
+    return *text && text[strspn(text, name_letters)] == '\0';
 }
 
 static gyre_status read_name(const struct gyre_config_row *row, const char *text)
@@ -139,6 +140,49 @@ static gyre_status read_name(const struct gyre_config_row *row, const char *text
     if (gyre_value_is_name(text) || (may_be_empty && !*text))
         return GYRE_OK;
     return value_wrong(row, *text ? "is not a name" : "is empty");
+}
+
+/* The length of the name at `text`, without the white space behind it. *next is the text behind the comma; NULL: no comma
+ * follows. */
+static size_t name_length(const char *text, const char **next)
+{
+    const char *comma = strchr(text, ',');
+    size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    *next = comma ? comma + 1 : NULL;
+    while (length > 0 && strchr(" \t", text[length - 1]))
+        length--;
+    return length;
+}
+
+static gyre_status read_names(const struct gyre_config_row *row, const char *text)
+{
+    const char *next = *text ? text : NULL;
+    while (next) {
+        const char *name = next + strspn(next, " \t");
+        const size_t length = name_length(name, &next);
+        if (length == 0)
+            return value_wrong(row, "has an empty name");
+        if (strspn(name, name_letters) < length)
+            return value_wrong(row, "is not a list of names");
+    }
+    return GYRE_OK;
+}
+
+/* The names, separated by ", ". */
+static const char *join_names(const char *text, struct gyre_pool *pool)
+{
+    char *names = gyre_pool_take(pool, 2 * strlen(text) + 1), *end = names;
+    const char *next = *text ? text : NULL;
+    while (names && next) {
+        const char *name = next + strspn(next, " \t");
+        const size_t length = name_length(name, &next);
+        end = stpcpy(end, end > names ? ", " : "");
+        memcpy(end, name, length);
+        end += length;
+    }
+    if (names)
+        *end = '\0';
+    return names;
 }
 
 /* Reads one CPU number, or a range of two ascending numbers with '-' between. */
@@ -256,6 +300,8 @@ static gyre_status read_text(const struct gyre_config_row *row, const char *text
         *out = resolve_path(text, place, pool);
     else if (row->type == GYRE_VALUE_PATHS)
         *out = resolve_paths(text, place, pool);
+    else if (row->type == GYRE_VALUE_NAMES)
+        *out = join_names(text, pool);
     else
         *out = gyre_pool_copy(pool, text, strlen(text));
     if (pool->exhausted)
@@ -289,6 +335,9 @@ gyre_status gyre_value_read(const struct gyre_config_row *row, const char *text,
     case GYRE_VALUE_NAME:
         status = read_name(row, text);
         break;
+    case GYRE_VALUE_NAMES:
+        status = read_names(row, text);
+        break;
     case GYRE_VALUE_CPUS:
         status = read_cpus(row, text);
         break;
@@ -313,6 +362,7 @@ void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t s
         [GYRE_VALUE_BOOL] = "true, yes, on, 1, false, no, off or 0",
         [GYRE_VALUE_TEXT] = "a text",
         [GYRE_VALUE_NAME] = "a name of letters, digits, '_', '-' and '.'",
+        [GYRE_VALUE_NAMES] = "names of letters, digits, '_', '-' and '.', separated by commas",
         [GYRE_VALUE_PATH] = "a path",
         [GYRE_VALUE_PATHS] = "paths separated by ':'",
         [GYRE_VALUE_CPUS] = "none, spread, or CPU numbers and ranges such as 0,2-5",

@@ -76,6 +76,29 @@ START_TEST(powers_are_powers_of_two)
 }
 END_TEST
 
+START_TEST(lists_of_names_are_separated_by_commas)
+{
+    struct gyre_config_row row = {.type = GYRE_VALUE_NAMES, .preset = ""};
+    const char *lists[][2] = {{"", ""}, {"a", "a"}, {"a,b", "a, b"}, {"a ,  b-1.c,\td_e", "a, b-1.c, d_e"}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        ck_assert_int_eq(read_as(row, lists[i][0]), GYRE_OK);
+        ck_assert_str_eq(value.text, lists[i][1]);
+    }
+    const char *expected = "expected names of letters, digits, '_', '-' and '.', separated by commas",
+               *words[] = {"a b", "a:b", "a/b"};
+    char sentence[256];
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        snprintf(sentence, sizeof sentence, "is not a list of names; %s", expected);
+        refused(row, words[i], sentence);
+    }
+    const char *holes[] = {",", "a,", ",a", "a,,b", "a, ,b", " "};
+    for (size_t i = 0; i < sizeof holes / sizeof holes[0]; i++) {
+        snprintf(sentence, sizeof sentence, "has an empty name; %s", expected);
+        refused(row, holes[i], sentence);
+    }
+}
+END_TEST
+
 START_TEST(sizes_take_binary_units)
 {
     struct gyre_config_row row = {.type = GYRE_VALUE_SIZE, .min = 0, .max = INT64_MAX};
@@ -217,6 +240,7 @@ int main(void)
     tcase_add_test(tcase, integers_are_decimal_and_in_range);
     tcase_add_test(tcase, integers_of_64_bits_are_exact_and_more_overflow);
     tcase_add_test(tcase, powers_are_powers_of_two);
+    tcase_add_test(tcase, lists_of_names_are_separated_by_commas);
     tcase_add_test(tcase, sizes_take_binary_units);
     tcase_add_test(tcase, bools_have_four_spellings_each);
     tcase_add_test(tcase, a_choice_is_its_index);

@@ -79,9 +79,23 @@ refuses 1 "there is no key 'bakend' in [gyre]; did you mean 'backend'?"
 run config queue.a.xyzzy
 refuses 1 "there is no key 'xyzzy' in [queue.a]; 'gyre config queue.a' lists them"
 run config gyer.backend
-refuses 1 "'gyer.backend' is in no section that exists; expected gyre, backend.NAME, kernel.NAME or queue.NAME"
+refuses 1 "'gyer.backend' is in no section that exists; expected gyre, backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME or link.NAME"
 run config queue.
 refuses 1 "'queue.' names no section; expected a name behind the dot"
+
+# pipelines
+printf '[pipeline.words]\nentry = split\nanswer = count\n[link.words]\nfrom = split.words\nto = count\n' >"$folder/words.ini"
+run config pipeline.words.entry --config "$folder/words.ini"
+exits 0
+row pipeline.words.entry split "$folder/words.ini:2"
+run config pipeline link.words --config "$folder/words.ini"
+exits 0
+prints "pipeline.default.links_tight "
+prints "link.words.capacity "
+run config --config "$folder/words.ini" --set link.words.to=
+refuses 4 "command line: [link.words] has no to; expected a kernel, or nowhere"
+run config --config "$folder/words.ini" --set link.more.from=split.words --set link.more.to=sort
+refuses 4 "$folder/words.ini:5: links 'more' (command line) and 'words' both begin at split.words; a port has one link"
 
 # JSON
 run config --json gyre.strict queue.any.capacity

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completes the descriptor of a pipeline from the configuration (wiring_config.h). Looks only at the settings: whether ports,
+ * types and kernels fit each other is for gyre_pipeline_open to say. No locks, no state.
+ */
+#include "core/links/wiring_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+enum { LIST_SIZE = 256 };
+
+struct wiring {
+    const struct gyre_config *config;
+    gyre_runtime *runtime;
+    struct gyre_wiring_config *out;
+};
+
+/* The links of all sections, before it is known which of them the pipeline has. */
+struct candidates {
+    gyre_link_desc *links;
+    struct gyre_wiring_place *places;
+    bool *reached;
+    size_t count;
+};
+
+size_t gyre_wiring_kernel_length(const char *from)
+{
+    const char *dot = strrchr(from, '.');
+    return dot && dot[1] ? (size_t)(dot - from) : 0;
+}
+
+static bool is_kernel_of(const char *from, const char *kernel)
+{
+    const size_t length = gyre_wiring_kernel_length(from);
+    return strlen(kernel) == length && memcmp(from, kernel, length) == 0;
+}
+
+static const char *copy_text(struct wiring *wiring, const char *text)
+{
+    return gyre_pool_copy(&wiring->out->pool, text, strlen(text));
+}
+
+/* ---- lists of kernels ---- */
+
+static gyre_status add_text(struct wiring *wiring, const char *text, const char *const **list, size_t *count)
+{
+    const char **grown = gyre_pool_grow(&wiring->out->pool, (void *)(uintptr_t)*list, *count, sizeof *grown);
+    if (!grown || !text)
+        return gyre_pool_no_memory();
+    grown[(*count)++] = text;
+    *list = grown;
+    return GYRE_OK;
+}
+
+static gyre_status copy_list(struct wiring *wiring, const char *const *given, size_t given_count,
+                             const char *const **list, size_t *count)
+{
+    gyre_status status = GYRE_OK;
+    *list = NULL;
+    *count = 0;
+    for (size_t i = 0; i < given_count && status == GYRE_OK; i++) {
+        if (!given[i] || !given[i][0])
+            return gyre_error_set(GYRE_INVALID, "pipeline '%s': name %zu of its kernels is %s",
+                                  wiring->out->desc.name, i, given[i] ? "empty" : "NULL");
+        status = add_text(wiring, copy_text(wiring, given[i]), list, count);
+    }
+    return status;
+}
+
+/* Splits "a, b" as the configuration keeps a list of names. */
+static gyre_status split_list(struct wiring *wiring, const char *text, const char *const **list,
+                              size_t *count)
+{
+    gyre_status status = GYRE_OK;
+    while (*text && status == GYRE_OK) {
+        const size_t length = strcspn(text, ",");
+        status = add_text(wiring, gyre_pool_copy(&wiring->out->pool, text, length), list, count);
+        text += length;
+        text += strspn(text, ", ");
+    }
+    return status;
+}
+
+/* Reads the list of kernels of a setting of [pipeline.NAME]. *place stays NULL when the setting is a default. */
+static gyre_status read_list(struct wiring *wiring, const char *key, const char *const **list, size_t *count,
+                             const char **place)
+{
+    const struct gyre_config_value *value =
+        gyre_config_find(wiring->config, GYRE_SECTION_PIPELINE, wiring->out->desc.name, key);
+    if (strcmp(value->origin, "default") != 0)
+        *place = copy_text(wiring, value->origin);
+    return split_list(wiring, value->text, list, count);
+}
+
+/* ---- the pipeline's own section ---- */
+
+static gyre_status tell_no_section(const struct wiring *wiring)
+{
+    size_t count;
+    char hint[GYRE_TEXT_HINT_SIZE], list[LIST_SIZE];
+    const char *name = wiring->out->desc.name;
+    const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_PIPELINE, &count);
+    if (count == 0)
+        return gyre_error_set(GYRE_NOT_FOUND,
+                              "no pipeline is configured: '%s' needs a section [pipeline.%s] with its entry",
+                              name, name);
+    return gyre_error_set(
+        GYRE_NOT_FOUND, "pipeline '%s' has no section [pipeline.%s] with its entry; configured: %s%s", name,
+        name, gyre_text_list(names, count, list, sizeof list), gyre_text_hint(name, names, count, hint));
+}
+
+static gyre_status tell_no_entry(const struct wiring *wiring)
+{
+    const char *name = wiring->out->desc.name;
+    const char *place = gyre_config_place(wiring->config, GYRE_SECTION_PIPELINE, name);
+    gyre_error_set(GYRE_CONFIG,
+                   "[pipeline.%s] has no entry: set entry to the kernel that clients send their requests to",
+                   name);
+    return place ? gyre_error_add(GYRE_CONFIG, "%s", place) : GYRE_CONFIG;
+}
+
+static gyre_status fill_entries(struct wiring *wiring, const gyre_pipeline_desc *given)
+{
+    gyre_pipeline_desc *desc = &wiring->out->desc;
+    if (given->entry_count)
+        return copy_list(wiring, given->entries, given->entry_count, &desc->entries, &desc->entry_count);
+    if (!gyre_config_has_section(wiring->config, GYRE_SECTION_PIPELINE, desc->name))
+        return tell_no_section(wiring);
+    gyre_status status = read_list(wiring, "entry", &desc->entries, &desc->entry_count, &wiring->out->entry);
+    return status == GYRE_OK && desc->entry_count == 0 ? tell_no_entry(wiring) : status;
+}
+
+static gyre_status fill_answers(struct wiring *wiring, const gyre_pipeline_desc *given)
+{
+    gyre_pipeline_desc *desc = &wiring->out->desc;
+    if (given->answer_count)
+        return copy_list(wiring, given->answers, given->answer_count, &desc->answers, &desc->answer_count);
+    return read_list(wiring, "answer", &desc->answers, &desc->answer_count, &wiring->out->answer);
+}
+
+/* ---- links of the configuration ---- */
+
+/* Words an error about a setting of a link's section, or about the section when it does not set the key. */
+static gyre_status blame_link(const struct wiring *wiring, const char *name, const char *key)
+{
+    const struct gyre_config_value *value = gyre_config_find(wiring->config, GYRE_SECTION_LINK, name, key);
+    const char *place = strcmp(value->origin, "default") != 0
+                            ? value->origin
+                            : gyre_config_place(wiring->config, GYRE_SECTION_LINK, name);
+    return place ? gyre_error_add(GYRE_CONFIG, "%s", place) : GYRE_CONFIG;
+}
+
+static const char *link_text(const struct wiring *wiring, const char *name, const char *key)
+{
+    return gyre_config_text(wiring->config, GYRE_SECTION_LINK, name, key);
+}
+
+/* Refuses a link that begins at a kernel of which nothing is known: its name is most likely mistyped. */
+static gyre_status check_kernel(struct wiring *wiring, const char *name, const char *from)
+{
+    size_t count;
+    char hint[GYRE_TEXT_HINT_SIZE];
+    const char *kernel = gyre_pool_copy(&wiring->out->pool, from, gyre_wiring_kernel_length(from));
+    if (!kernel)
+        return gyre_pool_no_memory();
+    if (!wiring->runtime || gyre_config_has_section(wiring->config, GYRE_SECTION_KERNEL, kernel) ||
+        gyre_kernel_find(wiring->runtime, kernel))
+        return GYRE_OK;
+    const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_KERNEL, &count);
+    gyre_error_set(GYRE_CONFIG,
+                   "[link.%s] begins at kernel '%s', which has no section [kernel.%s] and is not launched%s",
+                   name, kernel, kernel, gyre_text_hint(kernel, names, count, hint));
+    return blame_link(wiring, name, "from");
+}
+
+static gyre_status check_section(struct wiring *wiring, const char *name)
+{
+    const char *from = link_text(wiring, name, "from");
+    if (!from[0]) {
+        gyre_error_set(GYRE_CONFIG, "[link.%s] has no from; expected KERNEL.PORT, the port that it begins at",
+                       name);
+        return blame_link(wiring, name, "from");
+    }
+    if (!gyre_wiring_kernel_length(from)) {
+        gyre_error_set(GYRE_CONFIG, "from = '%s' in [link.%s] names no port; expected KERNEL.PORT", from,
+                       name);
+        return blame_link(wiring, name, "from");
+    }
+    if (!link_text(wiring, name, "to")[0]) {
+        gyre_error_set(GYRE_CONFIG, "[link.%s] has no to; expected a kernel, or " GYRE_WIRING_NOWHERE, name);
+        return blame_link(wiring, name, "to");
+    }
+    return check_kernel(wiring, name, from);
+}
+
+/* The copied origin of a setting; NULL for a default. */
+static const char *place_of(struct wiring *wiring, const char *name, const char *key)
+{
+    const char *origin = gyre_config_find(wiring->config, GYRE_SECTION_LINK, name, key)->origin;
+    return strcmp(origin, "default") == 0 ? NULL : copy_text(wiring, origin);
+}
+
+static void read_section(struct wiring *wiring, const char *name, struct candidates *all)
+{
+    const size_t at = all->count++;
+    all->links[at] = (gyre_link_desc){
+        .size = sizeof(gyre_link_desc),
+        .name = copy_text(wiring, name),
+        .from = copy_text(wiring, link_text(wiring, name, "from")),
+        .to = copy_text(wiring, link_text(wiring, name, "to")),
+        .capacity = (uint64_t)gyre_config_int(wiring->config, GYRE_SECTION_LINK, name, "capacity"),
+    };
+    all->places[at] = (struct gyre_wiring_place){.from = place_of(wiring, name, "from"),
+                                                 .to = place_of(wiring, name, "to"),
+                                                 .capacity = place_of(wiring, name, "capacity")};
+}
+
+static gyre_status read_sections(struct wiring *wiring, struct candidates *all)
+{
+    size_t count;
+    struct gyre_pool *pool = &wiring->out->pool;
+    const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_LINK, &count);
+    all->links = (gyre_link_desc *)(void *)gyre_pool_take(pool, count * sizeof *all->links + 1);
+    all->places = (struct gyre_wiring_place *)(void *)gyre_pool_take(pool, count * sizeof *all->places + 1);
+    all->reached = (bool *)(void *)gyre_pool_take(pool, count + 1);
+    gyre_status status = pool->exhausted ? gyre_pool_no_memory() : GYRE_OK;
+    if (status == GYRE_OK)
+        memset(all->reached, 0, count + 1);
+    for (size_t i = 0; i < count && status == GYRE_OK; i++) {
+        status = check_section(wiring, names[i]);
+        if (status == GYRE_OK)
+            read_section(wiring, names[i], all);
+    }
+    return status == GYRE_OK && pool->exhausted ? gyre_pool_no_memory() : status;
+}
+
+/* True when the kernel that the link begins at is an entry, or the target of a link that is reached. */
+static bool is_led_to(const struct wiring *wiring, const struct candidates *all, const char *from)
+{
+    bool found = false;
+    for (size_t i = 0; i < wiring->out->desc.entry_count && !found; i++)
+        found = is_kernel_of(from, wiring->out->desc.entries[i]);
+    for (size_t i = 0; i < all->count && !found; i++)
+        found = all->reached[i] && is_kernel_of(from, all->links[i].to);
+    return found;
+}
+
+static void reach_links(const struct wiring *wiring, struct candidates *all)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < all->count; i++)
+            if (!all->reached[i] && is_led_to(wiring, all, all->links[i].from))
+                more = all->reached[i] = true;
+    }
+}
+
+static gyre_status configured_links(struct wiring *wiring)
+{
+    struct candidates all = {.links = NULL};
+    gyre_status status = read_sections(wiring, &all);
+    if (status != GYRE_OK)
+        return status;
+    reach_links(wiring, &all);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        if (!all.reached[i])
+            continue;
+        all.links[kept] = all.links[i];
+        all.places[kept++] = all.places[i];
+    }
+    wiring->out->desc.links = all.links;
+    wiring->out->desc.link_count = kept;
+    wiring->out->links = all.places;
+    return GYRE_OK;
+}
+
+/* ---- links of the application ---- */
+
+static gyre_status check_given(const struct wiring *wiring, size_t index, const gyre_link_desc *link)
+{
+    const char *pipeline = wiring->out->desc.name;
+    if (!link->from || !gyre_wiring_kernel_length(link->from))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "link %zu of pipeline '%s': from is '%s'; expected KERNEL.PORT, the port that it "
+            "begins at",
+            index, pipeline, link->from ? link->from : "NULL");
+    if (!link->to || !link->to[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "link %zu of pipeline '%s', from %s, has no `to`; expected a kernel, or "
+                              "\"" GYRE_WIRING_NOWHERE "\"",
+                              index, pipeline, link->from);
+    return GYRE_OK;
+}
+
+/* Copies the links of the application, whose descriptors may have another size than here. */
+static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *given)
+{
+    struct gyre_pool *pool = &wiring->out->pool;
+    const size_t count = given->link_count;
+    gyre_link_desc *links = (gyre_link_desc *)(void *)gyre_pool_take(pool, count * sizeof *links);
+    struct gyre_wiring_place *places =
+        (struct gyre_wiring_place *)(void *)gyre_pool_take(pool, count * sizeof *places);
+    if (!links || !places)
+        return gyre_pool_no_memory();
+    memset(places, 0, count * sizeof *places);
+    const unsigned char *at = (const unsigned char *)given->links;
+    for (size_t i = 0; i < count; i++) {
+        gyre_link_desc *link = &links[i];
+        size_t size;
+        memcpy(&size, at, sizeof size);
+        if (size < sizeof size)
+            return gyre_error_set(GYRE_INVALID, "link %zu of pipeline '%s': its size is %zu bytes", i,
+                                  wiring->out->desc.name, size);
+        memset(link, 0, sizeof *link);
+        memcpy(link, at, size < sizeof *link ? size : sizeof *link);
+        at += size;
+        gyre_status status = check_given(wiring, i, link);
+        if (status != GYRE_OK)
+            return status;
+        link->size = sizeof *link;
+        link->from = copy_text(wiring, link->from);
+        link->to = copy_text(wiring, link->to);
+        link->name = link->name && link->name[0] ? copy_text(wiring, link->name) : link->from;
+    }
+    wiring->out->desc.links = links;
+    wiring->out->desc.link_count = count;
+    wiring->out->links = places;
+    return pool->exhausted ? gyre_pool_no_memory() : GYRE_OK;
+}
+
+/* ---- all of it ---- */
+
+static gyre_status tell_twice(const struct wiring *wiring, size_t first, size_t second)
+{
+    const gyre_link_desc *links = wiring->out->desc.links;
+    const char *before = wiring->out->links[first].from, *place = wiring->out->links[second].from;
+    const gyre_status status = place ? GYRE_CONFIG : GYRE_INVALID;
+    gyre_error_set(status, "links '%s'%s%s%s and '%s' both begin at %s; a port has one link",
+                   links[first].name, before ? " (" : "", before ? before : "", before ? ")" : "",
+                   links[second].name, links[second].from);
+    return place ? gyre_error_add(status, "%s", place) : status;
+}
+
+static gyre_status check_ports(const struct wiring *wiring)
+{
+    const gyre_link_desc *links = wiring->out->desc.links;
+    for (size_t i = 1; i < wiring->out->desc.link_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(links[i].from, links[j].from) == 0)
+                return tell_twice(wiring, j, i);
+    return GYRE_OK;
+}
+
+static gyre_status fill_wiring(struct wiring *wiring, const gyre_pipeline_desc *given)
+{
+    gyre_pipeline_desc *desc = &wiring->out->desc;
+    desc->size = sizeof *desc;
+    desc->name = copy_text(wiring, given->name);
+    if (!desc->name)
+        return gyre_pool_no_memory();
+    gyre_status status = fill_entries(wiring, given);
+    if (status == GYRE_OK)
+        status = fill_answers(wiring, given);
+    if (status == GYRE_OK)
+        status = given->link_count ? given_links(wiring, given) : configured_links(wiring);
+    if (status == GYRE_OK)
+        status = check_ports(wiring);
+    desc->links_tight = given->links_tight ||
+                        gyre_config_bool(wiring->config, GYRE_SECTION_PIPELINE, desc->name, "links_tight");
+    return status == GYRE_OK && wiring->out->pool.exhausted ? gyre_pool_no_memory() : status;
+}
+
+gyre_status gyre_wiring_config_create(const struct gyre_config *config, gyre_runtime *runtime,
+                                      const gyre_pipeline_desc *given, struct gyre_wiring_config **out)
+{
+    gyre_pipeline_desc known = {.size = sizeof known};
+    *out = NULL;
+    memcpy(&known, given, given->size < sizeof known ? given->size : sizeof known);
+    if (!known.name || !known.name[0])
+        return gyre_error_set(GYRE_INVALID, "a pipeline has no name; expected the NAME of [pipeline.NAME]");
+    if ((known.entry_count && !known.entries) || (known.answer_count && !known.answers) ||
+        (known.link_count && !known.links))
+        return gyre_error_set(GYRE_INVALID,
+                              "pipeline '%s': a count of its descriptor is not 0, and the list is NULL",
+                              known.name);
+    struct wiring wiring = {.config = config, .runtime = runtime, .out = calloc(1, sizeof *wiring.out)};
+    if (!wiring.out)
+        return gyre_pool_no_memory();
+    gyre_status status = fill_wiring(&wiring, &known);
+    if (status == GYRE_OK)
+        *out = wiring.out;
+    else
+        gyre_wiring_config_destroy(wiring.out);
+    return status;
+}
+
+gyre_status gyre_wiring_config_check(const struct gyre_config *config)
+{
+    size_t count;
+    gyre_status status = GYRE_OK;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    for (size_t i = 0; i < count && status == GYRE_OK; i++) {
+        struct gyre_wiring_config *wiring;
+        const gyre_pipeline_desc desc = {.size = sizeof desc, .name = names[i]};
+        status = gyre_wiring_config_create(config, NULL, &desc, &wiring);
+        gyre_wiring_config_destroy(wiring);
+    }
+    return status;
+}
+
+void gyre_wiring_config_destroy(struct gyre_wiring_config *wiring)
+{
+    if (!wiring)
+        return;
+    gyre_pool_finish(&wiring->pool);
+    free(wiring);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completes the descriptor of a pipeline from the sections [pipeline.NAME] and [link.NAME] of the configuration, and keeps the
+ * place of each setting, so that an error can name it.
+ *
+ * Threads: one at a time. Names and places are copies, and live until gyre_wiring_config_destroy.
+ */
+#ifndef GYRE_CORE_LINKS_WIRING_CONFIG_H
+#define GYRE_CORE_LINKS_WIRING_CONFIG_H
+
+#include "core/config/config.h"
+#include "core/config/pool.h"
+#include "gyre/pipeline.h"
+
+/** The word of `to` for a port whose messages are thrown away. */
+#define GYRE_WIRING_NOWHERE "nowhere"
+
+/** Where the settings of a link stand: "FILE:LINE". NULL: the application gave the link. */
+struct gyre_wiring_place {
+    const char *from, *to, *capacity; /* capacity: NULL as well when it is a default */
+};
+
+struct gyre_wiring_config {
+    gyre_pipeline_desc desc;         /* nothing of it is left to the configuration any more */
+    struct gyre_wiring_place *links; /* a place for each of desc.links */
+    const char *entry,
+        *answer; /* the places of these settings; NULL: the application gave them, or they are not set */
+    struct gyre_pool pool;
+};
+
+/**
+ * Fills in what `given` leaves to the configuration: entries and answers of [pipeline.NAME], `links_tight`, and the links. The
+ * links of the configuration are the sections [link.NAME], in the order of their names, whose `from` is a kernel that the entries
+ * lead to. Names of links are the names of their sections; a link that the application gave without a name is called as its
+ * `from`.
+ *
+ * NOT_FOUND when the entries are left to a section that does not exist. CONFIG with the place for settings that are no wiring:
+ * no entry, a link without `from` or `to`, a `from` without a port, one whose kernel has no section [kernel.NAME] and is not
+ * launched. INVALID for the same in what the application gave; CONFIG or INVALID for two links that begin at one port. EXHAUSTED.
+ *
+ * `runtime` NULL: which kernels are launched is not known, and each name of a kernel will do. Owner of *out: the caller.
+ */
+gyre_status gyre_wiring_config_create(const struct gyre_config *config, gyre_runtime *runtime,
+                                      const gyre_pipeline_desc *given, struct gyre_wiring_config **out);
+/** Checks every section [pipeline.NAME] as gyre_wiring_config_create does, without a runtime. */
+gyre_status gyre_wiring_config_check(const struct gyre_config *config);
+/** Accepts NULL. */
+void gyre_wiring_config_destroy(struct gyre_wiring_config *wiring);
+
+/** The length of the kernel's name in "KERNEL.PORT"; the port begins behind the dot. 0: `from` is no such text. */
+size_t gyre_wiring_kernel_length(const char *from);
+
+#endif
