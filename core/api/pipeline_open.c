@@ -31,10 +31,9 @@ static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_des
     for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++)
         status = launch_named(runtime, desc->entries[i], strlen(desc->entries[i]));
     for (size_t i = 0; i < desc->link_count && status == GYRE_OK; i++) {
-        const char *from = desc->links[i].from, *dot = from ? strrchr(from, '.') : NULL;
-        if (dot)
-            status = launch_named(runtime, from, (size_t)(dot - from));
-        if (status == GYRE_OK && desc->links[i].to)
+        const char *from = desc->links[i].from;
+        status = launch_named(runtime, from, gyre_wiring_kernel_length(from));
+        if (status == GYRE_OK)
             status = launch_named(runtime, desc->links[i].to, strlen(desc->links[i].to));
     }
     return status;
@@ -45,15 +44,6 @@ static gyre_status check_desc(const gyre_pipeline_desc *desc)
     if (!desc->name || !desc->name[0] || strlen(desc->name) >= GYRE_PIPELINE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "a pipeline's name has 1 to %d characters",
                               GYRE_PIPELINE_NAME_MAX - 1);
-    if ((desc->entry_count && !desc->entries) || (desc->answer_count && !desc->answers) ||
-        (desc->link_count && !desc->links))
-        return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: a count is not 0, and its list is NULL");
-    for (size_t i = 0; i < desc->entry_count; i++)
-        if (!desc->entries[i])
-            return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: entry %zu is NULL", i);
-    for (size_t i = 0; i < desc->answer_count; i++)
-        if (!desc->answers[i])
-            return gyre_error_set(GYRE_INVALID, "gyre_pipeline_open: answer %zu is NULL", i);
     return GYRE_OK;
 }
 
@@ -71,8 +61,13 @@ gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *
         return status;
     if (gyre_pipeline_find(runtime, given.name))
         return gyre_error_set(GYRE_INVALID, "a pipeline '%s' is open already", given.name);
-    status = launch_kernels(runtime, &given);
+    struct gyre_wiring_config *wiring;
+    status = gyre_wiring_config_create(runtime->config, runtime, &given, &wiring);
+    if (status != GYRE_OK)
+        return status;
+    status = launch_kernels(runtime, &wiring->desc);
     if (status == GYRE_OK)
-        status = gyre_pipeline_make(runtime, &given, out);
+        status = gyre_pipeline_make(runtime, wiring, out);
+    gyre_wiring_config_destroy(wiring);
     return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", given.name);
 }

@@ -102,7 +102,7 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
         "messages), found %llu",
         link->name, (unsigned long long)least, pipeline->nodes[link->from].facts.name, port->most,
         (unsigned long long)link->capacity);
-    return link->origin ? gyre_error_add(GYRE_INVALID, "%s", link->origin) : GYRE_INVALID;
+    return gyre_wiring_blame(link->place.capacity, GYRE_INVALID);
 }
 
 /* Decides where the link's rings, slots and windows lie in the pipeline's memory, from `offset` on. Returns where they end. */

@@ -81,9 +81,11 @@ static int first_entry(const gyre_pipeline *pipeline)
     return node;
 }
 
-gyre_status gyre_pipeline_make(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out)
+gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_config *wiring,
+                               gyre_pipeline **out)
 {
     gyre_queue *queue;
+    const gyre_pipeline_desc *desc = &wiring->desc;
     gyre_pipeline *pipeline = calloc(1, sizeof *pipeline);
     *out = NULL;
     if (!pipeline)
@@ -92,7 +94,7 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const gyre_pipeline_desc *
     pipeline->guest.end = close_with_runtime;
     snprintf(pipeline->name, sizeof pipeline->name, "%s", desc->name);
     pthread_mutex_init(&pipeline->lock, NULL);
-    gyre_status status = gyre_wiring_resolve(pipeline, desc);
+    gyre_status status = gyre_wiring_resolve(pipeline, wiring);
     if (status == GYRE_OK)
         status = make_faces(pipeline);
     if (status == GYRE_OK)
@@ -132,8 +134,7 @@ static int find_entry(const gyre_pipeline *pipeline, const char *name)
 }
 
 /* Under the lock: opens the queue and tells all nodes of it, before a client can send into it. */
-static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
-                             gyre_queue **out)
+static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc, gyre_queue **out)
 {
     struct gyre_pipeline_entry *entry = &pipeline->entries[pipeline->entry_count];
     if (pipeline->entry_count == GYRE_ENTRIES_MAX)
@@ -141,7 +142,7 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
                               pipeline->name, GYRE_ENTRIES_MAX);
     *entry = (struct gyre_pipeline_entry){.node = node};
     gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], desc,
-                                               desc->name ? desc->name : "", &entry->queue);
+                                              desc->name ? desc->name : "", &entry->queue);
     if (status != GYRE_OK)
         return status;
     status = gyre_link_memory_flows(pipeline, entry);

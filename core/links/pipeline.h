@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "core/kernel/node.h"
+#include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
 
 enum { GYRE_NODES_MAX = 64, GYRE_LINKS_MAX = GYRE_NODES_MAX * GYRE_PORTS_MAX, GYRE_NODE_NOWHERE = -1 };
@@ -28,8 +29,8 @@ struct gyre_node {
 /** A link: from a port of a node to another node. */
 struct gyre_link {
     char name[128];
-    const char *origin; /* file:line of the configuration; NULL: the application said so */
-    int from, to;       /* nodes; to: perhaps GYRE_NODE_NOWHERE */
+    struct gyre_wiring_place place; /* where its settings stand */
+    int from, to;                   /* nodes; to: perhaps GYRE_NODE_NOWHERE */
     uint32_t port;
     uint32_t stride;
     uint64_t capacity;
@@ -68,8 +69,8 @@ struct gyre_pipeline {
 
 /* ---- wiring.c ---- */
 
-/** Finds the kernels and ports that `desc` names, and checks the whole graph. Launches nothing and joins nothing. */
-gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc);
+/** Finds the kernels and ports that the wiring names, and checks the whole graph. Launches nothing and joins nothing. */
+gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 
 /* ---- link_memory.c ---- */
 

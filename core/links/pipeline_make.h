@@ -4,13 +4,14 @@
 #define GYRE_CORE_LINKS_PIPELINE_MAKE_H
 
 #include "core/device/runtime.h"
+#include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
 
 /**
- * Does what gyre_pipeline_open promises, for kernels that are launched, and for a `desc` that leaves nothing to the
- * configuration. The name is not in use.
+ * Does what gyre_pipeline_open promises, for kernels that are launched. The name is not in use.
  */
-gyre_status gyre_pipeline_make(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out);
+gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_config *wiring,
+                               gyre_pipeline **out);
 /** Takes apart a pipeline that is in no list any more, and frees it; its memory stays when a handler does not return. */
 void gyre_pipeline_dispose(gyre_pipeline *pipeline);
 

@@ -14,14 +14,6 @@
 #include "core/types/compare.h"
 #include "core/types/types.h"
 
-static const char nowhere[] = "nowhere";
-
-/* Adds where a link was configured to an error about it. */
-static gyre_status blame(const struct gyre_link *link, gyre_status status)
-{
-    return link->origin ? gyre_error_add(status, "%s", link->origin) : status;
-}
-
 /* ---- nodes ---- */
 
 static int find_node(const gyre_pipeline *pipeline, const char *name)
@@ -53,8 +45,6 @@ static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
 static gyre_status add_entries(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
 {
     gyre_status status = GYRE_OK;
-    if (desc->entry_count == 0)
-        return gyre_error_set(GYRE_INVALID, "no entry: name the kernels whose queues clients use");
     for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++) {
         int node;
         status = add_node(pipeline, desc->entries[i], &node);
@@ -111,22 +101,17 @@ static gyre_status check_new(const gyre_pipeline *pipeline, const struct gyre_li
     return GYRE_OK;
 }
 
-static gyre_status resolve_link(gyre_pipeline *pipeline, const gyre_link_desc *desc, struct gyre_link *link)
+static gyre_status resolve_source(gyre_pipeline *pipeline, const gyre_link_desc *desc, struct gyre_link *link)
 {
     char kernel[GYRE_NAME_MAX];
     const char *dot = desc->from ? strrchr(desc->from, '.') : NULL;
     if (!dot || dot == desc->from || !dot[1] || (size_t)(dot - desc->from) >= sizeof kernel)
         return gyre_error_set(GYRE_INVALID, "from: expected KERNEL.PORT, found '%s'",
                               desc->from ? desc->from : "");
-    if (!desc->to || !desc->to[0])
-        return gyre_error_set(GYRE_INVALID, "to: expected a kernel, or nowhere; found nothing");
     snprintf(kernel, sizeof kernel, "%.*s", (int)(dot - desc->from), desc->from);
     gyre_status status = add_node(pipeline, kernel, &link->from);
     if (status == GYRE_OK)
         status = find_port(&pipeline->nodes[link->from].facts, dot + 1, &link->port);
-    link->to = GYRE_NODE_NOWHERE;
-    if (status == GYRE_OK && strcmp(desc->to, nowhere) != 0)
-        status = add_node(pipeline, desc->to, &link->to);
     return status == GYRE_OK ? check_new(pipeline, link) : status;
 }
 
@@ -150,22 +135,31 @@ static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_
     return status;
 }
 
-static gyre_status add_links(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc *desc, struct gyre_link *link)
 {
-    for (size_t i = 0; i < desc->link_count; i++) {
-        const gyre_link_desc *given = &desc->links[i];
-        struct gyre_link link = {.capacity = given->capacity};
-        snprintf(link.name, sizeof link.name, "%s",
-                 given->name   ? given->name
-                 : given->from ? given->from
-                               : "");
+    link->to = GYRE_NODE_NOWHERE;
+    if (strcmp(desc->to, GYRE_WIRING_NOWHERE) == 0)
+        return GYRE_OK;
+    gyre_status status = add_node(pipeline, desc->to, &link->to);
+    return status == GYRE_OK ? check_types(pipeline, link) : status;
+}
+
+static gyre_status add_links(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
+{
+    for (size_t i = 0; i < wiring->desc.link_count; i++) {
+        const gyre_link_desc *given = &wiring->desc.links[i];
+        struct gyre_link link = {.place = wiring->links[i], .capacity = given->capacity};
+        const char *place = link.place.from;
+        snprintf(link.name, sizeof link.name, "%s", given->name);
         if (pipeline->link_count == GYRE_LINKS_MAX)
             return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_LINKS_MAX);
-        gyre_status status = resolve_link(pipeline, given, &link);
-        if (status == GYRE_OK)
-            status = check_types(pipeline, &link);
+        gyre_status status = resolve_source(pipeline, given, &link);
+        if (status == GYRE_OK) {
+            place = link.place.to;
+            status = resolve_target(pipeline, given, &link);
+        }
         if (status != GYRE_OK)
-            return blame(&link, gyre_error_add(status, "link '%s'", link.name));
+            return gyre_wiring_blame(place, gyre_error_add(status, "link '%s'", link.name));
         pipeline->links[pipeline->link_count++] = link;
     }
     return GYRE_OK;
@@ -295,13 +289,13 @@ static gyre_status check_devices(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
-gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
-    gyre_status status = add_entries(pipeline, desc);
+    gyre_status status = gyre_wiring_blame(wiring->entry, add_entries(pipeline, &wiring->desc));
     if (status == GYRE_OK)
-        status = add_links(pipeline, desc);
+        status = add_links(pipeline, wiring);
     if (status == GYRE_OK)
-        status = add_answers(pipeline, desc);
+        status = gyre_wiring_blame(wiring->answer, add_answers(pipeline, &wiring->desc));
     if (status == GYRE_OK)
         status = check_devices(pipeline);
     if (status == GYRE_OK)

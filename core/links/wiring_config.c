@@ -33,6 +33,13 @@ size_t gyre_wiring_kernel_length(const char *from)
     return dot && dot[1] ? (size_t)(dot - from) : 0;
 }
 
+gyre_status gyre_wiring_blame(const char *place, gyre_status status)
+{
+    if (status == GYRE_OK || !place)
+        return status;
+    return gyre_error_add(status == GYRE_INVALID ? GYRE_CONFIG : status, "%s", place);
+}
+
 static bool is_kernel_of(const char *from, const char *kernel)
 {
     const size_t length = gyre_wiring_kernel_length(from);
@@ -92,7 +99,7 @@ static gyre_status read_list(struct wiring *wiring, const char *key, const char 
     const struct gyre_config_value *value =
         gyre_config_find(wiring->config, GYRE_SECTION_PIPELINE, wiring->out->desc.name, key);
     if (strcmp(value->origin, "default") != 0)
-        *place = copy_text(wiring, value->origin);
+        *place = value->origin;
     return split_list(wiring, value->text, list, count);
 }
 
@@ -120,7 +127,7 @@ static gyre_status tell_no_entry(const struct wiring *wiring)
     gyre_error_set(GYRE_CONFIG,
                    "[pipeline.%s] has no entry: set entry to the kernel that clients send their requests to",
                    name);
-    return place ? gyre_error_add(GYRE_CONFIG, "%s", place) : GYRE_CONFIG;
+    return gyre_wiring_blame(place, GYRE_CONFIG);
 }
 
 static gyre_status fill_entries(struct wiring *wiring, const gyre_pipeline_desc *given)
@@ -151,7 +158,7 @@ static gyre_status blame_link(const struct wiring *wiring, const char *name, con
     const char *place = strcmp(value->origin, "default") != 0
                             ? value->origin
                             : gyre_config_place(wiring->config, GYRE_SECTION_LINK, name);
-    return place ? gyre_error_add(GYRE_CONFIG, "%s", place) : GYRE_CONFIG;
+    return gyre_wiring_blame(place, GYRE_CONFIG);
 }
 
 static const char *link_text(const struct wiring *wiring, const char *name, const char *key)
@@ -197,11 +204,11 @@ static gyre_status check_section(struct wiring *wiring, const char *name)
     return check_kernel(wiring, name, from);
 }
 
-/* The copied origin of a setting; NULL for a default. */
-static const char *place_of(struct wiring *wiring, const char *name, const char *key)
+/* The origin of a setting; NULL for a default. */
+static const char *place_of(const struct wiring *wiring, const char *name, const char *key)
 {
     const char *origin = gyre_config_find(wiring->config, GYRE_SECTION_LINK, name, key)->origin;
-    return strcmp(origin, "default") == 0 ? NULL : copy_text(wiring, origin);
+    return strcmp(origin, "default") == 0 ? NULL : origin;
 }
 
 static void read_section(struct wiring *wiring, const char *name, struct candidates *all)
@@ -341,11 +348,10 @@ static gyre_status tell_twice(const struct wiring *wiring, size_t first, size_t 
 {
     const gyre_link_desc *links = wiring->out->desc.links;
     const char *before = wiring->out->links[first].from, *place = wiring->out->links[second].from;
-    const gyre_status status = place ? GYRE_CONFIG : GYRE_INVALID;
-    gyre_error_set(status, "links '%s'%s%s%s and '%s' both begin at %s; a port has one link",
+    gyre_error_set(GYRE_INVALID, "links '%s'%s%s%s and '%s' both begin at %s; a port has one link",
                    links[first].name, before ? " (" : "", before ? before : "", before ? ")" : "",
                    links[second].name, links[second].from);
-    return place ? gyre_error_add(status, "%s", place) : status;
+    return gyre_wiring_blame(place, GYRE_INVALID);
 }
 
 static gyre_status check_ports(const struct wiring *wiring)

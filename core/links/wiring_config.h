@@ -3,7 +3,7 @@
  * Completes the descriptor of a pipeline from the sections [pipeline.NAME] and [link.NAME] of the configuration, and keeps the
  * place of each setting, so that an error can name it.
  *
- * Threads: one at a time. Names and places are copies, and live until gyre_wiring_config_destroy.
+ * Threads: one at a time. Names are copies, and live until gyre_wiring_config_destroy; places live as long as the configuration.
  */
 #ifndef GYRE_CORE_LINKS_WIRING_CONFIG_H
 #define GYRE_CORE_LINKS_WIRING_CONFIG_H
@@ -15,7 +15,7 @@
 /** The word of `to` for a port whose messages are thrown away. */
 #define GYRE_WIRING_NOWHERE "nowhere"
 
-/** Where the settings of a link stand: "FILE:LINE". NULL: the application gave the link. */
+/** Where the settings of a link stand: "FILE:LINE", a text of the configuration. NULL: the application gave the link. */
 struct gyre_wiring_place {
     const char *from, *to, *capacity; /* capacity: NULL as well when it is a default */
 };
@@ -46,6 +46,9 @@ gyre_status gyre_wiring_config_create(const struct gyre_config *config, gyre_run
 gyre_status gyre_wiring_config_check(const struct gyre_config *config);
 /** Accepts NULL. */
 void gyre_wiring_config_destroy(struct gyre_wiring_config *wiring);
+
+/** Adds the place of a setting (NULL: none) to the error about it, and returns its status: CONFIG in place of INVALID. OK stays OK. */
+gyre_status gyre_wiring_blame(const char *place, gyre_status status);
 
 /** The length of the kernel's name in "KERNEL.PORT"; the port begins behind the dot. 0: `from` is no such text. */
 size_t gyre_wiring_kernel_length(const char *from);
