@@ -20,8 +20,7 @@ struct cli_table {
     bool failed;
 };
 
-/* Counts the letters of a UTF-8 text: every byte that does not continue a letter. */
-static size_t count_letters(const char *text)
+size_t cli_letters(const char *text)
 {
     size_t count = 0;
     for (; *text; text++)
@@ -46,7 +45,7 @@ static void add_cell(cli_table *table, const char *text)
         table->failed = true;
         return;
     }
-    table->cells[table->cell_count++] = (table_cell){copy, count_letters(copy)};
+    table->cells[table->cell_count++] = (table_cell){copy, cli_letters(copy)};
 }
 
 cli_table *cli_table_create(const char *const *headers)

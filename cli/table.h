@@ -3,6 +3,8 @@
 #ifndef GYRE_CLI_TABLE_H
 #define GYRE_CLI_TABLE_H
 
+#include <stddef.h>
+
 /** A table for people: aligned columns, two spaces apart, the same on a terminal and in a pipe. */
 typedef struct cli_table cli_table;
 
@@ -10,6 +12,8 @@ typedef struct cli_table cli_table;
 cli_table *cli_table_create(const char *const *headers);
 /** Adds a row with a cell for each header. Copies the cells; NULL prints as "-". */
 void cli_table_add(cli_table *table, const char *const *cells);
+/** Counts the letters of a UTF-8 text: every byte that does not continue a letter. */
+size_t cli_letters(const char *text);
 /** Prints the table and frees it. Returns an exit code; a table of NULL (no memory) is an error. */
 int cli_table_print(cli_table *table);
 

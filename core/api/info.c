@@ -53,6 +53,11 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
     }
 }
 
+gyre_form gyre_kernel_form(const gyre_kernel *kernel)
+{
+    return kernel->record->form;
+}
+
 gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     gyre_kernel_info now = {0};

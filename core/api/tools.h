@@ -30,6 +30,8 @@ gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_des
  * state. The caller owns *out.
  */
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
+/** The form of a launched kernel's handler. */
+gyre_form gyre_kernel_form(const gyre_kernel *kernel);
 /** The path of the journal from which a launched kernel took its state, borrowed from the kernel. NULL: the kernel began with
  * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);

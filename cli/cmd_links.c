@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gyre links: opens a configured pipeline, and prints its links as a table. */
+#include "cli/pipeline_view.h"
+
+static const char HELP[] =
+    "usage: gyre links NAME [OPTION...]\n"
+    "\n"
+    "Opens the pipeline that [pipeline.NAME] and the sections [link.*] configure, and prints a line for each link:\n"
+    "\n"
+    "  LINK      its section's name\n"
+    "  FROM      the kernel that sends, and PORT, the port that it emits to\n"
+    "  TYPE      of its messages\n"
+    "  MOST      messages that one call of the handler may emit to it\n"
+    "  TO        the kernel that gets them; nowhere: they are counted and thrown away\n"
+    "  RINGS     one for each block of the kernel that sends\n"
+    "  CAPACITY  messages that may be under way in each ring; once it is full, its sender waits\n"
+    "  BYTES     memory of all of its rings\n"
+    "\n"
+    "Kernels are launched and get no message. 'gyre pipeline NAME' shows them as well.\n"
+    "\n"
+    "Options:\n"
+    "  and the options of every command: gyre help\n"
+    "\n"
+    "Example, in a checkout:\n"
+    "  gyre links orders --config examples/pipeline/gyre.ini\n";
+
+static int run(cli_context *cli)
+{
+    pipeline_view view;
+    gyre_runtime *runtime;
+    if (!cli_parse(cli, NULL))
+        return cli->exit_code;
+    if (cli->operands.count != 1 || !cli->operands.items[0][0])
+        return cli_usage_error(cli, "expected the name of one pipeline, found %zu operands",
+                               cli->operands.count);
+    int code = pipeline_view_open(cli, cli->operands.items[0], &runtime, &view);
+    if (code == CLI_OK)
+        code = cli->json ? pipeline_print_links_json(&view) : pipeline_print_links(&view);
+    pipeline_view_finish(&view);
+    gyre_close(runtime);
+    return code;
+}
+
+const cli_command cli_command_links = {"links", "list the links of a pipeline", HELP, run};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gyre pipeline: lists the configured pipelines, or opens one and prints its kernels and links. */
+#include "cli/pipeline_view.h"
+
+#include "cli/json.h"
+#include "cli/open.h"
+#include "cli/table.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/links/wiring_config.h"
+
+static const char HELP[] =
+    "usage: gyre pipeline [NAME] [OPTION...]\n"
+    "\n"
+    "Without NAME, lists the pipelines that the configuration has, and launches nothing.\n"
+    "\n"
+    "With NAME, opens the pipeline of [pipeline.NAME], which launches its kernels, and prints them in the order in which\n"
+    "messages pass them. A kernel's line has its form, blocks, lanes and backend. A line below it has one of its ports,\n"
+    "the kernel that the link leads to, the type of the messages, how many of them one call may emit, the link's rings\n"
+    "(one for each block of the sender), how many messages each ring holds, and the memory of all of them.\n"
+    "\n"
+    "Options:\n"
+    "  --dot   print the graph for Graphviz: gyre pipeline NAME --dot | dot -Tsvg >NAME.svg\n"
+    "  and the options of every command: gyre help\n"
+    "\n"
+    "Example, in a checkout:\n"
+    "  gyre pipeline orders --config examples/pipeline/gyre.ini\n";
+
+enum { LIST_SIZE = 512 };
+
+/* ---- the list ---- */
+
+static json_t *json_of_names(const char *const *names, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, cli_json_text(names[i]));
+    return list;
+}
+
+/* Takes pipelines into a table or an array. */
+struct listing {
+    cli_table *table;
+    json_t *json;
+};
+
+static void list_wiring(const struct listing *listing, const gyre_pipeline_desc *desc)
+{
+    char entries[LIST_SIZE], answers[LIST_SIZE], links[32];
+    if (listing->json) {
+        json_array_append_new(listing->json,
+                              cli_json_object("sooI", "name", desc->name, "entry",
+                                              json_of_names(desc->entries, desc->entry_count), "answer",
+                                              json_of_names(desc->answers, desc->answer_count), "links",
+                                              (json_int_t)desc->link_count));
+        return;
+    }
+    snprintf(links, sizeof links, "%zu", desc->link_count);
+    gyre_text_list(desc->entries, desc->entry_count, entries, sizeof entries);
+    gyre_text_list(desc->answers, desc->answer_count, answers, sizeof answers);
+    const char *cells[] = {desc->name, entries, answers, links};
+    cli_table_add(listing->table, cells);
+}
+
+/* Lists each pipeline whose sections are in order, and prints why another one is not. */
+static int list_pipelines(const struct gyre_config *config, const struct listing *listing)
+{
+    size_t count;
+    int code = CLI_OK;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct gyre_wiring_config *wiring;
+        const gyre_pipeline_desc desc = {.size = sizeof desc, .name = names[i]};
+        const gyre_status status = gyre_wiring_config_create(config, NULL, &desc, &wiring);
+        if (status == GYRE_OK)
+            list_wiring(listing, &wiring->desc);
+        else
+            code = cli_fail(status);
+        gyre_wiring_config_destroy(wiring);
+    }
+    if (count == 0)
+        cli_error(CLI_OK, "no pipeline is configured: a section [pipeline.NAME] makes one");
+    return code;
+}
+
+static int run_list(const cli_context *cli)
+{
+    static const char *const headers[] = {"PIPELINE", "ENTRY", "ANSWER", ">LINKS", NULL};
+    struct gyre_config *config;
+    int code = cli_fail_unless_ok(cli_load(cli, &config));
+    if (code != CLI_OK)
+        return code;
+    cli_warn(config);
+    const struct listing listing = {.table = cli->json ? NULL : cli_table_create(headers),
+                                    .json = cli->json ? json_array() : NULL};
+    code = list_pipelines(config, &listing);
+    const int printed = cli->json ? cli_print_json(listing.json) : cli_table_print(listing.table);
+    gyre_config_destroy(config);
+    return code == CLI_OK ? printed : code;
+}
+
+/* ---- one pipeline ---- */
+
+static int run_one(const cli_context *cli, bool dot)
+{
+    pipeline_view view;
+    gyre_runtime *runtime;
+    int code = pipeline_view_open(cli, cli->operands.items[0], &runtime, &view);
+    if (code == CLI_OK)
+        code = dot         ? pipeline_print_dot(&view)
+               : cli->json ? pipeline_print_json(&view)
+                           : pipeline_print(&view);
+    pipeline_view_finish(&view);
+    gyre_close(runtime);
+    return code;
+}
+
+static int run(cli_context *cli)
+{
+    bool dot = false;
+    const cli_option options[] = {{"--dot", .flag = &dot}, {0}};
+    if (!cli_parse(cli, options))
+        return cli->exit_code;
+    if (cli->operands.count > 1)
+        return cli_usage_error(cli, "expected the name of one pipeline, found '%s' too",
+                               cli->operands.items[1]);
+    if (dot && cli->json)
+        return cli_usage_error(cli, "--dot and --json are two forms of output; choose one");
+    if (cli->operands.count == 0 || !cli->operands.items[0][0])
+        return dot ? cli_usage_error(cli, "--dot needs the name of a pipeline") : run_list(cli);
+    return run_one(cli, dot);
+}
+
+const cli_command cli_command_pipeline = {"pipeline", "show the configured pipelines, or one", HELP, run};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a view of a pipeline: as a picture for people, as JSON, for Graphviz, and its links as a table. No state. */
+#include "cli/pipeline_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/table.h"
+#include "core/base/text.h"
+#include "core/links/wiring_config.h"
+#include "core/pipeline/build.h"
+
+enum { WORDS_SIZE = 256, SIZE_SIZE = 32 };
+
+static bool is_nowhere(const gyre_link_info *link)
+{
+    return strcmp(link->to, GYRE_WIRING_NOWHERE) == 0;
+}
+
+/* ---- words ---- */
+
+/* Writes "lane form, 2 blocks of 64 lanes, cpu". Returns `text`. */
+static const char *node_words(const pipeline_node *node, char text[WORDS_SIZE])
+{
+    const gyre_kernel_info *info = &node->info;
+    snprintf(text, WORDS_SIZE, "%s form, %" PRIu32 " block%s of %" PRIu32 " lane%s, %s",
+             gyre_form_word(node->form), info->blocks, gyre_text_plural(info->blocks), info->lanes,
+             gyre_text_plural(info->lanes), info->backend);
+    return text;
+}
+
+static const char *role_words(const pipeline_node *node)
+{
+    return node->enters && node->answers ? "entry, answer"
+           : node->enters                ? "entry"
+           : node->answers               ? "answer"
+                                         : "";
+}
+
+/* ---- the picture ---- */
+
+struct widths {
+    size_t kernel, role, port, to, type;
+};
+
+static void widen(size_t *width, const char *text)
+{
+    const size_t letters = cli_letters(text);
+    *width = letters > *width ? letters : *width;
+}
+
+static struct widths measure(const pipeline_view *view)
+{
+    struct widths widths = {0};
+    for (size_t i = 0; i < view->node_count; i++) {
+        widen(&widths.kernel, view->nodes[i].info.name);
+        widen(&widths.role, role_words(&view->nodes[i]));
+    }
+    for (size_t i = 0; i < view->link_count; i++) {
+        widen(&widths.port, view->links[i].port);
+        widen(&widths.to, view->links[i].to);
+        widen(&widths.type, view->links[i].type);
+    }
+    return widths;
+}
+
+static void print_padded(const char *text, size_t width)
+{
+    printf("%s%*s", text, (int)(width - cli_letters(text)), "");
+}
+
+static void print_link(const gyre_link_info *link, const struct widths *widths)
+{
+    char size[SIZE_SIZE];
+    fputs("  ", stdout);
+    print_padded(link->port, widths->port);
+    fputs("  ->  ", stdout);
+    print_padded(link->to, widths->to);
+    fputs("  ", stdout);
+    print_padded(link->type, widths->type);
+    printf("  %" PRIu32 " a call, %" PRIu32 " ring%s of %" PRIu64 ", %s\n", link->most, link->rings,
+           gyre_text_plural(link->rings), link->capacity,
+           pipeline_size_words(link->bytes, size, sizeof size));
+}
+
+int pipeline_print(const pipeline_view *view)
+{
+    char words[WORDS_SIZE], size[SIZE_SIZE];
+    const struct widths widths = measure(view);
+    printf("%s: %zu kernel%s, %zu link%s of %s\n", view->name, view->node_count,
+           gyre_text_plural(view->node_count), view->link_count, gyre_text_plural(view->link_count),
+           pipeline_size_words(view->bytes, size, sizeof size));
+    for (size_t i = 0; i < view->node_count; i++) {
+        const pipeline_node *node = &view->nodes[i];
+        putchar('\n');
+        print_padded(node->info.name, widths.kernel);
+        fputs("  ", stdout);
+        print_padded(role_words(node), widths.role);
+        printf("  %s\n", node_words(node, words));
+        for (size_t n = 0; n < view->link_count; n++)
+            if (strcmp(view->links[n].from, node->info.name) == 0)
+                print_link(&view->links[n], &widths);
+    }
+    return CLI_OK;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of_links(const pipeline_view *view)
+{
+    json_t *links = json_array();
+    for (size_t i = 0; i < view->link_count; i++) {
+        const gyre_link_info *link = &view->links[i];
+        char hash[32];
+        snprintf(hash, sizeof hash, "%016" PRIx64, link->type_hash);
+        json_array_append_new(
+            links, cli_json_object("ssssssIIIIII", "name", link->name, "from", link->from, "port", link->port,
+                                   "to", link->to, "type", link->type, "type_hash", hash, "most",
+                                   (json_int_t)link->most, "rings", (json_int_t)link->rings, "capacity",
+                                   (json_int_t)link->capacity, "bytes", (json_int_t)link->bytes, "sent",
+                                   (json_int_t)link->sent, "waiting", (json_int_t)link->waiting));
+    }
+    return links;
+}
+
+static json_t *json_of_nodes(const pipeline_view *view)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < view->node_count; i++) {
+        const pipeline_node *node = &view->nodes[i];
+        const gyre_kernel_info *info = &node->info;
+        json_array_append_new(
+            nodes, cli_json_object("sssIIssbbss", "name", info->name, "kernel", info->kernel, "form",
+                                   gyre_form_word(node->form), "blocks", (json_int_t)info->blocks, "lanes",
+                                   (json_int_t)info->lanes, "backend", info->backend, "device", info->device,
+                                   "entry", node->enters, "answer", node->answers, "request",
+                                   info->request->name, "reply", info->reply->name));
+    }
+    return nodes;
+}
+
+int pipeline_print_json(const pipeline_view *view)
+{
+    return cli_print_json(cli_json_object("sooI", "name", view->name, "kernels", json_of_nodes(view), "links",
+                                          json_of_links(view), "bytes", (json_int_t)view->bytes));
+}
+
+int pipeline_print_links_json(const pipeline_view *view)
+{
+    return cli_print_json(json_of_links(view));
+}
+
+/* ---- Graphviz ---- */
+
+/* Prints a text inside a quoted string of Graphviz, where a backslash and a quote have a meaning, and a control character has
+ * no place. Names are UTF-8, as configurations and C are. */
+static void print_escaped(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
+    }
+}
+
+/* Prints `before`, a text inside a quoted string, and `after`. */
+static void print_quoted(const char *before, const char *text, const char *after)
+{
+    fputs(before, stdout);
+    print_escaped(text);
+    fputs(after, stdout);
+}
+
+static size_t node_number(const pipeline_view *view, const char *kernel)
+{
+    size_t number = 0;
+    while (number < view->node_count && strcmp(view->nodes[number].info.name, kernel) != 0)
+        number++;
+    return number;
+}
+
+static void print_dot_node(const pipeline_view *view, size_t number)
+{
+    char words[WORDS_SIZE];
+    const pipeline_node *node = &view->nodes[number];
+    printf("  k%zu [shape=box, label=\"", number);
+    print_quoted("", node->info.name, "\\n");
+    print_quoted("", node_words(node, words), "\"];\n");
+    if (node->enters) {
+        printf("  clients -> k%zu [label=\"", number);
+        print_quoted("", node->info.request->name, "\"];\n");
+    }
+    if (node->answers) {
+        printf("  k%zu -> clients [constraint=false, style=dashed, label=\"", number);
+        print_quoted("", node->info.reply->name, "\"];\n");
+    }
+}
+
+static void print_dot_link(const pipeline_view *view, size_t number)
+{
+    const gyre_link_info *link = &view->links[number];
+    if (is_nowhere(link))
+        printf("  nowhere%zu [shape=point];\n  k%zu -> nowhere%zu [label=\"", number,
+               node_number(view, link->from), number);
+    else
+        printf("  k%zu -> k%zu [label=\"", node_number(view, link->from), node_number(view, link->to));
+    print_quoted("", link->port, "\\n");
+    print_quoted("", link->type, "");
+    printf(" x %" PRIu64 "\"];\n", link->capacity);
+}
+
+int pipeline_print_dot(const pipeline_view *view)
+{
+    print_quoted("digraph \"", view->name, "\" {\n  rankdir=LR;\n  clients [shape=ellipse];\n");
+    for (size_t i = 0; i < view->node_count; i++)
+        print_dot_node(view, i);
+    for (size_t i = 0; i < view->link_count; i++)
+        print_dot_link(view, i);
+    puts("}");
+    return CLI_OK;
+}
+
+/* ---- the table of links ---- */
+
+int pipeline_print_links(const pipeline_view *view)
+{
+    static const char *const headers[] = {"LINK", "FROM",   "PORT",      "TYPE",   ">MOST",
+                                          "TO",   ">RINGS", ">CAPACITY", ">BYTES", NULL};
+    cli_table *table = cli_table_create(headers);
+    for (size_t i = 0; i < view->link_count; i++) {
+        const gyre_link_info *link = &view->links[i];
+        char most[SIZE_SIZE], rings[SIZE_SIZE], capacity[SIZE_SIZE], bytes[SIZE_SIZE];
+        snprintf(most, sizeof most, "%" PRIu32, link->most);
+        snprintf(rings, sizeof rings, "%" PRIu32, link->rings);
+        snprintf(capacity, sizeof capacity, "%" PRIu64, link->capacity);
+        snprintf(bytes, sizeof bytes, "%" PRIu64, link->bytes);
+        const char *cells[] = {link->name, link->from, link->port, link->type, most,
+                               link->to,   rings,      capacity,   bytes};
+        cli_table_add(table, cells);
+    }
+    return cli_table_print(table);
+}
