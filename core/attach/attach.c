@@ -11,7 +11,6 @@
 #include "core/attach/lasting.h"
 #include "core/attach/lasting_attach.h"
 #include "core/base/error.h"
-#include "core/kernel/kernel.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/foreign.h"
 #include "core/queue/view.h"
@@ -58,9 +57,9 @@ void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const 
 {
     const struct gyre_attachment *attachment =
         queue && gyre_foreign_of(queue)->detach ? gyre_foreign_of(queue)->attachment : NULL;
-    const gyre_kernel_record *record = queue && !attachment ? gyre_view_of(queue)->kernel->record : NULL;
+    const struct gyre_queue_view *view = queue && !attachment ? gyre_view_of(queue) : NULL;
     if (request)
-        *request = attachment ? attachment->request : record ? record->request : NULL;
+        *request = attachment ? attachment->request : view ? view->request : NULL;
     if (reply)
-        *reply = attachment ? attachment->reply : record ? record->reply : NULL;
+        *reply = attachment ? attachment->reply : view ? view->reply : NULL;
 }

@@ -224,6 +224,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
         return status;
     }
     gyre_view_for(*out)->kernel = kernel;
+    gyre_view_for(*out)->request = face->record->request;
+    gyre_view_for(*out)->reply = face->record->reply;
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
     if (lent)
