@@ -7,15 +7,10 @@
 
 #define SEEN_STILL_NS UINT64_C(50000000) /* shortest time that prints as 0.1 s */
 
-void call_report_counts(const gyre_kernel *kernel, const char *served_as, const call_counts *counts)
+void call_report_counts(const char *whom, const call_counts *counts)
 {
-    gyre_kernel_info info = {.size = sizeof info};
-    if (kernel && gyre_kernel_info_get(kernel, &info) == GYRE_OK)
-        fprintf(stderr, "gyre: %s on %s", info.name, info.backend);
-    else
-        fprintf(stderr, "gyre: %s of the server", served_as);
-    fprintf(stderr, ": %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed", counts->sent,
-            counts->answered, counts->failed);
+    fprintf(stderr, "gyre: %s: %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed", whom,
+            counts->sent, counts->answered, counts->failed);
     if (counts->without_reply)
         fprintf(stderr, ", %" PRIu64 " without a reply", counts->without_reply);
     if (counts->refused)
@@ -44,7 +39,7 @@ void call_report_timing(const gyre_queue *queue)
 void call_report_working(gyre_kernel *kernel)
 {
     gyre_kernel_info info = {.size = sizeof info};
-    if (!kernel || gyre_kernel_info_get(kernel, &info) != GYRE_OK)
+    if (gyre_kernel_info_get(kernel, &info) != GYRE_OK)
         return;
     fprintf(stderr, "gyre: kernel '%s' is %s\n", info.name, gyre_kernel_health_word(info.health));
     for (uint32_t i = 0; i < info.blocks; i++) {
@@ -59,10 +54,10 @@ void call_report_working(gyre_kernel *kernel)
     }
 }
 
-void call_report_absences(const gyre_kernel *kernel)
+void call_report_absences(gyre_kernel *kernel)
 {
     gyre_kernel_info info = {.size = sizeof info};
-    if (!kernel || gyre_kernel_info_get(kernel, &info) != GYRE_OK || !info.absences)
+    if (gyre_kernel_info_get(kernel, &info) != GYRE_OK || !info.absences)
         return;
     fprintf(stderr, "gyre: it left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
             info.absences, (double)info.longest_absence_ns / 1e6);

@@ -131,15 +131,15 @@ static gyre_status tell_overdue(const call_stream *stream)
     const call_counts *counts = stream->counts;
     const uint64_t timeout_ms = stream->desc->timeout_ms;
     if (stream->left)
-        return gyre_error_set(GYRE_TIMEOUT,
-                              "the kernel did not complete message %" PRIu64 " of %" PRIu64
-                              " that an earlier run left in the queue's journal within %" PRIu64
-                              " ms (--timeout)",
-                              counts->recovered + 1, counts->recovered + stream->left, timeout_ms);
+        return gyre_error_set(
+            GYRE_TIMEOUT,
+            "%s did not complete message %" PRIu64 " of %" PRIu64
+            " that an earlier run left in the queue's journal within %" PRIu64 " ms (--timeout)",
+            stream->desc->whom, counts->recovered + 1, counts->recovered + stream->left, timeout_ms);
     return gyre_error_add(GYRE_TIMEOUT,
-                          "the kernel did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
+                          "%s did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
                           " ms (--timeout)",
-                          counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
+                          stream->desc->whom, counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
 }
 
 /* Receives at least one completion, or returns TIMEOUT with a sentence about the overdue request. */

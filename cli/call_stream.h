@@ -23,6 +23,7 @@
 
 typedef struct call_stream_desc {
     gyre_queue *queue; /* no other thread or client uses it */
+    const char *whom;  /* "the kernel", "the pipeline": who is to complete the requests, for a sentence */
     const gyre_layout *request, *reply;
     const message_json_names *names; /* names of buffers in requests; NULL: requests name none */
     request_source *source;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
+ * gyre call: launches a kernel, or opens a pipeline, streams requests from the arguments or stdin through it, prints the replies.
  * One thread. Everything that it opens belongs to the runtime, which it closes in the end.
  */
 #include <stdlib.h>
@@ -20,16 +20,18 @@
 #include "core/base/error.h"
 #include "core/api/tools.h"
 #include "gyre/attach.h"
+#include "gyre/pipeline.h"
 
-enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
+enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE = 160 };
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
+    "       gyre call --pipeline NAME [OPTION...] [REQUEST...]\n"
     "       gyre call --attach KERNEL[/QUEUE] [OPTION...] [REQUEST...]\n"
     "\n"
     "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a JSON\n"
     "object with every field of the kernel's request message; without REQUEST arguments they are read from\n"
-    "standard input, one a line. Replies are printed as they come, one line of JSON for each request:\n"
+    "standard input, one a line. Replies are printed as they come, a line of JSON each:\n"
     "\n"
     "  the reply message                          the handler replied\n"
     "  {\"no_reply\":true}                          the handler did not reply\n"
@@ -39,37 +41,37 @@ static const char HELP[] =
     "  {\"malformed\":\"SENTENCE\"}                  the handler wrote a reply that is none\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
     "\n"
-    "Once sending fails, as when the kernel was lost, all that was sent has its line and no more is sent. What\n"
-    "an earlier run left in the journal of the queue is completed and printed first, as {\"recovered\":LINE} with one of\n"
-    "these lines; it is no answer, and is counted apart.\n"
+    "Once sending fails, as when the kernel was lost, no more is sent, and all that was sent has its line. What an\n"
+    "earlier run left in the queue's journal is printed first, as {\"recovered\":LINE}, and counted apart.\n"
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
-    "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
-    "A server that is not up yet, or that ends, is waited for, for as long as --timeout says; what was unanswered is sent\n"
-    "again to the next one, which handles it, perhaps for the second time.\n"
-    "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
+    "With --pipeline the kernels of [pipeline.NAME] are launched and linked; its first entry gets the requests.\n"
+    "With --attach the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
+    "A server that is not up yet, or that ends, is waited for as long as --timeout says; what was unanswered is sent\n"
+    "again to the next one, and perhaps handled twice.\n"
+    "The last line on standard error counts them. Exit code 1 if any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
     "Options:\n"
-    "  --lanes N, --blocks N    how many lanes a block and blocks; default: as configured\n"
+    "  --lanes N, --blocks N    lanes of a block, and blocks; default: as configured\n"
     "  --device N               which device of the backend; default 0\n"
     "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE, or pipe\n"
     "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
     "  --message-buffer NAME=FILE or NAME=zeros:N\n"
     "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
-    "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
+    "  --output-buffer NAME=FILE  write it to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero. Not beside a journal that has one\n"
     "  --state @FILE            the same, from a file or a pipe, as in @<(...) or @/dev/stdin\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
-    "                           one line each: "
+    "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
-    "                           the first request has the index 0, here and in warnings; with a journal, the\n"
-    "                           first that ever went into it\n"
+    "                           the first request has the index 0; with a journal, the first one ever\n"
+    "  --pipeline NAME          use this pipeline of the configuration\n"
     "  --attach KERNEL[/QUEUE]  use this kernel of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
-    "  --timeout MS             longest wait for a reply, for the server, or for the next bytes of a FILE that is\n"
-    "                           a pipe, 0: no limit; default 10000\n"
+    "  --timeout MS             longest wait for a reply, the server, or a FILE that is a pipe; default 10000,\n"
+    "                           0: no limit\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and the\n"
@@ -89,10 +91,11 @@ typedef struct call_run {
     input_wait pipes;
     bool letters;
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
-    const char *socket;         /* of that server; NULL: as configured */
+    const char *pipeline;       /* a pipeline, instead of a kernel; or NULL */
+    const char *socket;         /* of the server; NULL: as configured */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
-    gyre_kernel *kernel; /* NULL when attached */
+    gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
     gyre_queue *queue;
     call_buffers buffers;
     message_json_names names;
@@ -229,39 +232,65 @@ static gyre_status print_letters(const call_run *call, const gyre_layout *reques
     return stream_status == GYRE_OK ? status : stream_status;
 }
 
+/* Writes what gets the requests. Returns `text`. */
+static const char *whom_of(const call_run *call, char text[WHOM_SIZE])
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    if (call->pipeline)
+        snprintf(text, WHOM_SIZE, "pipeline %s", call->pipeline);
+    else if (call->kernel && gyre_kernel_info_get(call->kernel, &info) == GYRE_OK)
+        snprintf(text, WHOM_SIZE, "%s on %s", info.name, info.backend);
+    else
+        snprintf(text, WHOM_SIZE, "%s of the server", call->attach);
+    return text;
+}
+
+/* Calls `tell` for each kernel that was launched: one, or those of a pipeline. */
+static void tell_kernels(const call_run *call, void (*tell)(gyre_kernel *kernel))
+{
+    const size_t count = gyre_kernels(call->runtime, NULL, 0);
+    gyre_kernel **kernels = calloc(count + 1, sizeof(gyre_kernel *));
+    for (size_t i = 0; kernels && i < gyre_kernels(call->runtime, kernels, count) && i < count; i++)
+        tell(kernels[i]);
+    free(kernels);
+}
+
 static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_layout *reply,
                                    call_counts *counts)
 {
     request_source source;
+    char whom[WHOM_SIZE];
     const cli_list *operands = &call->cli->operands;
-    size_t first = call->attach ? 0 : 1; /* the first operand is what to launch */
+    size_t first = call->attach || call->pipeline ? 0 : 1; /* the first operand is what to launch */
     if (operands->count > first)
         request_source_init_texts(&source, operands->items + first, operands->count - first);
     else
         request_source_init_lines(&source, STDIN_FILENO);
     if (!source.texts && isatty(STDIN_FILENO))
         explain_typing(request);
-    gyre_status status = call_stream_run(&(call_stream_desc){.queue = call->queue,
-                                                             .request = request,
-                                                             .reply = reply,
-                                                             .names = &call->names,
-                                                             .source = &source,
-                                                             .timeout_ms = call->timeout_ms,
-                                                             .out = stdout},
-                                         counts);
+    gyre_status status =
+        call_stream_run(&(call_stream_desc){.queue = call->queue,
+                                            .whom = call->pipeline ? "the pipeline" : "the kernel",
+                                            .request = request,
+                                            .reply = reply,
+                                            .names = &call->names,
+                                            .source = &source,
+                                            .timeout_ms = call->timeout_ms,
+                                            .out = stdout},
+                        counts);
     request_source_finish(&source);
     size_t dead = 0;
     if (status != GYRE_OK)
         cli_fail(status);
     if (status == GYRE_TIMEOUT)
-        call_report_working(call->kernel);
+        tell_kernels(call, call_report_working);
     if (call->letters)
         status = print_letters(call, request, status, &dead);
-    call_report_counts(call->kernel, call->attach, counts);
+    call_report_counts(whom_of(call, whom), counts);
     if (dead)
         fprintf(stderr, "gyre: %zu dead letters\n", dead);
     call_report_timing(call->queue);
-    call_report_absences(call->kernel);
+    tell_kernels(call, call_report_absences);
     return status;
 }
 
@@ -291,10 +320,10 @@ static int save_outputs(call_run *call)
 }
 
 /* Refuses a kernel that is configured inactive before a request is sent, because every request would stay unanswered. */
-static int refuse_inactive(const call_run *call)
+static int refuse_inactive(const gyre_kernel *kernel)
 {
     gyre_kernel_info info = {.size = sizeof info};
-    int code = cli_fail_unless_ok(gyre_kernel_info_get(call->kernel, &info));
+    int code = cli_fail_unless_ok(gyre_kernel_info_get(kernel, &info));
     if (code != CLI_OK || info.state != GYRE_KERNEL_INACTIVE)
         return code;
     return cli_error(
@@ -318,7 +347,7 @@ static int run_opened(call_run *call)
     if (code == CLI_OK)
         code = call->state ? launch_with_state(call) : tell_status(call, launch_kernel(call));
     if (code == CLI_OK)
-        code = refuse_inactive(call);
+        code = refuse_inactive(call->kernel);
     if (code != CLI_OK)
         return code;
     call->queue = gyre_kernel_queue(call->kernel);
@@ -330,8 +359,8 @@ static int run_opened(call_run *call)
     return code == CLI_OK ? saved : code;
 }
 
-/* Refuses options of a launch, which only the server decides. */
-static int refuse_launch_options(const call_run *call)
+/* Refuses options of the launch of one kernel. `why`: what is so instead. */
+static int refuse_launch_options(const call_run *call, const char *why)
 {
     const char *given = call->lanes                ? "--lanes"
                         : call->blocks             ? "--blocks"
@@ -341,21 +370,64 @@ static int refuse_launch_options(const call_run *call)
                         : call->named_specs.count  ? "--message-buffer"
                         : call->output_specs.count ? "--output-buffer"
                                                    : NULL;
-    return given ? cli_usage_error(call->cli,
-                                   "%s is for a kernel that is launched; --attach uses one that runs", given)
-                 : CLI_OK;
+    return given ? cli_usage_error(call->cli, "%s is for a kernel that is launched; %s", given, why) : CLI_OK;
 }
 
-/* Refuses a kernel's file in the place of a request: `gyre call FILE` takes one there. */
-static int refuse_file(const call_run *call)
+/* Refuses a kernel's file in the place of a request: `gyre call FILE` takes one there. `option`: the option that takes none. */
+static int refuse_file(const call_run *call, const char *option)
 {
     const char *first = call->cli->operands.count ? call->cli->operands.items[0] : "";
     return access(first, F_OK) == 0
                ? cli_usage_error(call->cli,
-                                 "'%s' is a file: --attach launches none, and takes nothing but requests",
-                                 first)
+                                 "'%s' is a file: %s launches none, and takes nothing but requests", first,
+                                 option)
                : CLI_OK;
 }
+
+/* ---- pipelines ---------------------------------------------------------------------------------------- */
+
+static int refuse_inactive_kernels(const call_run *call)
+{
+    const size_t count = gyre_kernels(call->runtime, NULL, 0);
+    gyre_kernel **kernels = calloc(count + 1, sizeof(gyre_kernel *));
+    int code = kernels ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+    const size_t there = kernels ? gyre_kernels(call->runtime, kernels, count) : 0;
+    for (size_t i = 0; i < there && i < count && code == CLI_OK; i++)
+        code = refuse_inactive(kernels[i]);
+    free(kernels);
+    return code;
+}
+
+static int run_pipeline(call_run *call)
+{
+    gyre_pipeline *pipeline;
+    const gyre_pipeline_desc desc = {.size = sizeof desc, .name = call->pipeline};
+    int code = refuse_launch_options(call, "[kernel.NAME] configures those of a pipeline");
+    if (code == CLI_OK)
+        code = refuse_file(call, "--pipeline");
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime));
+    if (code != CLI_OK)
+        return code;
+    call_ends_watch("");
+    struct cli_hush hush;
+    cli_hush_begin(&hush);
+    const gyre_status status = gyre_pipeline_open(call->runtime, &desc, &pipeline);
+    cli_hush_end(&hush);
+    code = tell_status(call, status);
+    if (code == CLI_OK)
+        code = refuse_inactive_kernels(call);
+    if (code != CLI_OK)
+        return code;
+    call->queue = gyre_pipeline_queue(pipeline);
+    code = stream_calls(call);
+    /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
+    if (code != CLI_TIMEOUT)
+        gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
+    return code;
+}
+
+/* ---- servers ------------------------------------------------------------------------------------------ */
 
 /* Attaches to a server's queue, and reconnects after a restart of the server. A client cannot reconnect to a queue with levels
  * (UNIMPLEMENTED), so such a queue is attached without reconnecting. */
@@ -372,9 +444,9 @@ static gyre_status attach_queue(const char *name, gyre_attach_desc *desc, gyre_q
 static int run_attached(call_run *call)
 {
     const char *place = NULL;
-    int code = refuse_launch_options(call);
+    int code = refuse_launch_options(call, "--attach uses one that runs");
     if (code == CLI_OK)
-        code = refuse_file(call);
+        code = refuse_file(call, "--attach");
     if (code != CLI_OK)
         return code;
     code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime)); /* for its configuration alone */
@@ -406,6 +478,7 @@ static int run(cli_context *cli)
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
+        {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
@@ -415,8 +488,13 @@ static int run(cli_context *cli)
         if (call.socket && !call.attach)
             cli->exit_code =
                 cli_usage_error(cli, "--socket is where a server is: give --attach KERNEL with it");
+        else if (call.attach && call.pipeline)
+            cli->exit_code = cli_usage_error(
+                cli, "--attach and --pipeline: a server's kernel or a pipeline of this program, choose one");
         else if (call.attach)
             cli->exit_code = run_attached(&call);
+        else if (call.pipeline)
+            cli->exit_code = run_pipeline(&call);
         else if (cli->operands.count == 0 || !cli->operands.items[0][0])
             cli->exit_code = cli_usage_error(cli, "expected a kernel file");
         else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &call.runtime))) == CLI_OK)

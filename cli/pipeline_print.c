@@ -124,6 +124,12 @@ static json_t *json_of_links(const pipeline_view *view)
     return links;
 }
 
+/* The name of a type; NULL for the type of no message. */
+static const char *type_name(const gyre_type *type)
+{
+    return type->size ? type->name : NULL;
+}
+
 static json_t *json_of_nodes(const pipeline_view *view)
 {
     json_t *nodes = json_array();
@@ -135,7 +141,7 @@ static json_t *json_of_nodes(const pipeline_view *view)
                                    gyre_form_word(node->form), "blocks", (json_int_t)info->blocks, "lanes",
                                    (json_int_t)info->lanes, "backend", info->backend, "device", info->device,
                                    "entry", node->enters, "answer", node->answers, "request",
-                                   info->request->name, "reply", info->reply->name));
+                                   type_name(info->request), "reply", type_name(info->reply)));
     }
     return nodes;
 }
