@@ -10,6 +10,7 @@
     ROW(RING_REGION, "ring.region", "fail", "shared memory for a ring or a checkpoint is made")              \
     ROW(RING_COMMIT, "ring.commit", "die", "reserved requests are written and not yet published")            \
     ROW(RING_PARK, "ring.park", "die", "a sender or receiver is about to sleep")                             \
+    ROW(ATTENDANT_LOOK, "attendant.look", "die", "a queue's own thread is about to look for work")           \
     ROW(KEEPER_SPAWN, "keeper.spawn", "fail", "a worker process is started")                                 \
     ROW(KEEPER_CONNECT, "keeper.connect", "fail", "a connection to the worker is made")                      \
     ROW(PROXY_SEND, "proxy.send", "fail", "a call goes to the worker: its socket is cut")                    \

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/base/threads.h"
 #include "core/queue/bells.h"
 #include "core/queue/progress.h"
@@ -66,13 +67,23 @@ static int window_moved(const gyre_queue *queue, uint64_t answered)
     return answered < gyre_queue_next_index(queue) && gyre_reply_ready(gyre_ring_of(queue), answered);
 }
 
+/*
+ * True when the thread has to leave. *seen is the bell before this look and before the work that follows: a bell that rings
+ * later makes the sleep return at once. The bell that tells the thread to leave rings after `leave` is set.
+ */
+static bool attendant_leaves(const struct gyre_queue_attendant *attendant, uint32_t *seen)
+{
+    *seen = __atomic_load_n(&attendant->bell, __ATOMIC_ACQUIRE);
+    (void)GYRE_FAULT_POINT(ATTENDANT_LOOK);
+    return __atomic_load_n(&attendant->leave, __ATOMIC_ACQUIRE);
+}
+
 static void *attendant_run(void *argument)
 {
     struct gyre_queue_attendant *attendant = argument;
     gyre_queue *queue = attendant->queue;
-    while (!__atomic_load_n(&attendant->leave, __ATOMIC_ACQUIRE)) {
-        /* before the work: a bell that rings later makes the sleep return at once */
-        const uint32_t seen = __atomic_load_n(&attendant->bell, __ATOMIC_ACQUIRE);
+    uint32_t seen;
+    while (!attendant_leaves(attendant, &seen)) {
         const struct gyre_due due = attendant_work(attendant);
         const uint64_t soon = gyre_clock_ns() + LOOK_NS;
         if (due.waiting && due.answered < gyre_queue_next_index(queue))

@@ -2,6 +2,8 @@
 /* Queues with priorities: messages are found wherever they are, in front of the ring or in it. */
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -212,6 +214,23 @@ START_TEST(calls_before_the_ring_are_answered_while_it_drains)
 }
 END_TEST
 
+#if GYRE_FAULT_POINTS
+/* The thread is somewhere in its first round then: not begun, about to look for work, or asleep. */
+START_TEST(a_queue_ends_while_its_thread_begins)
+{
+    enum { ROUNDS = 10, LOOK_MS = 20 };
+    char plan[64];
+    snprintf(plan, sizeof plan, "attendant.look=delay:%d@1+", LOOK_MS);
+    ck_assert_int_eq(setenv("GYRE_FAULTS", plan, 1), 0);
+    for (useconds_t round = 0; round < ROUNDS; round++) {
+        ring_device_start(&device, level_options(), 1);
+        usleep(round * LOOK_MS * 1000 / ROUNDS);
+        ring_device_finish(&device);
+    }
+}
+END_TEST
+#endif
+
 /* Without levels nothing is in front of the ring, and nothing that is not there is awaited. */
 START_TEST(without_levels_what_found_no_room_is_nowhere)
 {
@@ -239,6 +258,9 @@ TCase *ring_level_cases(void)
     tcase_add_test(tcase, who_waits_for_a_message_that_another_takes_is_told);
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue);
     tcase_add_test(tcase, calls_before_the_ring_are_answered_while_it_drains);
+#if GYRE_FAULT_POINTS
+    tcase_add_test(tcase, a_queue_ends_while_its_thread_begins);
+#endif
     tcase_add_test(tcase, without_levels_what_found_no_room_is_nowhere);
     return tcase;
 }
