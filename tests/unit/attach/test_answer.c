@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server whose answer is not what it should be: the client is told, and follows no pointer that came in. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +27,11 @@ GYRE_MESSAGE(number, NUMBER)
 GYRE_MESSAGE_TAIL(old_line, OLD_LINE, 64)
 GYRE_MESSAGE_TAIL(new_line, NEW_LINE, 64)
 
-enum { CONTROL_SIZE = 1 << 20 };
+enum {
+    CONTROL_SIZE = 1 << 20,
+    ANSWER_MS = 5000, /* of each side for the other */
+    LIMIT_S = 60      /* of a case: each side says earlier what it waited for in vain */
+};
 
 static char place[GYRE_PLACE_MAX];
 static struct {
@@ -35,9 +40,10 @@ static struct {
     const gyre_type *request;          /* alike; NULL: of the size that the options say */
     off_t file_size;                   /* of the memory that it gives */
     bool may_shrink;                   /* that memory, under its client */
-    bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
-    bool has_pipe; /* for a doorbell, which nobody reads: a write is a SIGPIPE */
-    bool sees_end; /* of its client */
+    bool forks;       /* while its client waits for the answer, with a child that outlives the meeting */
+    bool has_pipe;    /* for a doorbell, which nobody reads: a write is a SIGPIPE */
+    bool sees_end;    /* of its client */
+    char failed[256]; /* why it did not answer; empty: it did */
 } server;
 
 /* Some message of that size. */
@@ -82,17 +88,19 @@ static int make_doorbell(void)
     return ends[1];
 }
 
-static void answer(struct gyre_parcel *parcel, int client, int memory)
+/* Sends the answer, and waits until the client has hung up. */
+static gyre_status answer(struct gyre_parcel *parcel, int client, int memory)
 {
     const int doorbell = make_doorbell();
     put_answer(parcel);
     gyre_parcel_put_descriptor(parcel, memory);
     gyre_parcel_put_descriptor(parcel, memory);
     gyre_parcel_put_descriptor(parcel, doorbell);
-    gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
+    const gyre_status status = gyre_parcel_send(parcel, client, gyre_in_ms(patiently(ANSWER_MS)));
     struct pollfd end = {.fd = client, .events = POLLRDHUP};
-    server.sees_end = poll(&end, 1, 2000) == 1;
+    server.sees_end = poll(&end, 1, (int)patiently(ANSWER_MS)) == 1;
     close(doorbell);
+    return status;
 }
 
 static int make_memory(void)
@@ -104,21 +112,26 @@ static int make_memory(void)
     return memory;
 }
 
-static void *answer_wrongly(void *unused)
+static pid_t fork_sleeper(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    return child;
+}
+
+static gyre_status serve(int client)
 {
     struct gyre_parcel parcel;
     pid_t child = -1;
-    int client = accept(server.listener, NULL, NULL), memory = make_memory();
-    (void)unused;
-    if (client < 0 || gyre_parcel_init(&parcel) != GYRE_OK)
-        return NULL;
-    if (gyre_parcel_receive(&parcel, client, gyre_in_ms(patiently(5000))) == GYRE_OK) {
-        child = server.forks ? fork() : -1;
-        if (child == 0) {
-            pause();
-            _exit(0);
-        }
-        answer(&parcel, client, memory);
+    const int memory = make_memory();
+    ck_assert_int_eq(gyre_parcel_init(&parcel), GYRE_OK);
+    gyre_status status = gyre_parcel_receive(&parcel, client, gyre_in_ms(patiently(ANSWER_MS)));
+    if (status == GYRE_OK) {
+        child = server.forks ? fork_sleeper() : -1;
+        status = answer(&parcel, client, memory);
     }
     if (child > 0) {
         kill(child, SIGKILL);
@@ -127,8 +140,39 @@ static void *answer_wrongly(void *unused)
     parcel.descriptor_count = 0; /* they were lent */
     gyre_parcel_finish(&parcel);
     close(memory);
-    close(client);
-    return &server;
+    return status;
+}
+
+static void *answer_wrongly(void *unused)
+{
+    const int client = accept(server.listener, NULL, NULL);
+    (void)unused;
+    if (client < 0)
+        snprintf(server.failed, sizeof server.failed, "no client came: %s", strerror(errno));
+    else if (serve(client) != GYRE_OK)
+        snprintf(server.failed, sizeof server.failed, "no answer was sent: %s", gyre_error_text());
+    shutdown(server.listener, SHUT_RDWR); /* a client that tries again is refused at once */
+    if (client >= 0)
+        close(client);
+    return NULL;
+}
+
+static void start_server(pthread_t *thread)
+{
+    server.failed[0] = '\0';
+    snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &server.listener), GYRE_OK);
+    ck_assert_int_eq(pthread_create(thread, NULL, answer_wrongly, NULL), 0);
+}
+
+/* The server waits no longer for a client that failed before it came. */
+static void end_server(pthread_t thread)
+{
+    shutdown(server.listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(server.listener);
+    unlink(place);
+    ck_assert_msg(!server.failed[0], "the server: %s; the client: %s", server.failed, gyre_error_text());
 }
 
 /* As its client; what it sends it sends as its own type. */
@@ -136,20 +180,17 @@ static gyre_status meet_as(const gyre_type *request, const void *message, size_t
 {
     pthread_t thread;
     gyre_queue *queue = NULL;
-    void *answered = NULL;
-    snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
-    ck_assert_int_eq(gyre_place_listen(place, 0600, &server.listener), GYRE_OK);
-    ck_assert_int_eq(pthread_create(&thread, NULL, answer_wrongly, NULL), 0);
-    const gyre_attach_desc desc = {.size = sizeof desc, .path = place, .request = request};
+    start_server(&thread);
+    const gyre_attach_desc desc = {.size = sizeof desc,
+                                   .path = place,
+                                   .request = request,
+                                   .deadline_ns = gyre_in_ms(patiently(ANSWER_MS))};
     const gyre_status status = gyre_attach("any", &desc, &queue);
     if (status == GYRE_OK && message)
         gyre_send(queue, message, size, NULL, GYRE_NO_WAIT);
     if (status == GYRE_OK)
         gyre_queue_close(queue);
-    pthread_join(thread, &answered);
-    ck_assert_ptr_nonnull(answered);
-    close(server.listener);
-    unlink(place);
+    end_server(thread);
     return status;
 }
 
@@ -294,6 +335,7 @@ int main(void)
 {
     Suite *suite = suite_create("attach_answer");
     TCase *tcase = tcase_create("attach_answer");
+    tcase_set_timeout(tcase, LIMIT_S);
     tcase_add_test(tcase, a_control_region_that_is_too_small_is_told);
     tcase_add_loop_test(tcase, numbers_that_make_no_sense_are_told, 0, (int)(sizeof lies / sizeof lies[0]));
     tcase_add_loop_test(tcase, sizes_that_are_not_those_of_the_types_are_told, 0,
