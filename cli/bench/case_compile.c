@@ -72,8 +72,7 @@ static gyre_status compile_by_hand(const struct compile *compile, uint64_t *dura
     if (status != GYRE_OK)
         return status;
     snprintf(object, sizeof object, "%s/unit.so", compile->folder.path);
-    snprintf(headers, sizeof headers, "-I%s",
-             gyre_build_headers() ? gyre_build_headers() : "/usr/include");
+    snprintf(headers, sizeof headers, "-I%s", gyre_build_headers() ? gyre_build_headers() : "/usr/include");
     const char *const arguments[] = {"cc",  "-std=gnu11",    "-shared", "-fPIC", "-fvisibility=hidden",
                                      "-O3", "-march=native", headers,   "-o",    object,
                                      unit,  "-lm",           NULL};

@@ -5,6 +5,7 @@
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"
+#include "cli/bench/cases_chain.h"
 #include "cli/bench/cases_device.h"
 #include "cli/bench/cases_kept.h"
 #include "cli/bench/cases_layouts.h"
@@ -57,12 +58,14 @@
         BENCH_65536, 64, 16, 16, 1                                                                           \
     }
 
-#define PING_PONG bench_floor_slots_ping_pong, "slot ring, ping-pong"
-#define PARK      bench_floor_park, "futex, ping-pong"
-#define BETTER    bench_floor_better_there_and_back, "better bare ring, there and back"
-#define SLOTS     bench_floor_slots_there_and_back, "slot ring a client, there and back"
-#define BURSTS    bench_floor_slots_burst, "slot ring, bursts"
-#define NO_FLOOR  NULL, NULL
+#define PING_PONG       bench_floor_slots_ping_pong, "slot ring, ping-pong"
+#define PARK            bench_floor_park, "futex, ping-pong"
+#define BETTER          bench_floor_better_there_and_back, "better bare ring, there and back"
+#define SLOTS           bench_floor_slots_there_and_back, "slot ring a client, there and back"
+#define BURSTS          bench_floor_slots_burst, "slot ring, bursts"
+#define NO_FLOOR        NULL, NULL
+#define FIVE_RINGS      bench_floor_chain_ping_pong, "slot rings, a thread a stage, ping-pong"
+#define FIVE_RINGS_FULL bench_floor_chain_there_and_back, "slot rings, a thread a stage, there and back"
 
 /* Two threads for each ring, in place. The rings are long, because a device may be behind a bus. */
 #define PAIR_48(rings)                                                                                       \
@@ -275,6 +278,15 @@ const bench_case bench_cases[] = {
      ONE(BENCH_DOTNET),
      NULL,
      {{"p50", "ns", false, 8, 0}, {"ratio", "x", false, 1.5, 0}}},
+
+    {"chain/5/48",
+     bench_run_call,
+     FIVE_RINGS,
+     ONE(BENCH_LINKED_48),
+     NULL,
+     {{"p50 ratio", "x", false, 1.25, 0}}},
+    {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+    {"chain/5/48/one", bench_run_stream, FIVE_RINGS_FULL, {BENCH_LINKED_48, 1024, 1024, 256, 1}, NULL, {{0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens and closes the session of a case: a queue to a kernel, either in a runtime of this process or in a server's process. */
 #include "cli/bench/bench.h"
+#include "cli/bench/chain.h"
 #include "cli/bench/runtime.h"
 #include "cli/bench/serving.h"
 #include "cli/bench/session_open.h"
@@ -26,6 +27,12 @@ gyre_status bench_session_open(const bench_case *self, const bench_options *opti
     if (options->attached)
         return bench_serving_start(self, options, session);
     gyre_status status = bench_runtime_open(self, options, NULL, &session->runtime);
+    if (status == GYRE_OK && self->shape.kind == BENCH_LINKED_48) {
+        status = bench_chain_open(session);
+        if (status == GYRE_OK)
+            bench_note_kernel(session->kernel, row);
+        return status;
+    }
     if (status == GYRE_OK)
         status = bench_launch(session->runtime, self->shape.kind, &session->kernel);
     if (status == GYRE_OK)

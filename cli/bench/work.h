@@ -32,9 +32,11 @@ enum bench_kind {
     BENCH_DOTNET,      /* the addition as a packet of 42 bytes; in place only, as slots hold packets */
     BENCH_BRIDGED_512, /* only case_bridged.c uses BENCH_BRIDGED_* */
     BENCH_BRIDGED_65536,
-    BENCH_KEEP,   /* only case_checkpoint.c and case_journal.c use it */
-    BENCH_KEEP_48 /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
+    BENCH_KEEP,    /* only case_checkpoint.c and case_journal.c use it */
+    BENCH_KEEP_48, /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
+    BENCH_LINKED_48 /* the words of BENCH_48, through BENCH_CHAIN_KERNELS kernels that are linked */
 };
+enum { BENCH_CHAIN_KERNELS = 5 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
 static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
@@ -42,6 +44,7 @@ static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     switch (kind) {
     case BENCH_48:
     case BENCH_KEEP_48:
+    case BENCH_LINKED_48:
         return sizeof(words_48);
     case BENCH_1024:
     case BENCH_BLOCK_1024: /* the same words, handled by all lanes of a block */
@@ -232,6 +235,7 @@ static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, ui
 /** Evaluates `call` with the constant KIND equal to the variable `kind`. */
 #define BENCH_FOR_KIND(kind, call)                                                                           \
     switch (kind) {                                                                                          \
+    case BENCH_LINKED_48:                                                                                    \
     case BENCH_KEEP_48:                                                                                      \
     case BENCH_48: {                                                                                         \
         const enum bench_kind KIND = BENCH_48;                                                               \
