@@ -467,44 +467,65 @@ static bool client_waits(const gyre_link_entry *entry)
     return __atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether somebody may sleep whom the worker has something to tell. Without a barrier: a late look finds it. */
-static bool somebody_sleeps(const struct cpu_worker *worker)
+static void wake_target(const gyre_link_port *port)
 {
-    const struct cpu_links *links = &worker->links;
-    for (uint32_t i = 0; links->sent >> i; i++)
-        if ((links->sent >> i & 1) && is_parked(at(links->table->ports[i].control)))
-            return true;
-    for (uint64_t left = links->completed; left; left &= left - 1)
-        if (client_waits(&links->table->entries[__builtin_ctzll(left)]))
-            return true;
-    return false;
+    gyre_control_region *control = at(port->control);
+    if (is_parked(control))
+        gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+}
+
+static void wake_client(const gyre_link_entry *entry)
+{
+    gyre_queue_region *region = at(entry->region);
+    if (client_waits(entry))
+        gyre_bell_ring(&region->device.bell, INT_MAX);
 }
 
 /*
- * Wakes the workers and clients that sleep and got something since the last call. Each barrier pairs with the heavy barrier of
- * those who are about to sleep; who parks without one gets a fence.
+ * Wakes those who sleep and got something, while the run goes on: once a run each, because one who was woken says that it sleeps
+ * until it runs. Without a barrier: ring_bells finds whom this look misses.
+ */
+static void ring_early(struct cpu_worker *worker)
+{
+    struct cpu_links *links = &worker->links;
+    const uint32_t ports = links->sent & ~links->rung_ports;
+    for (uint32_t i = 0; ports >> i; i++)
+        if ((ports >> i & 1) && is_parked(at(links->table->ports[i].control))) {
+            wake_target(&links->table->ports[i]);
+            links->rung_ports |= 1u << i;
+        }
+    for (uint64_t left = links->completed & ~links->rung_entries; left; left &= left - 1) {
+        const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
+        if (!client_waits(entry))
+            continue;
+        wake_client(entry);
+        links->rung_entries |= left & -left;
+    }
+}
+
+/*
+ * Wakes the workers and clients that sleep and got something in this run. Each barrier pairs with the heavy barrier of those who
+ * are about to sleep; who parks without one gets a fence.
  */
 static void ring_bells(struct cpu_worker *worker)
 {
     struct cpu_links *links = &worker->links;
     const int light = worker->resident->light_barriers;
     for (uint32_t i = 0; links->sent >> i; i++) {
-        gyre_control_region *control = at(links->table->ports[i].control);
         if (!(links->sent >> i & 1))
             continue;
+        const gyre_control_region *control = at(links->table->ports[i].control);
         gyre_barrier_light(light && !control->command.parks);
-        if (is_parked(control))
-            gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+        wake_target(&links->table->ports[i]);
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
-        gyre_queue_region *region = at(entry->region);
+        const gyre_queue_region *region = at(entry->region);
         gyre_barrier_light(light && !region->host.parks);
-        if (client_waits(entry))
-            gyre_bell_ring(&region->device.bell, INT_MAX);
+        wake_client(entry);
     }
-    links->sent = 0;
-    links->completed = 0;
+    links->sent = links->rung_ports = 0;
+    links->completed = links->rung_entries = 0;
 }
 
 /* ---- links ---- */
@@ -566,11 +587,10 @@ static void count_messages(struct cpu_worker *worker, gyre_u64 handled, gyre_u64
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
-/* Whether the run ends here: another command, or somebody who sleeps. */
+/* Whether the run ends here, because there is another command. */
 static bool is_interrupted(const struct cpu_worker *worker, gyre_u64 command)
 {
-    return __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
-           somebody_sleeps(worker);
+    return __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command;
 }
 
 static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet, gyre_u64 command)
@@ -586,6 +606,7 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
         const gyre_link_slot *slot = slot_of(ring, window->next);
         failed += handle_message(worker, slot->origin, slot + 1, slot->length);
         window->next++;
+        ring_early(worker);
         if (is_interrupted(worker, command))
             break;
     }
@@ -642,7 +663,8 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
                                           __atomic_load_n(&in->length, __ATOMIC_RELAXED));
         }
         index++;
-        if (__atomic_load_n(run->command, __ATOMIC_RELAXED) != run->expected || somebody_sleeps(worker))
+        ring_early(worker);
+        if (is_interrupted(worker, run->expected))
             break;
     }
     ring_bells(worker);

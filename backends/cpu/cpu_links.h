@@ -26,7 +26,9 @@ struct cpu_links {
     unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
     uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
     uint32_t sent;         /* a bit for each port whose target may wait for a bell */
-    uint32_t turns;        /* turns that found messages in links */
+    uint32_t rung_ports;   /* of these, who was woken already in this run */
+    uint64_t rung_entries;
+    uint32_t turns; /* turns that found messages in links */
 };
 
 /** Gets the memory that the worker needs; false without memory. cpu_links_finish frees it, also after a failure. */

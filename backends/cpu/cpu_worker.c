@@ -492,7 +492,8 @@ static bool take_turn(struct cpu_worker *worker)
     const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve(worker, command) : 0;
     if (!handled)
         return wait_for_work(worker);
-    stand_off(handled);
+    if (!worker->links.table)
+        stand_off(handled);
     return true;
 }
 
