@@ -71,12 +71,12 @@ struct gyre_kernel_shards {
     void (*free)(gyre_kernel *kernel);
 };
 
-/** The kernel as a stage of a pipeline (node.c). Under the lock. */
+/** The kernel as a node (a stage) of a pipeline (node.c). Under the lock. */
 struct gyre_kernel_node {
-    void *pipeline;            /* NULL: the kernel is in none */
-    const char *pipeline_name; /* valid as long as `pipeline` */
-    /** Closes the pipeline, before the kernel is released. */
-    void (*end)(void *pipeline);
+    struct gyre_runtime_guest *pipeline; /* NULL: the kernel is in none */
+    const char *pipeline_name;           /* valid as long as `pipeline` */
+    bool making;                         /* the pipeline is not open yet */
+    bool ended;                          /* the kernel is being released, and enters no pipeline any more */
 };
 
 /** Counts since the last start, without the counts of the blocks that run now. Under the lock. */

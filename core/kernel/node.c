@@ -15,10 +15,10 @@
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
 {
     return (struct gyre_node_facts){.name = kernel->name,
-                                     .record = kernel->record,
-                                     .device = kernel->dispatch,
-                                     .blocks = kernel->blocks,
-                                     .control = (uint64_t)(uintptr_t)kernel->control};
+                                    .record = kernel->record,
+                                    .device = kernel->dispatch,
+                                    .blocks = kernel->blocks,
+                                    .control = (uint64_t)(uintptr_t)kernel->control};
 }
 
 gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call)
@@ -52,6 +52,8 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
             "checkpoint_ms out",
             kernel->name);
+    if (kernel->node.ended)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(state == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
                               "kernel '%s' is %s; launch it again", kernel->name,
@@ -59,8 +61,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-gyre_status gyre_node_join(gyre_kernel *kernel, void *pipeline, const char *name,
-                            void (*end)(void *pipeline))
+gyre_status gyre_node_join(gyre_kernel *kernel, struct gyre_runtime_guest *pipeline, const char *name)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_status status = check_able(kernel);
@@ -71,25 +72,47 @@ gyre_status gyre_node_join(gyre_kernel *kernel, void *pipeline, const char *name
             "launch its file under another name",
             kernel->name, kernel->node.pipeline_name);
     if (status == GYRE_OK)
-        kernel->node = (struct gyre_kernel_node){.pipeline = pipeline, .pipeline_name = name, .end = end};
+        kernel->node = (struct gyre_kernel_node){.pipeline = pipeline, .pipeline_name = name, .making = true};
     pthread_mutex_unlock(&kernel->lock);
     return status;
+}
+
+void gyre_node_made(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->node.making = false;
+    pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
+    pthread_mutex_unlock(&kernel->lock);
 }
 
 void gyre_node_leave(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    kernel->node = (struct gyre_kernel_node){.pipeline = NULL};
+    kernel->node.pipeline = NULL;
+    kernel->node.making = false;
+    pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
     pthread_mutex_unlock(&kernel->lock);
 }
 
+/*
+ * The pipeline is not freed while a kernel is its node, and a node leaves under its lock. So the lock is held while this thread
+ * becomes the one that ends the pipeline; if another thread is, this one waits for it.
+ */
 void gyre_node_end(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    const struct gyre_kernel_node node = kernel->node;
+    kernel->node.ended = true;
+    while (kernel->node.making)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    struct gyre_runtime_guest *pipeline = kernel->node.pipeline;
+    if (pipeline && gyre_runtime_remove_guest(kernel->runtime, pipeline)) {
+        pthread_mutex_unlock(&kernel->lock);
+        pipeline->end(pipeline);
+        pthread_mutex_lock(&kernel->lock);
+    }
+    while (kernel->node.pipeline)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
-    if (node.pipeline)
-        node.end(node.pipeline);
 }
 
 void gyre_node_wire(gyre_kernel *kernel, uint64_t table)
@@ -113,7 +136,7 @@ gyre_status gyre_node_await(gyre_kernel *kernel)
 }
 
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out)
+                                 const gyre_queue_desc *desc, const char *section, gyre_queue **out)
 {
     gyre_status status = gyre_kernel_add_entry(kernel, face, desc, section, out);
     if (status == GYRE_OK)

@@ -21,12 +21,13 @@ struct gyre_node_facts {
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);
 
 /**
- * Makes the kernel a stage of `pipeline`, whose function `end` is called when the kernel is released first. INVALID when the
- * kernel is a stage already; UNIMPLEMENTED for a kernel whose device knows no links, that runs in a worker process, or that
- * keeps its state; CLOSED or LOST for one that does not run.
+ * Makes the kernel a stage of a pipeline, which is a guest of the runtime; a release of the kernel ends it first. INVALID when the
+ * kernel is a stage already; UNIMPLEMENTED for a kernel whose device knows no links, that runs in a worker process, or that keeps
+ * its state; CLOSED or LOST for one that does not run, or is being released.
  */
-gyre_status gyre_node_join(gyre_kernel *kernel, void *pipeline, const char *name,
-                            void (*end)(void *pipeline));
+gyre_status gyre_node_join(gyre_kernel *kernel, struct gyre_runtime_guest *pipeline, const char *name);
+/** The pipeline is listed as a guest. Until then a release of the kernel waits. */
+void gyre_node_made(gyre_kernel *kernel);
 /** The kernel is no stage any more. No block uses a table of links. */
 void gyre_node_leave(gyre_kernel *kernel);
 
@@ -37,7 +38,7 @@ gyre_status gyre_node_await(gyre_kernel *kernel);
 
 /** Opens a queue that enters the pipeline. The pipeline owns it, until gyre_node_close_entry. */
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out);
+                                 const gyre_queue_desc *desc, const char *section, gyre_queue **out);
 /** Tells blocks where the requests of the queue lie, and their completions go. */
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry);
 /** Hides the queue from the blocks, which obey at the next gyre_node_wire. */
@@ -46,7 +47,7 @@ void gyre_node_close_entry(gyre_queue *queue);
 
 /** INVALID, with the call's name, while the kernel is a stage of a pipeline. Under kernel->lock. */
 gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call);
-/** Closes the pipeline that the kernel is a stage of, if it is of one. */
+/** Closes the pipeline that the kernel is a stage of, if it is of one. The kernel joins no other one afterwards. */
 void gyre_node_end(gyre_kernel *kernel);
 
 #endif

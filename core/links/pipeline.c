@@ -12,7 +12,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 #include "core/kernel/protocol.h"
+#include "core/kernel/visit.h"
 #include "core/links/pipeline_make.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
@@ -22,12 +24,8 @@ enum { DRAIN_POLL_NS = 20000 };
 
 /* ---- making ---- */
 
-static void close_with_kernel(void *pipeline)
-{
-    gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
-}
-
-static void close_with_runtime(struct gyre_runtime_guest *guest)
+/* Called when the runtime is closed, or a kernel of the pipeline released. */
+static void end_pipeline(struct gyre_runtime_guest *guest)
 {
     gyre_pipeline_dispose((gyre_pipeline *)(void *)guest);
 }
@@ -36,7 +34,7 @@ static gyre_status join_nodes(gyre_pipeline *pipeline)
 {
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
-        status = gyre_node_join(pipeline->nodes[i].kernel, pipeline, pipeline->name, close_with_kernel);
+        status = gyre_node_join(pipeline->nodes[i].kernel, &pipeline->guest, pipeline->name);
         pipeline->nodes[i].joined = status == GYRE_OK;
     }
     return status;
@@ -73,6 +71,9 @@ static void free_pipeline(gyre_pipeline *pipeline)
     free(pipeline);
 }
 
+static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
+                             gyre_queue **out);
+
 static int first_entry(const gyre_pipeline *pipeline)
 {
     int node = 0;
@@ -81,42 +82,50 @@ static int first_entry(const gyre_pipeline *pipeline)
     return node;
 }
 
-gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_config *wiring,
-                               gyre_pipeline **out)
+/* Makes everything but the pipeline's place among the runtime's guests. */
+static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     gyre_queue *queue;
-    const gyre_pipeline_desc *desc = &wiring->desc;
-    gyre_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    *out = NULL;
-    if (!pipeline)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a pipeline");
-    pipeline->runtime = runtime;
-    pipeline->guest.end = close_with_runtime;
-    snprintf(pipeline->name, sizeof pipeline->name, "%s", desc->name);
-    pthread_mutex_init(&pipeline->lock, NULL);
+    const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = pipeline->name};
     gyre_status status = gyre_wiring_resolve(pipeline, wiring);
     if (status == GYRE_OK)
         status = make_faces(pipeline);
     if (status == GYRE_OK)
         status = join_nodes(pipeline);
     if (status == GYRE_OK)
-        status = gyre_link_memory_create(pipeline, desc);
+        status = gyre_link_memory_create(pipeline, &wiring->desc);
     if (status == GYRE_OK)
-        status = gyre_link_memory_distribute(pipeline);
-    if (status != GYRE_OK) {
+        status = add_entry(pipeline, first_entry(pipeline), &main_queue, &queue);
+    return status;
+}
+
+gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_config *wiring,
+                               gyre_pipeline **out)
+{
+    gyre_kernel *kernels[GYRE_NODES_MAX]; /* kept: once it is listed, another thread may end the pipeline */
+    gyre_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    *out = NULL;
+    if (!pipeline)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a pipeline");
+    pipeline->runtime = runtime;
+    pipeline->guest.end = end_pipeline;
+    snprintf(pipeline->name, sizeof pipeline->name, "%s", wiring->desc.name);
+    pthread_mutex_init(&pipeline->lock, NULL);
+    const gyre_status status = make(pipeline, wiring);
+    const int count = pipeline->node_count;
+    for (int i = 0; i < count; i++)
+        kernels[i] = pipeline->nodes[i].kernel;
+    if (status == GYRE_OK) {
+        *out = pipeline;
+        gyre_runtime_add_guest(runtime, &pipeline->guest);
+    } else {
         leave_nodes(pipeline);
         free_pipeline(pipeline);
-        return status;
     }
-    gyre_runtime_add_guest(runtime, &pipeline->guest);
-    *out = pipeline;
-    const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = pipeline->name};
-    status = gyre_pipeline_queue_open(pipeline, NULL, &main_queue, &queue);
-    if (status != GYRE_OK) {
-        gyre_error_hold();
-        gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
-        gyre_error_let_go();
-        *out = NULL;
+    for (int i = 0; i < count; i++) {
+        if (status == GYRE_OK)
+            gyre_node_made(kernels[i]);
+        gyre_kernel_leave(kernels[i]); /* gyre_wiring_resolve visited it */
     }
     return status;
 }
@@ -155,6 +164,8 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
     }
     pipeline->entry_count--;
     gyre_node_close_entry(entry->queue);
+    if (status != GYRE_TIMEOUT) /* else a block may still have a table that names them */
+        gyre_dispatch_memory_release(pipeline->device, entry->flows);
     return status;
 }
 
@@ -294,7 +305,7 @@ gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name)
         return NULL;
     pthread_mutex_lock(&runtime->lock);
     for (struct gyre_runtime_guest *guest = runtime->guests; guest && !found; guest = guest->next)
-        if (guest->end == close_with_runtime && strcmp(((gyre_pipeline *)(void *)guest)->name, name) == 0)
+        if (guest->end == end_pipeline && strcmp(((gyre_pipeline *)(void *)guest)->name, name) == 0)
             found = (gyre_pipeline *)(void *)guest;
     pthread_mutex_unlock(&runtime->lock);
     return found;

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/visit.h"
 #include "core/links/pipeline.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
@@ -30,13 +31,15 @@ static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
     *out = find_node(pipeline, name);
     if (*out != GYRE_NODE_NOWHERE)
         return GYRE_OK;
-    gyre_kernel *kernel = gyre_kernel_find(pipeline->runtime, name);
+    gyre_kernel *kernel = gyre_kernel_visit(pipeline->runtime, name);
     if (!kernel)
         return gyre_error_set(GYRE_NOT_FOUND,
                               "there is no kernel '%s': launch it before, or name its file in [kernel.%s]",
                               name, name);
-    if (pipeline->node_count == GYRE_NODES_MAX)
+    if (pipeline->node_count == GYRE_NODES_MAX) {
+        gyre_kernel_leave(kernel);
         return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d kernels", GYRE_NODES_MAX);
+    }
     *out = pipeline->node_count++;
     pipeline->nodes[*out] = (struct gyre_node){.kernel = kernel, .facts = gyre_node_facts_of(kernel)};
     return GYRE_OK;
