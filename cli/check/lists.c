@@ -143,9 +143,10 @@ static void refuse_absent(struct checker *checker, const struct argument *argume
     else
         report_refuse(
             &checker->report, "check", &place,
-            "there is no list %s before it: write one, as `#define %s(FIELD) FIELD(u32, a)` for a message "
-            "or `#define %s(TAKES) TAKES(request, reply)` for a protocol",
-            argument->first, argument->first, argument->first);
+            "there is no list %s before it: write one, as `#define %s(FIELD) FIELD(u32, a)` for a message, "
+            "`#define %s(TAKES) TAKES(request, reply)` for a protocol or `#define %s(PORT) PORT(message, name, 8)` for "
+            "ports",
+            argument->first, argument->first, argument->first, argument->first);
     checker->macro_is_broken = true; /* later errors may be consequences of this one */
 }
 

@@ -74,13 +74,12 @@ static bool asserted(const char *text, char *sentence, size_t size)
     return true;
 }
 
-/* True for an error at a place where the user writes GYRE_PORTS. */
-static bool is_in_ports(const struct checker *checker, CXDiagnostic diagnostic)
+bool check_is_of_ports(const struct checker *checker, CXSourceLocation location)
 {
     CXFile file;
     unsigned offset;
     char text[32] = "";
-    clang_getExpansionLocation(clang_getDiagnosticLocation(diagnostic), &file, NULL, NULL, &offset);
+    clang_getExpansionLocation(location, &file, NULL, NULL, &offset);
     CXToken *token = clang_getToken(checker->unit, clang_getLocationForOffset(checker->unit, file, offset));
     if (!token)
         return false;
@@ -187,9 +186,10 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
                        const char *text)
 {
     char name[512];
+    const CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
     if (checker->macro_is_broken)
         return false;
-    if (named_behind(text, unknown_type, name, sizeof name) && is_in_ports(checker, diagnostic))
+    if (named_behind(text, unknown_type, name, sizeof name) && check_is_of_ports(checker, location))
         refuse_type(checker, place, name);
     else if (named_behind(text, unknown_ports, name, sizeof name))
         refuse_ports(checker, place, name);
@@ -200,6 +200,6 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
     else if (asserted(text, name, sizeof name))
         report_refuse(&checker->report, "check", place, "%s", name);
     else
-        return is_in_ports(checker, diagnostic) && refuse_in_list(checker, place, text);
+        return check_is_of_ports(checker, location) && refuse_in_list(checker, place, text);
     return true;
 }

@@ -9,6 +9,8 @@
  * else. */
 bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                        const char *text);
+/** True for a location in text that GYRE_PORTS made. */
+bool check_is_of_ports(const struct checker *checker, CXSourceLocation location);
 /** True for the handler of a kernel with ports. */
 bool check_has_ports(CXCursor handler);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check/places.h"
+#include "cli/check/ports.h"
 #include "cli/check/refuse.h"
 
 CXType check_strip_type(CXType type, bool *pointed)
@@ -202,14 +203,13 @@ void check_struct(struct checker *checker, CXCursor cursor)
     check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_attributes(checker, cursor);
     clang_visitChildren(cursor, count_member, &members);
-    const struct place place = check_place_of(clang_getCursorLocation(cursor));
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
         check_refuse_at(
             checker, cursor,
             "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
             "TAKES(deposit, balance)`",
             name + sizeof protocol_prefix - 1);
-    else if (members == 0 && !report_has_line(&checker->report, &place))
+    else if (members == 0 && !check_is_of_ports(checker, clang_getCursorLocation(cursor)))
         check_refuse_at(
             checker, cursor,
             "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "

@@ -53,6 +53,20 @@ static gyre_status launch(gyre_runtime *runtime, gyre_kernel **out)
     return gyre_launch(runtime, &desc, out);
 }
 
+/* A kernel with ports, on a device whose kernels are no stages of pipelines: told by the check, and also without it. */
+static void ports_are_refused(const char *check, const char *words)
+{
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_runtime("portless", check);
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = GYRE_TEST_SPLIT};
+    gyre_status status = gyre_launch(runtime, &desc, &kernel);
+    if (status == GYRE_UNAVAILABLE) /* no libclang here */
+        expect("portless", status, GYRE_UNAVAILABLE, "the setting check = on asks for a check");
+    else
+        expect("portless", status, GYRE_UNIMPLEMENTED, words);
+    gyre_close(runtime);
+}
+
 static void fails_to_launch(const char *way, gyre_status wanted, const char *words)
 {
     gyre_kernel *kernel;
@@ -96,6 +110,23 @@ int main(void)
                     "backend 'tried': queue_alloc succeeded without a result: the plugin is faulty");
     fails_to_launch("paperless", GYRE_INTERNAL,
                     "backend 'tried': compile succeeded without a result: the plugin is faulty");
+    fails_to_launch("ports-many", GYRE_INTERNAL,
+                    "backend 'tried': module_kernel tells 9 ports for kernel 'tally', which has 8 at most");
+    fails_to_launch("ports-unlisted", GYRE_INTERNAL,
+                    "backend 'tried': module_kernel tells no list of ports for kernel 'tally'");
+    fails_to_launch("ports-nameless", GYRE_INTERNAL,
+                    "backend 'tried': module_kernel tells no name or type for port 0 of kernel 'tally'");
+    fails_to_launch("ports-misnamed", GYRE_INVALID,
+                    "verify: port 0 of kernel 'tally' is named '1st', which is no C identifier");
+    fails_to_launch("ports-twice", GYRE_INVALID,
+                    "verify: two ports of kernel 'tally' are named 'a': rename one");
+    fails_to_launch("ports-silent", GYRE_INVALID,
+                    "verify: one call of kernel 'tally' may emit 0 messages to port 'a': expected 1 to 4096");
+    fails_to_launch("ports-endless", GYRE_INVALID, "may emit 4097 messages to port 'a': expected 1 to 4096");
+    ports_are_refused(
+        "check=on", "split.gyre.c:26: kernel 'split' has ports, which the backend 'tried' does not run yet");
+    ports_are_refused("check=off",
+                      "verify: kernel 'split' has ports, which the backend 'tried' does not run yet");
     a_wait_without_a_status_releases_nothing();
     a_fragile_compiler_is_not_asked_about_what_the_check_refuses();
     return problems != 0;

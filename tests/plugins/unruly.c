@@ -6,6 +6,8 @@
  *   strange    the first wait returns what is no status, while the kernel runs
  *   nowhere    queue_alloc succeeds with the address 0
  *   paperless  compile succeeds and writes no file
+ *   ports-...  the kernels have ports that no kernel has: more than 8, no list, no name, and so on
+ *   portless   (no promise is broken) the device's kernels are no stages of pipelines
  *   fragile    (no promise is broken) compile ends the process, which check_first tells of
  * A release of a kernel of which wait has not said that it left ends the process.
  */
@@ -59,6 +61,8 @@ static gyre_status unruly_device_info(gyre_device *device, gyre_device_info *inf
 {
     gyre_status status = wrapped.ops->device_info(device, info);
     info->check_first = is("fragile");
+    if (is("portless"))
+        info->knows_links = 0;
     return status;
 }
 
@@ -74,9 +78,35 @@ static gyre_status unruly_module_load(gyre_device *device, const gyre_module_des
     return wrapped.ops->module_load(device, desc, out);
 }
 
+/* Ports that no kernel has. Their type is the kernel's request. */
+static const struct {
+    const char *way;
+    uint32_t count;
+    gyre_port_record ports[2];
+} bad_ports[] = {
+    {"ports-many", 9, {{.name = "a", .most = 1}}},
+    {"ports-nameless", 1, {{.most = 1}}},
+    {"ports-misnamed", 1, {{.name = "1st", .most = 1}}},
+    {"ports-twice", 2, {{.name = "a", .most = 1}, {.name = "a", .most = 1}}},
+    {"ports-silent", 1, {{.name = "a"}}},
+    {"ports-endless", 1, {{.name = "a", .most = 4097}}},
+};
+
 static gyre_status unruly_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
-    return wrapped.ops->module_kernel(module, index, record);
+    static gyre_port_record ports[2];
+    gyre_status status = wrapped.ops->module_kernel(module, index, record);
+    if (status == GYRE_OK && is("ports-unlisted"))
+        record->port_count = 1;
+    for (size_t i = 0; status == GYRE_OK && i < sizeof bad_ports / sizeof bad_ports[0]; i++) {
+        if (!is(bad_ports[i].way))
+            continue;
+        memcpy(ports, bad_ports[i].ports, sizeof ports);
+        ports[0].type = ports[1].type = record->request;
+        record->ports = ports;
+        record->port_count = bad_ports[i].count;
+    }
+    return status;
 }
 
 static void unruly_module_release(gyre_module *module)

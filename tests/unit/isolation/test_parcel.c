@@ -319,6 +319,9 @@ START_TEST(a_want_of_memory_is_no_end)
 }
 END_TEST
 
+static const gyre_port_record some_ports[] = {{.name = "pairs", .type = GYRE_TYPE(pair), .most = 8},
+                                              {.name = "words", .type = GYRE_TYPE(u64), .most = 1}};
+
 static const gyre_kernel_record some_kernel = {.size = sizeof(gyre_kernel_record),
                                                .name = "some",
                                                .form = GYRE_FORM_BLOCK,
@@ -328,7 +331,9 @@ static const gyre_kernel_record some_kernel = {.size = sizeof(gyre_kernel_record
                                                .scratch_size = 99,
                                                .buffers = "in pair pairs;",
                                                .buffer_types = gyre_fields_pair,
-                                               .registers = 5};
+                                               .registers = 5,
+                                               .ports = some_ports,
+                                               .port_count = 2};
 
 START_TEST(a_kernel_record_arrives_with_its_types)
 {
@@ -343,7 +348,27 @@ START_TEST(a_kernel_record_arrives_with_its_types)
     ck_assert_ptr_null(kept.record.request->field_types[2]);
     ck_assert_str_eq(kept.record.buffer_types[0]->name, "u32");
     ck_assert_uint_eq(kept.record.registers, 5);
+    ck_assert_uint_eq(kept.record.port_count, 2);
+    ck_assert_str_eq(kept.record.ports[0].name, "pairs");
+    ck_assert_str_eq(kept.record.ports[0].type->field_types[1]->name, "f32");
+    ck_assert_uint_eq(kept.record.ports[0].most, 8);
+    ck_assert_str_eq(kept.record.ports[1].type->name, "u64");
     gyre_record_release(&kept);
+}
+END_TEST
+
+START_TEST(a_kernel_record_of_too_many_ports_is_refused)
+{
+    struct gyre_kept_record kept;
+    gyre_port_record ports[GYRE_PORTS_MAX + 1];
+    gyre_kernel_record many = some_kernel;
+    for (size_t i = 0; i <= GYRE_PORTS_MAX; i++)
+        ports[i] = some_ports[1];
+    many.ports = ports;
+    many.port_count = GYRE_PORTS_MAX + 1;
+    gyre_record_put(&sent, &many);
+    pass_on();
+    ck_assert(gyre_record_get(&received, &kept) == GYRE_INTERNAL);
 }
 END_TEST
 
@@ -450,6 +475,7 @@ int main(void)
     tcase_add_test(tcase, a_want_of_memory_is_no_end);
     tcase_add_test(tcase, a_kernel_record_arrives_with_its_types);
     tcase_add_test(tcase, a_cut_kernel_record_is_refused_wherever_it_is_cut);
+    tcase_add_test(tcase, a_kernel_record_of_too_many_ports_is_refused);
     tcase_add_test(tcase, no_memory_for_a_kernel_record_is_told);
     tcase_add_test(tcase, no_memory_for_the_types_of_a_meeting_is_told);
     suite_add_tcase(suite, tcase);
