@@ -14,6 +14,7 @@ enum { PORTS_PARAMETER = 6 }; /* dialect/ports.h */
 
 static const char unknown_type[] = "use of undeclared identifier 'gyre_least_"; /* dialect/c11_ports.h */
 static const char unknown_ports[] = "use of undeclared identifier 'gyre_ports_of_";
+static const char no_ports_of_kernel[] = "unknown type name 'gyre_ports_to_"; /* dialect/ports.h */
 static const char no_ports[] = "use of undeclared identifier 'ports'";
 static const char no_member[] = "no member named '";
 static const char same_member[] = "duplicate member '";
@@ -57,6 +58,15 @@ static void refuse_ports(struct checker *checker, const struct place *place, con
             "'%s' are no ports that were declared before this kernel: write GYRE_PORTS(%s, LIST), and before it `#define "
             "LIST(PORT) PORT(word, words, 8)`",
             name, name);
+}
+
+static void refuse_handler(struct checker *checker, const struct place *place, const char *kernel)
+{
+    report_refuse(
+        &checker->report, "check", place,
+        "no kernel '%s' of several types has ports before this handler: declare GYRE_KERNEL_OF_TO(%s, LIST, ports), "
+        "GYRE_ACTOR_OF_TO or GYRE_BLOCK_KERNEL_OF_TO first; for a kernel without ports write GYRE_HANDLER",
+        kernel, kernel);
 }
 
 /* ---- static assertions ---- */
@@ -178,7 +188,7 @@ static void refuse_without_ports(struct checker *checker, const struct place *pl
     report_refuse(
         &checker->report, "check", place,
         "this kernel or helper has no 'ports', which gyre_emit needs: kernels declared with GYRE_KERNEL_TO and the "
-        "like have, helpers take it as a parameter of that name, as in `GYRE_HELPER void f(gyre_context *gyre, "
+        "like have, so do handlers declared with GYRE_HANDLER_TO, helpers take it as a parameter of that name, as in `GYRE_HELPER void f(gyre_context *gyre, "
         "split_ports *ports)`");
 }
 
@@ -193,6 +203,8 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
         refuse_type(checker, place, name);
     else if (named_behind(text, unknown_ports, name, sizeof name))
         refuse_ports(checker, place, name);
+    else if (named_behind(text, no_ports_of_kernel, name, sizeof name))
+        refuse_handler(checker, place, name);
     else if (strcmp(text, no_ports) == 0)
         refuse_without_ports(checker, place);
     else if (named_behind(text, no_member, name, sizeof name))

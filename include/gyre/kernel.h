@@ -52,6 +52,22 @@
  *
  * declares at most 8 device buffers that the host binds by name: `buffers->weights[i]`, `buffers->weights_count`.
  *
+ *     #define SPLIT_PORTS(PORT) PORT(word, words, 8) PORT(line_error, errors, 1)
+ *     GYRE_PORTS(split_ports, SPLIT_PORTS)
+ *     GYRE_KERNEL_TO(split, line, gyre_none, split_ports)
+ *
+ * declares a kernel with two ports, outputs that lead to other kernels: the type of a port's messages, its name, and how
+ * many one call may emit (1 to 4096). A kernel has at most 8 ports. Its handler has them as the parameter `ports`, and
+ * `gyre_emit(gyre, words)` gives the place of the next message. The other forms:
+ *
+ *     GYRE_KERNEL_TO_WITH(name, request, reply, ports, state, buffers)
+ *     GYRE_BLOCK_KERNEL_TO(name, request, reply, ports, scratch), lane 0 emits
+ *     GYRE_BLOCK_KERNEL_TO_WITH(name, request, reply, ports, scratch, state, buffers)
+ *     GYRE_ACTOR_TO(name, request, reply, ports, state)
+ *     GYRE_ACTOR_TO_WITH(name, request, reply, ports, state, buffers)
+ *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
+ *     GYRE_ACTOR_OF_TO(name, LIST, ports, state), each also _WITH; a handler that emits: GYRE_HANDLER_TO
+ *
  * A message with a field of type gyre_handle names a device buffer of the host's choice:
  *
  *     u64 count;
@@ -134,6 +150,17 @@ typedef int gyre_result;
  * On buffers that messages name (gyre_handle):
  *
  *   T *gyre_open(gyre, T, const gyre_handle *handle, u64 *count)     GYRE_GLOBAL; in every form
+ *
+ * In kernels with ports, and in helpers with a parameter `ports`:
+ *
+ *   T *gyre_emit(gyre, port)       GYRE_GLOBAL; the place of the port's next message, which leaves when the handler has
+ *                                  returned and did not fail; NULL when the call has emitted the most. Its bytes are
+ *                                  unspecified; a message with a tail is empty
+ *
+ * In pipelines; elsewhere both are 0:
+ *
+ *   u32 gyre_hop(gyre)             how many links the message came by; 0: a client sent it
+ *   u64 gyre_flow_id(gyre)         a number that all messages have that one request of a client caused, and no others
  *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *

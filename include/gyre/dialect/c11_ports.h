@@ -45,6 +45,8 @@
 
 /* ---- declaring kernels ---- */
 
+#define GYRE_PORTS_AT_(ports_, context_) ((ports_ *)(void *)(context_)->ports)
+
 #ifdef GYRE_CHECK
 /* uses a constant that only declared ports have: for another name the check reports it */
 #define GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
@@ -57,7 +59,7 @@
     _Static_assert(sizeof(ports_) == gyre_ports_of_##ports_ * sizeof(gyre_cpu_port), "layout");              \
     GYRE_HANDLER_TO_(name_, request_, reply_, scratch_, state_, buffers_, ports_);                           \
     GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, ,                                           \
-                       (ports_ *)(void *)gyre_its_context_->ports)                                           \
+                       GYRE_PORTS_AT_(ports_, gyre_its_context_))                                            \
     GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, gyre_port_types_##ports_,       \
                         gyre_ports_of_##ports_)                                                              \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0,                            \

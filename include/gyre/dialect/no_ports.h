@@ -31,6 +31,20 @@
 #define GYRE_ACTOR_TO(name_, request_, reply_, ports_, state_) GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_ACTOR_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                                \
     GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KERNEL_OF_TO(name_, LIST_, ports_) GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_KERNEL_OF_TO_WITH(name_, LIST_, ports_, state_, buffers_)                                       \
+    GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_BLOCK_KERNEL_OF_TO(name_, LIST_, ports_, scratch_)                                              \
+    GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_BLOCK_KERNEL_OF_TO_WITH(name_, LIST_, ports_, scratch_, state_, buffers_)                       \
+    GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_ACTOR_OF_TO(name_, LIST_, ports_, state_)                                                       \
+    GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_ACTOR_OF_TO_WITH(name_, LIST_, ports_, state_, buffers_)                                        \
+    GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
+#define GYRE_HANDLER_TO(name_, request_, reply_)                                                             \
+    GYRE_HELPER gyre_result gyre_typed_##request_(const GYRE_GLOBAL request_ *request,                       \
+                                                  GYRE_GLOBAL reply_ *reply, gyre_context *gyre)
 #define gyre_emit(gyre_, port_) 0
 
 #define gyre_hop(gyre_)     ((void)(gyre_), (gyre_u32)0)

@@ -16,6 +16,10 @@
 #define DOES(text)  "{ " text " return GYRE_NO_REPLY; }\n"
 #define EMIT        DOES("GYRE_GLOBAL word *out = gyre_emit(gyre, words); if (out) out->at = 1;")
 
+/* A kernel of several types, and the begin of its handler. */
+#define DESK    "#define DESK(TAKES) TAKES(line, word)\nGYRE_PROTOCOL(desk, DESK)\n"
+#define DESK_TO "GYRE_KERNEL_OF_TO(desk, DESK, split_ports)\n"
+
 static const struct mistake {
     const char *text;
     unsigned line;
@@ -72,6 +76,13 @@ static const struct mistake {
      "GYRE_HELPER void put(gyre_context *gyre) { gyre_emit(gyre, words)->at = 1; }\n" KERNEL DOES(
          "put(gyre);"),
      9, "helpers take it as a parameter of that name"},
+    {MESSAGES PORTS DESK DESK_TO "GYRE_HANDLER(desk, line, word)\n" EMIT, 13,
+     "so do handlers declared with GYRE_HANDLER_TO"},
+    {MESSAGES PORTS DESK "GYRE_KERNEL_OF(desk, DESK)\nGYRE_HANDLER_TO(desk, line, word)\n" EMIT, 12,
+     "no kernel 'desk' of several types has ports before this handler"},
+    {MESSAGES PORTS DESK "GYRE_KERNEL_OF_TO(desk, DESK)\nGYRE_HANDLER_TO(desk, line, word)\n" EMIT, 11,
+     "write `GYRE_KERNEL_OF_TO(name, LIST, ports)`"},
+    {MESSAGES PORTS DESK DESK_TO, 11, "for which there is no handler"},
     {MESSAGES PORTS KERNEL DOES("gyre_emit(words)->at = 1;"), 10, "write `gyre_emit(gyre, words)`"},
     {MESSAGES PORTS KERNEL DOES("word *out = gyre_emit(gyre, words); if (out) out->at = 1;"), 10,
      "GYRE_GLOBAL"},
@@ -106,6 +117,10 @@ static const char *const fine[] = {
     MESSAGES LIST("PORT(u32, numbers, 4096) PORT(gyre_none, ticks, 1) PORT(word, word, 2 * 3)")
         KERNEL DOES("GYRE_GLOBAL u32 *n = gyre_emit(gyre, numbers); if (n) *n = 1; gyre_emit(gyre, ticks); "
                     "gyre_emit(gyre, word)->at = 1;"),
+    MESSAGES PORTS DESK DESK_TO "GYRE_HANDLER_TO(desk, line, word)\n" EMIT,
+    MESSAGES PORTS DESK "GYRE_BLOCK_KERNEL_OF_TO_WITH(desk, DESK, split_ports, word, line, gyre_none)\n"
+                        "GYRE_HANDLER_TO(desk, line, word)\n" EMIT
+                       ,
     /* a kernel without ports may use the name */
     MESSAGES "GYRE_KERNEL(plain, line, gyre_none)\n" DOES(
         "u32 ports = gyre_hop(gyre); if (ports) return GYRE_FAILED;"),

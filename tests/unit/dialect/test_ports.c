@@ -41,6 +41,25 @@ GYRE_BLOCK_KERNEL_TO(gather, line, gyre_none, split_ports, day)
     return GYRE_NO_REPLY;
 }
 
+/* Sorts what it takes: a line goes on, a mark is answered. */
+#define DESK(TAKES) TAKES(line, day) TAKES(day, day)
+GYRE_PROTOCOL(desk, DESK)
+GYRE_ACTOR_OF_TO(desk, DESK, split_ports, day)
+GYRE_HANDLER_TO(desk, line, day)
+{
+    GYRE_GLOBAL word *out = gyre_emit(gyre, words);
+    if (!out)
+        return gyre_fail(gyre, 1, "no room");
+    out->line = request->number + state->sum;
+    state->notes++;
+    return GYRE_NO_REPLY;
+}
+GYRE_QUERY(desk, day, day)
+{
+    *reply = *state;
+    return GYRE_REPLY;
+}
+
 #define MARK(FIELD) FIELD(u32, hops) FIELD(u64, flow)
 GYRE_MESSAGE(mark, MARK)
 GYRE_KERNEL(marked, line, mark)
@@ -164,6 +183,27 @@ START_TEST(the_lanes_of_a_block_share_the_ports)
 }
 END_TEST
 
+START_TEST(a_handler_of_one_type_emits_to_the_ports_of_its_kernel)
+{
+    desk_request request = {.gyre_used = GYRE_CHOICE_FRONT + sizeof(line),
+                            .gyre_choice = GYRE_NUMBER(desk, line)};
+    desk_reply reply;
+    day state = {.sum = 30};
+    gyre_cpu_port ports[] = {port_ring_open(&rings[WORDS], 0, 8), port_ring_open(&rings[ERRORS], 0, 1)};
+    gyre_context context = {.ports = ports};
+    request.gyre_one.gyre_of_line = line_of("x");
+    ck_assert_int_eq(gyre_kernel_desk.handle(&request, &reply, &state, NULL, NULL, &context), GYRE_NO_REPLY);
+    ck_assert_uint_eq(ports[WORDS].emitted, 1);
+    ck_assert_uint_eq(((word *)port_ring_at(&rings[WORDS], 0))->line, 37);
+    request.gyre_used = GYRE_CHOICE_FRONT + sizeof(day);
+    request.gyre_choice = GYRE_NUMBER(desk, day);
+    ck_assert_int_eq(gyre_kernel_desk.handle(&request, &reply, &state, NULL, NULL, &context), GYRE_REPLY);
+    ck_assert_uint_eq(reply.gyre_one.gyre_of_day.notes, 1);
+    ck_assert_uint_eq(ports[WORDS].emitted, 1);
+    ck_assert(gyre_kernel_desk.port_count == 2 && !gyre_kernel_desk.run);
+}
+END_TEST
+
 /* ---- what the compiled file says ---- */
 
 static void expect_port(const gyre_cpu_port_type *port, const char *name, const gyre_type *type, u32 most,
@@ -212,6 +252,7 @@ int main(void)
     tcase_add_test(tcase, a_call_for_which_the_backend_has_less_room_gets_less);
     tcase_add_test(tcase, a_message_with_a_tail_is_empty_at_first);
     tcase_add_test(tcase, the_lanes_of_a_block_share_the_ports);
+    tcase_add_test(tcase, a_handler_of_one_type_emits_to_the_ports_of_its_kernel);
     tcase_add_test(tcase, the_kernel_tells_its_ports);
     tcase_add_test(tcase, a_handler_knows_its_flow_and_how_many_links_it_is_away);
     suite_add_tcase(suite, tcase);

@@ -69,6 +69,35 @@ prints '{"field":"p[0].y","type":"f32","offset":8,"size":4}'
 prints '"buffers":[{"name":"weights","type":"f32","writable":false},{"name":"counts","type":"u32","writable":true}]'
 prints '{"stage":"compile","result":"cached"'
 
+# ports: types, hashes and counts, in a worker process as well, and from an artifact
+cat >"$folder/split.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define WORD(F) F(u32, line) F(u8, text[28])
+GYRE_MESSAGE(word, WORD)
+#define PORTS(PORT) PORT(word, words, 8) PORT(u32, counts, 1)
+GYRE_PORTS(split_ports, PORTS)
+GYRE_KERNEL_TO(split, word, gyre_none, split_ports)
+{
+    GYRE_GLOBAL word *out = gyre_emit(gyre, words);
+    *out = *request;
+    return GYRE_NO_REPLY;
+}
+KERNEL
+run compile --backend cpu --set backend.cpu.isolation=process -o "$folder/split.kernel" "$folder/split.gyre.c"
+exits 0
+hash="$(sed -n 's/.*request: word, 32 bytes aligned to 4, hash //p' <<<"$out")"
+prints "    words: word, hash $hash, at most 8 a call"
+prints '    counts: u32, hash '
+run compile --backend cpu --json "$folder/split.kernel"
+exits 0
+prints '"ports":[{"name":"words","type":{"type":"word","size":32,'
+prints '"most":8},{"name":"counts","type":{"type":"u32",'
+sed 's/words, 8/words, 0/' "$folder/split.gyre.c" >"$folder/none.gyre.c"
+run compile --backend cpu --set check=off "$folder/none.gyre.c"
+exits 1
+says "none.gyre.c:5: static assertion failed: \"port 'words': one call may emit 1 to 4096 messages to it"
+rm "$folder/none.gyre.c"
+
 # an artifact runs where there is no compiler
 run compile --backend cpu -o "$folder/pair.kernel" "$folder/pair.gyre.c"
 exits 0
