@@ -74,11 +74,11 @@ static void refuse_handler(struct checker *checker, const struct place *place, c
 /* Takes the sentence out of an error about a static assertion of GYRE_PORTS. False for another error. */
 static bool asserted(const char *text, char *sentence, size_t size)
 {
-    const char *begin = strstr(text, "ports '");
-    begin = begin ? begin : strstr(text, "port '");
-    if (!strstr(text, "assert") || !begin)
+    const char *quoted = strstr(text, "\"port"),
+               *behind = strstr(text, "': port"); /* clang before and since 16 */
+    if (!strstr(text, "assert") || (!quoted && !behind))
         return false;
-    snprintf(sentence, size, "%s", begin);
+    snprintf(sentence, size, "%s", quoted ? quoted + 1 : behind + 3);
     for (size_t length = strlen(sentence); length > 0 && sentence[length - 1] == '"'; length--)
         sentence[length - 1] = '\0';
     return true;

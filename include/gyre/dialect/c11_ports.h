@@ -29,13 +29,13 @@
 #define GYRE_PORT_(type_, name_, most_) +(gyre_least_##type_ >= 0)
 #define GYRE_PORT_MOST_(type_, name_, most_)                                                                 \
     _Static_assert((most_) >= 1 && (most_) <= GYRE_PORT_MOST_MAX,                                            \
-                   "port '" GYRE_TEXT_(name_) "': one call may emit 1 to " GYRE_TEXT_(                       \
+                   "port " GYRE_TEXT_(name_) ": one call may emit 1 to " GYRE_TEXT_(                         \
                        GYRE_PORT_MOST_MAX) " messages to it, and its third word is " GYRE_TEXT_(most_));
 
 #define GYRE_PORTS(name_, LIST_)                                                                             \
     enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
     _Static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                    \
-                   "ports '" #name_ "': a kernel has 1 to " GYRE_TEXT_(                                      \
+                   "ports " #name_ ": a kernel has 1 to " GYRE_TEXT_(                                        \
                        GYRE_PORTS_MAX) " ports, and this list has more, or none");                           \
     LIST_(GYRE_PORT_MOST_)                                                                                   \
     typedef struct name_ {                                                                                   \

@@ -32,9 +32,9 @@ static const struct mistake {
          KERNEL DOES(""),
      10, "'pair' is no message, and a port's type is one: declare it with GYRE_MESSAGE before the ports"},
     {MESSAGES LIST("PORT(word, words, 0)") KERNEL EMIT, 8,
-     "port 'words': one call may emit 1 to 4096 messages to it, and its third word is 0"},
+     "port words: one call may emit 1 to 4096 messages to it, and its third word is 0"},
     {MESSAGES LIST("PORT(word, words, 4097)") KERNEL EMIT, 8,
-     "port 'words': one call may emit 1 to 4096 messages to it, and its third word is 4097"},
+     "port words: one call may emit 1 to 4096 messages to it, and its third word is 4097"},
     {MESSAGES LIST("PORT(line, errors, 1) PORT(word, words, -1)") KERNEL EMIT, 8, "its third word is -1"},
     {MESSAGES "GYRE_CONSTANT u32 most = 3;\n" LIST("PORT(word, words, most)") KERNEL EMIT, 9,
      "how many messages one call may emit to a port is a number that the compiler knows"},
@@ -45,8 +45,8 @@ static const struct mistake {
     {MESSAGES LIST(
          "EACH(PORT, 1) EACH(PORT, 2) EACH(PORT, 3) EACH(PORT, 4) EACH(PORT, 5) EACH(PORT, 6) EACH(PORT, 7) "
          "EACH(PORT, 8) EACH(PORT, 9)") KERNEL DOES(""),
-     8, "ports 'split_ports': a kernel has 1 to 8 ports, and this list has more, or none"},
-    {MESSAGES LIST("") KERNEL DOES(""), 8, "ports 'split_ports': a kernel has 1 to 8 ports"},
+     8, "ports split_ports: a kernel has 1 to 8 ports, and this list has more, or none"},
+    {MESSAGES LIST("") KERNEL DOES(""), 8, "ports split_ports: a kernel has 1 to 8 ports"},
     {MESSAGES "GYRE_PORTS(split_ports, SPLIT_PORTS)\n" KERNEL DOES(""), 7,
      "there is no list SPLIT_PORTS before it"},
     {MESSAGES LIST("PORT(word, class, 1)") KERNEL DOES(""), 8, "the name 'class' is a keyword in C++"},

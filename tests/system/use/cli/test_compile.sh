@@ -83,19 +83,19 @@ GYRE_KERNEL_TO(split, word, gyre_none, split_ports)
     return GYRE_NO_REPLY;
 }
 KERNEL
-run compile --backend cpu --set backend.cpu.isolation=process -o "$folder/split.kernel" "$folder/split.gyre.c"
+run compile --backend cpu --set cache_dir= --set backend.cpu.isolation=process -o "$folder/split.kernel" "$folder/split.gyre.c"
 exits 0
 hash="$(sed -n 's/.*request: word, 32 bytes aligned to 4, hash //p' <<<"$out")"
 prints "    words: word, hash $hash, at most 8 a call"
 prints '    counts: u32, hash '
-run compile --backend cpu --json "$folder/split.kernel"
+run compile --backend cpu --set cache_dir= --json "$folder/split.kernel"
 exits 0
 prints '"ports":[{"name":"words","type":{"type":"word","size":32,'
 prints '"most":8},{"name":"counts","type":{"type":"u32",'
 sed 's/words, 8/words, 0/' "$folder/split.gyre.c" >"$folder/none.gyre.c"
-run compile --backend cpu --set check=off "$folder/none.gyre.c"
+run compile --backend cpu --set cache_dir= --set check=off "$folder/none.gyre.c"
 exits 1
-says "none.gyre.c:5: static assertion failed: \"port 'words': one call may emit 1 to 4096 messages to it"
+says "none.gyre.c:5: static assertion failed: \"port words: one call may emit 1 to 4096 messages to it"
 rm "$folder/none.gyre.c"
 
 # an artifact runs where there is no compiler
