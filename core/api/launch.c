@@ -57,11 +57,11 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     }
     gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
     struct gyre_build_desc pipeline = {.config = kernel->runtime->config,
-                                          .device = kernel->dispatch,
-                                          .source = source,
-                                          .options = options,
-                                          .configured = kernel->name,
-                                          .report = report};
+                                       .device = kernel->dispatch,
+                                       .source = source,
+                                       .options = options,
+                                       .configured = kernel->name,
+                                       .report = report};
     status = gyre_build_run(&pipeline, &kernel->build);
     if (report->warning[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);

@@ -63,9 +63,8 @@ gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *
         return gyre_error_set(GYRE_INVALID, "a pipeline '%s' is open already", given.name);
     struct gyre_wiring_config *wiring;
     status = gyre_wiring_config_create(runtime->config, runtime, &given, &wiring);
-    if (status != GYRE_OK)
-        return status;
-    status = launch_kernels(runtime, &wiring->desc);
+    if (status == GYRE_OK)
+        status = launch_kernels(runtime, &wiring->desc);
     if (status == GYRE_OK)
         status = gyre_pipeline_make(runtime, wiring, out);
     gyre_wiring_config_destroy(wiring);

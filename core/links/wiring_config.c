@@ -71,8 +71,8 @@ static gyre_status copy_list(struct wiring *wiring, const char *const *given, si
     *count = 0;
     for (size_t i = 0; i < given_count && status == GYRE_OK; i++) {
         if (!given[i] || !given[i][0])
-            return gyre_error_set(GYRE_INVALID, "pipeline '%s': name %zu of its kernels is %s",
-                                  wiring->out->desc.name, i, given[i] ? "empty" : "NULL");
+            return gyre_error_set(GYRE_INVALID, "name %zu of its kernels is %s", i,
+                                  given[i] ? "empty" : "NULL");
         status = add_text(wiring, copy_text(wiring, given[i]), list, count);
     }
     return status;
@@ -112,12 +112,12 @@ static gyre_status tell_no_section(const struct wiring *wiring)
     const char *name = wiring->out->desc.name;
     const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_PIPELINE, &count);
     if (count == 0)
-        return gyre_error_set(GYRE_NOT_FOUND,
-                              "no pipeline is configured: '%s' needs a section [pipeline.%s] with its entry",
-                              name, name);
+        return gyre_error_set(
+            GYRE_NOT_FOUND,
+            "no pipeline is configured; this one needs a section [pipeline.%s] with its entry", name);
     return gyre_error_set(
-        GYRE_NOT_FOUND, "pipeline '%s' has no section [pipeline.%s] with its entry; configured: %s%s", name,
-        name, gyre_text_list(names, count, list, sizeof list), gyre_text_hint(name, names, count, hint));
+        GYRE_NOT_FOUND, "there is no section [pipeline.%s] with its entry; configured: %s%s", name,
+        gyre_text_list(names, count, list, sizeof list), gyre_text_hint(name, names, count, hint));
 }
 
 static gyre_status tell_no_entry(const struct wiring *wiring)
@@ -289,20 +289,16 @@ static gyre_status configured_links(struct wiring *wiring)
 
 /* ---- links of the application ---- */
 
-static gyre_status check_given(const struct wiring *wiring, size_t index, const gyre_link_desc *link)
+static gyre_status check_given(size_t index, const gyre_link_desc *link)
 {
-    const char *pipeline = wiring->out->desc.name;
     if (!link->from || !gyre_wiring_kernel_length(link->from))
-        return gyre_error_set(
-            GYRE_INVALID,
-            "link %zu of pipeline '%s': from is '%s'; expected KERNEL.PORT, the port that it "
-            "begins at",
-            index, pipeline, link->from ? link->from : "NULL");
+        return gyre_error_set(GYRE_INVALID, "link %zu: from: expected KERNEL.PORT, found '%s'", index,
+                              link->from ? link->from : "");
     if (!link->to || !link->to[0])
         return gyre_error_set(GYRE_INVALID,
-                              "link %zu of pipeline '%s', from %s, has no `to`; expected a kernel, or "
-                              "\"" GYRE_WIRING_NOWHERE "\"",
-                              index, pipeline, link->from);
+                              "link %zu, from %s: to: expected a kernel, or " GYRE_WIRING_NOWHERE
+                              "; found nothing",
+                              index, link->from);
     return GYRE_OK;
 }
 
@@ -323,12 +319,11 @@ static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *
         size_t size;
         memcpy(&size, at, sizeof size);
         if (size < sizeof size)
-            return gyre_error_set(GYRE_INVALID, "link %zu of pipeline '%s': its size is %zu bytes", i,
-                                  wiring->out->desc.name, size);
+            return gyre_error_set(GYRE_INVALID, "link %zu: its size is %zu bytes", i, size);
         memset(link, 0, sizeof *link);
         memcpy(link, at, size < sizeof *link ? size : sizeof *link);
         at += size;
-        gyre_status status = check_given(wiring, i, link);
+        gyre_status status = check_given(i, link);
         if (status != GYRE_OK)
             return status;
         link->size = sizeof *link;
@@ -348,9 +343,10 @@ static gyre_status tell_twice(const struct wiring *wiring, size_t first, size_t 
 {
     const gyre_link_desc *links = wiring->out->desc.links;
     const char *before = wiring->out->links[first].from, *place = wiring->out->links[second].from;
-    gyre_error_set(GYRE_INVALID, "links '%s'%s%s%s and '%s' both begin at %s; a port has one link",
-                   links[first].name, before ? " (" : "", before ? before : "", before ? ")" : "",
-                   links[second].name, links[second].from);
+    gyre_error_set(GYRE_INVALID,
+                   "link '%s': port %s has a link already, '%s'%s%s%s; a port leads to one kernel",
+                   links[second].name, links[second].from, links[first].name, before ? " (" : "",
+                   before ? before : "", before ? ")" : "");
     return gyre_wiring_blame(place, GYRE_INVALID);
 }
 
@@ -393,9 +389,7 @@ gyre_status gyre_wiring_config_create(const struct gyre_config *config, gyre_run
         return gyre_error_set(GYRE_INVALID, "a pipeline has no name; expected the NAME of [pipeline.NAME]");
     if ((known.entry_count && !known.entries) || (known.answer_count && !known.answers) ||
         (known.link_count && !known.links))
-        return gyre_error_set(GYRE_INVALID,
-                              "pipeline '%s': a count of its descriptor is not 0, and the list is NULL",
-                              known.name);
+        return gyre_error_set(GYRE_INVALID, "a count of the descriptor is not 0, and its list is NULL");
     struct wiring wiring = {.config = config, .runtime = runtime, .out = calloc(1, sizeof *wiring.out)};
     if (!wiring.out)
         return gyre_pool_no_memory();

@@ -108,13 +108,13 @@ END_TEST
 START_TEST(a_pipeline_without_a_section_is_refused_with_those_there_are)
 {
     refused("words", GYRE_NOT_FOUND,
-            "no pipeline is configured: 'words' needs a section [pipeline.words] with its entry");
+            "no pipeline is configured; this one needs a section [pipeline.words] with its entry");
     sandbox_write("etc/gyre.ini", "[pipeline.words]\nentry = a\n[pipeline.prices]\nentry = b\n");
     refused("wrds", GYRE_NOT_FOUND,
-            "pipeline 'wrds' has no section [pipeline.wrds] with its entry; configured: prices, words; did "
+            "there is no section [pipeline.wrds] with its entry; configured: prices, words; did "
             "you mean 'words'?");
     refused("zebra", GYRE_NOT_FOUND,
-            "pipeline 'zebra' has no section [pipeline.zebra] with its entry; configured: prices, words");
+            "there is no section [pipeline.zebra] with its entry; configured: prices, words");
     refused("", GYRE_INVALID, "a pipeline has no name; expected the NAME of [pipeline.NAME]");
     refused(NULL, GYRE_INVALID, "a pipeline has no name; expected the NAME of [pipeline.NAME]");
 }
@@ -158,7 +158,7 @@ START_TEST(two_links_of_one_port_are_refused_with_both_places)
                                   "[link.two]\nfrom = a.x\nto = c\n");
     refused(
         "p", GYRE_CONFIG,
-        "$/etc/gyre.ini:7: links 'one' ($/etc/gyre.ini:4) and 'two' both begin at a.x; a port has one link");
+        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel");
     ck_assert_int_eq(gyre_wiring_config_check(sandbox_config()), GYRE_CONFIG);
 }
 END_TEST
@@ -222,19 +222,16 @@ START_TEST(links_of_the_application_are_checked_as_well)
 {
     gyre_link_desc links[2] = {{.size = sizeof links[0], .from = "a", .to = "b"},
                                {.size = sizeof links[0], .from = "a.x", .to = "c"}};
-    link_refused(links, 2,
-                 "link 0 of pipeline 'p': from is 'a'; expected KERNEL.PORT, the port that it begins at");
+    link_refused(links, 2, "link 0: from: expected KERNEL.PORT, found 'a'");
     links[0].from = NULL;
-    link_refused(links, 2,
-                 "link 0 of pipeline 'p': from is 'NULL'; expected KERNEL.PORT, the port that it begins at");
+    link_refused(links, 2, "link 0: from: expected KERNEL.PORT, found ''");
     links[0] = (gyre_link_desc){.size = sizeof links[0], .name = "first", .from = "a.x"};
-    link_refused(links, 2,
-                 "link 0 of pipeline 'p', from a.x, has no `to`; expected a kernel, or \"nowhere\"");
+    link_refused(links, 2, "link 0, from a.x: to: expected a kernel, or nowhere; found nothing");
     links[0].to = "b";
-    link_refused(links, 2, "links 'first' and 'a.x' both begin at a.x; a port has one link");
+    link_refused(links, 2, "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel");
     links[1].size = 0;
-    link_refused(links, 2, "link 1 of pipeline 'p': its size is 0 bytes");
-    link_refused(NULL, 2, "pipeline 'p': a count of its descriptor is not 0, and the list is NULL");
+    link_refused(links, 2, "link 1: its size is 0 bytes");
+    link_refused(NULL, 2, "a count of the descriptor is not 0, and its list is NULL");
 }
 END_TEST
 
