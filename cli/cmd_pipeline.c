@@ -107,7 +107,7 @@ static int run_one(const cli_context *cli, bool dot)
     gyre_runtime *runtime;
     int code = pipeline_view_open(cli, cli->operands.items[0], &runtime, &view);
     if (code == CLI_OK)
-        code = dot         ? pipeline_print_dot(&view)
+        code = dot         ? pipeline_write_dot(&view, stdout)
                : cli->json ? pipeline_print_json(&view)
                            : pipeline_print(&view);
     pipeline_view_finish(&view);

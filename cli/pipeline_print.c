@@ -159,23 +159,26 @@ int pipeline_print_links_json(const pipeline_view *view)
 
 /* ---- Graphviz ---- */
 
-/* Prints a text inside a quoted string of Graphviz, where a backslash and a quote have a meaning, and a control character has
+/* Writes a text inside a quoted string of Graphviz, where a backslash and a quote have a meaning, and a control character has
  * no place. Names are UTF-8, as configurations and C are. */
-static void print_escaped(const char *text)
+static void write_escaped(const char *text, FILE *out)
 {
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
+            putc('\\', out);
+        putc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, out);
     }
 }
 
-/* Prints `before`, a text inside a quoted string, and `after`. */
-static void print_quoted(const char *before, const char *text, const char *after)
+/* Writes two lines of a label, and the rest of its attributes. */
+static void write_label(const char *first, const char *second, FILE *out)
 {
-    fputs(before, stdout);
-    print_escaped(text);
-    fputs(after, stdout);
+    fputs("label=\"", out);
+    write_escaped(first, out);
+    if (second)
+        fputs("\\n", out);
+    write_escaped(second ? second : "", out);
+    fputs("\"];\n", out);
 }
 
 static size_t node_number(const pipeline_view *view, const char *kernel)
@@ -186,44 +189,45 @@ static size_t node_number(const pipeline_view *view, const char *kernel)
     return number;
 }
 
-static void print_dot_node(const pipeline_view *view, size_t number)
+static void write_node(const pipeline_view *view, size_t number, FILE *out)
 {
     char words[WORDS_SIZE];
     const pipeline_node *node = &view->nodes[number];
-    printf("  k%zu [shape=box, label=\"", number);
-    print_quoted("", node->info.name, "\\n");
-    print_quoted("", node_words(node, words), "\"];\n");
+    fprintf(out, "  k%zu [shape=box, ", number);
+    write_label(node->info.name, node_words(node, words), out);
     if (node->enters) {
-        printf("  clients -> k%zu [label=\"", number);
-        print_quoted("", node->info.request->name, "\"];\n");
+        fprintf(out, "  clients -> k%zu [", number);
+        write_label(node->info.request->name, NULL, out);
     }
     if (node->answers) {
-        printf("  k%zu -> clients [constraint=false, style=dashed, label=\"", number);
-        print_quoted("", node->info.reply->name, "\"];\n");
+        fprintf(out, "  k%zu -> clients [constraint=false, style=dashed, ", number);
+        write_label(node->info.reply->name, NULL, out);
     }
 }
 
-static void print_dot_link(const pipeline_view *view, size_t number)
+static void write_link(const pipeline_view *view, size_t number, FILE *out)
 {
+    char words[WORDS_SIZE];
     const gyre_link_info *link = &view->links[number];
+    const size_t from = node_number(view, link->from);
     if (is_nowhere(link))
-        printf("  nowhere%zu [shape=point];\n  k%zu -> nowhere%zu [label=\"", number,
-               node_number(view, link->from), number);
+        fprintf(out, "  nowhere%zu [shape=point];\n  k%zu -> nowhere%zu [", number, from, number);
     else
-        printf("  k%zu -> k%zu [label=\"", node_number(view, link->from), node_number(view, link->to));
-    print_quoted("", link->port, "\\n");
-    print_quoted("", link->type, "");
-    printf(" x %" PRIu64 "\"];\n", link->capacity);
+        fprintf(out, "  k%zu -> k%zu [", from, node_number(view, link->to));
+    snprintf(words, sizeof words, "%s x %" PRIu64, link->type, link->capacity);
+    write_label(link->port, words, out);
 }
 
-int pipeline_print_dot(const pipeline_view *view)
+int pipeline_write_dot(const pipeline_view *view, FILE *out)
 {
-    print_quoted("digraph \"", view->name, "\" {\n  rankdir=LR;\n  clients [shape=ellipse];\n");
+    fputs("digraph \"", out);
+    write_escaped(view->name, out);
+    fputs("\" {\n  rankdir=LR;\n  clients [shape=ellipse];\n", out);
     for (size_t i = 0; i < view->node_count; i++)
-        print_dot_node(view, i);
+        write_node(view, i, out);
     for (size_t i = 0; i < view->link_count; i++)
-        print_dot_link(view, i);
-    puts("}");
+        write_link(view, i, out);
+    fputs("}\n", out);
     return CLI_OK;
 }
 

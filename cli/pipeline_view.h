@@ -40,7 +40,8 @@ const char *pipeline_size_words(uint64_t bytes, char *text, size_t size);
 /* pipeline_print.c */
 int pipeline_print(const pipeline_view *view);
 int pipeline_print_json(const pipeline_view *view);
-int pipeline_print_dot(const pipeline_view *view);
+/** Writes the graph for Graphviz. */
+int pipeline_write_dot(const pipeline_view *view, FILE *out);
 int pipeline_print_links(const pipeline_view *view);
 int pipeline_print_links_json(const pipeline_view *view);
 

@@ -25,7 +25,8 @@ static void buy(gyre_queue *queue, order what)
     if (done.outcome == GYRE_HANDLER_FAILED)
         printf("item %" PRIu32 ": %s\n", what.item, done.failure_text);
     else
-        printf("item %" PRIu32 ": receipt %" PRIu64 ", %" PRIu64 " cents\n", what.item, got.number, got.cents);
+        printf("item %" PRIu32 ": receipt %" PRIu64 ", %" PRIu64 " cents\n", what.item, got.number,
+               got.cents);
 }
 
 int main(int argc, char **argv)

@@ -112,6 +112,7 @@ static void run_on(outcome *result, const gyre_queue *queue, request_source *sou
     FILE *out = open_memstream(&result->text, &length);
     ck_assert_ptr_nonnull(out);
     result->status = call_stream_run(&(call_stream_desc){.queue = &result->queue,
+                                                         .whom = "the kernel",
                                                          .request = layout,
                                                          .reply = layout,
                                                          .source = source,

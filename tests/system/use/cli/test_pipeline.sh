@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gyre pipeline, gyre links, gyre call --pipeline: what they show of a pipeline, its replies, and the sentence of each mistake.
+set -u
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+export XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none"
+unset GYRE_BACKEND
+orders=examples/pipeline/gyre.ini
+words=examples/pipeline/words.ini
+nothing=/dev/null
+
+# ---- the list ----
+
+run pipeline
+exits 0
+says "gyre: no pipeline is configured: a section [pipeline.NAME] makes one"
+run pipeline --config "$words"
+exits 0
+[[ "$(tail -n 1 <<<"$out" | tr -s ' ')" == "words split split, count 1" ]] || fail "expected the line of 'words'"
+run pipeline --config "$words" --json
+exits 0
+[[ "$out" == '[{"name":"words","entry":["split"],"answer":["split","count"],"links":1}]' ]] || fail "expected its JSON"
+printf '[pipeline.good]\nentry = a\n[pipeline.bad]\n' >"$folder/bad.ini"
+run pipeline --config "$folder/bad.ini"
+exits 4
+prints "good"
+says "gyre: [pipeline.bad] has no entry: set entry to the kernel that clients send their requests to"
+
+# ---- one pipeline ----
+
+# kernels in the order of the flow, whatever the order of their sections and links is
+run pipeline orders --config "$orders"
+exits 0
+[[ "$(grep -oE '^[a-z]+ ' <<<"$out" | tr -d '\n')" == "check price book " ]] || fail "expected check, price, book"
+[[ "$(head -n 1 <<<"$out")" == "orders: 3 kernels, 3 links of "*" KiB" ]] || fail "expected a line with the memory"
+grep -qE '^  large  ->  nowhere  order   1 a call, 1 ring of 1024, ' <<<"$out" || fail "expected the port 'large'"
+grep -qE '^book   answer  actor form, 1 block of 1 lane, cpu$' <<<"$out" || fail "expected the kernel 'book'"
+run pipeline orders --config "$orders" --set kernel.price.blocks=2 --set link.priced.capacity=64 --json
+exits 0
+prints '{"name":"priced","from":"price","port":"sums","to":"book","type":"priced",'
+prints '"most":1,"rings":2,"capacity":64,'
+prints '"entry":true,"answer":false,"request":"order","reply":null}'
+sum="$(grep -o '"bytes":[0-9]*' <<<"$out" | cut -d: -f2 | paste -sd' ')"
+# shellcheck disable=SC2086 # words
+set -- $sum
+(($# == 4 && $1 + $2 + $3 == $4)) || fail "the links' bytes are not those of the pipeline: $sum"
+
+run pipeline orders --dot --config "$orders"
+exits 0
+prints 'k0 -> k1 [label="good\norder x 1024"];'
+prints 'nowhere1 [shape=point];'
+[[ "$(tail -n 1 <<<"$out")" == "}" ]] || fail "expected the graph's end"
+if command -v dot >/dev/null; then
+    checks=$((checks + 1))
+    dot -Tplain "$folder/out" >"$folder/plain" 2>&1 || fail "Graphviz does not read it: $(<"$folder/plain")"
+fi
+
+run links orders --config "$orders"
+exits 0
+[[ "$(grep '^priced' <<<"$out" | tr -s ' ' | cut -d' ' -f1-8)" == "priced price sums priced 1 book 1 1024" ]] ||
+    fail "expected the row of 'priced'"
+run links orders --config "$orders" --set pipeline.orders.links_tight=yes --json
+exits 0
+[[ "$(grep -o '"capacity":16,' <<<"$out" | wc -l)" == 3 ]] || fail "expected three links of 16"
+
+# ---- requests ----
+
+call()
+{
+    run call --config "$orders" --pipeline orders "$@"
+}
+
+call '{"item":2,"count":3}' '{"item":9,"count":1}' '{"item":0,"count":200}' <"$nothing"
+exits 1
+[[ "$out" == '{"number":1,"cents":3150}
+{"failed":{"code":1,"text":"there is no such item"}}
+{"number":2,"cents":70000}' ]] || fail "expected two receipts and a failure between them"
+says "gyre: pipeline orders: 3 sent, 2 answered, 1 failed"
+call '{"item":2}' <"$nothing"
+exits 1
+prints '{"refused":"request 1: '
+call --set pipeline.orders.answer= '{"item":2,"count":3}' <"$nothing"
+exits 1
+prints '"text":"replied, and is no answer of its pipeline"'
+# every link at its least capacity, by the environment
+seq 1 20000 | sed 's/.*/{"text":"a bc &"}/' >"$folder/lines"
+GYRE_PIPELINE__WORDS__LINKS_TIGHT=1 run call --config "$words" --pipeline words <"$folder/lines"
+exits 0
+[[ "$(sort "$folder/out" | uniq -c | tr -s ' ' | tr '\n' ';')" == \
+    ' 99 {"words":3,"longest":2};'* ]] || fail "expected three words of each line"
+says "20000 sent, 20000 answered, 0 failed"
+# a pipeline without an answer completes requests without a reply, once they are through
+printf '[kernel.check]\nsource = %s\n[pipeline.sink]\nentry = check\n[link.a]\nfrom = check.good\nto = nowhere\n' \
+    "$PWD/examples/pipeline/orders.gyre.c:check" >"$folder/sink.ini"
+printf '[link.b]\nfrom = check.large\nto = nowhere\n' >>"$folder/sink.ini"
+run call --backend cpu --config "$folder/sink.ini" --pipeline sink '{"item":1,"count":100}' <"$nothing"
+exits 0
+[[ "$out" == '{"no_reply":true}' ]] || fail "expected no reply"
+says "gyre: pipeline sink: 1 sent, 0 answered, 0 failed, 1 without a reply"
+# a handler that takes its time
+printf '[gyre]\nbackend = cpu\n[kernel.slow]\nsource = %s:slow\n[pipeline.p]\nentry = slow\nanswer = slow\n' \
+    "$PWD/tests/system/use/cli/kernels/kinds.gyre.c" >"$folder/slow.ini"
+run call --config "$folder/slow.ini" --pipeline p --timeout 50 '{"value":600}' <"$nothing"
+exits 5
+prints '{"unanswered":true}'
+says "gyre: the pipeline did not complete message 1 of 1 within 50 ms (--timeout)"
+says "gyre: kernel 'slow' is "
+
+# ---- mistakes ----
+
+# mistake CODE SENTENCE SETTING: the pipeline orders with that setting.
+mistake()
+{
+    run links orders --config "$orders" --set "$3"
+    refuses "$1" "pipeline 'orders': command line: $2"
+}
+
+mistake 4 "[link.large] has no to; expected a kernel, or nowhere" link.large.to=
+mistake 4 "from = 'check' in [link.large] names no port; expected KERNEL.PORT" link.large.from=check
+mistake 4 "[link.large] begins at kernel 'chek', which has no section [kernel.chek] and is not launched; did you mean 'check'?" \
+    link.large.from=chek.large
+mistake 4 "link 'large': kernel 'check' has no port 'larg'; it has 'good', 'large'; did you mean 'large'?" \
+    link.large.from=check.larg
+mistake 4 "link 'large': kernel 'book' has no ports: declare them with GYRE_PORTS" link.large.from=book.large
+mistake 1 "link 'priced': there is no kernel 'bok': launch it before, or name its file in [kernel.bok]" link.priced.to=bok
+mistake 1 "the entry: there is no kernel 'chek': launch it before, or name its file in [kernel.chek]" pipeline.orders.entry=chek
+mistake 4 "the answer 'bok' is no kernel of the pipeline: link one to it" pipeline.orders.answer=bok
+mistake 4 "link 'checked': capacity: expected a power of two of 16 at least (one call of 'check' may emit 1 messages), found 8" \
+    link.checked.capacity=8
+run links orders --config "$orders" --set link.checked.to=book
+exits 1
+says "gyre: pipeline 'orders': command line: link 'checked': message type mismatch: 'priced' of kernel 'book' has field 'cents'"
+run links orders --config "$orders" --set link.checked.from=check.large
+refuses 4 "pipeline 'orders': $orders:26: link 'large': port check.large has a link already, 'checked' (command line); a port leads to one kernel"
+run pipeline ordres --config "$orders"
+refuses 1 "pipeline 'ordres': there is no section [pipeline.ordres] with its entry; configured: orders; did you mean 'orders'?"
+call --set pipeline.orders.widow=4 --set gyre.strict=yes <"$nothing"
+exits 4
+says "command line: unknown key 'widow' in [pipeline.orders]"
+call --set kernel.price.active=false '{"item":2,"count":3}' <"$nothing"
+refuses 4 "kernel 'price' is configured inactive (kernel.price.active = false) and would answer nothing; \
+add --set kernel.price.active=true, or change the configuration"
+
+# ---- usage ----
+
+run pipeline orders more
+refuses 2 "expected the name of one pipeline, found 'more' too ('gyre help pipeline' shows how)"
+run pipeline --dot
+refuses 2 "--dot needs the name of a pipeline ('gyre help pipeline' shows how)"
+run pipeline orders --dot --json
+refuses 2 "--dot and --json are two forms of output; choose one ('gyre help pipeline' shows how)"
+run links
+refuses 2 "expected the name of one pipeline, found 0 operands ('gyre help links' shows how)"
+call --lanes 4 <"$nothing"
+refuses 2 "--lanes is for a kernel that is launched; [kernel.NAME] configures those of a pipeline ('gyre help call' shows how)"
+call --attach book <"$nothing"
+refuses 2 "--attach and --pipeline: a server's kernel or a pipeline of this program, choose one ('gyre help call' shows how)"
+call "$orders" <"$nothing"
+refuses 2 "'$orders' is a file: --pipeline launches none, and takes nothing but requests ('gyre help call' shows how)"
+finish
