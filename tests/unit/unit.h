@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every unit-test program shares: run a suite, refuse to pass when nothing ran.
+ * What every unit-test program shares: run a suite, refuse to pass when nothing ran, start threads.
  *
  * A mistyped CK_RUN_CASE makes Check run nothing and exit 0; unit_run turns that into a failure.
  *
@@ -11,10 +11,17 @@
 #define GYRE_TESTS_UNIT_H
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define _mark_point(file, line) ((void)0)
+
+/** Starts a thread. Without it the test would wait for ever for what the thread was to do. */
+static inline void unit_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    ck_assert_int_eq(pthread_create(thread, NULL, run, argument), 0);
+}
 
 static inline int unit_run(Suite *suite)
 {

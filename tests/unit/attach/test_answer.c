@@ -162,7 +162,7 @@ static void start_server(pthread_t *thread)
     server.failed[0] = '\0';
     snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
     ck_assert_int_eq(gyre_place_listen(place, 0600, &server.listener), GYRE_OK);
-    ck_assert_int_eq(pthread_create(thread, NULL, answer_wrongly, NULL), 0);
+    unit_start(thread, answer_wrongly, NULL);
 }
 
 /* The server waits no longer for a client that failed before it came. */

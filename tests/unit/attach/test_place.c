@@ -57,7 +57,7 @@ START_TEST(of_many_that_replace_a_dead_server_one_serves)
         ck_assert_int_eq(gyre_place_listen(place, 0600, &dead), GYRE_OK);
         close(dead);
         for (int i = 0; i < SERVERS; i++)
-            ck_assert_int_eq(pthread_create(&threads[i], NULL, serve, &listeners[i]), 0);
+            unit_start(&threads[i], serve, &listeners[i]);
         for (int i = 0; i < SERVERS; i++) {
             pthread_join(threads[i], NULL);
             listening += listeners[i] >= 0;
@@ -86,7 +86,7 @@ START_TEST(a_dying_server_is_outwaited)
     int first = -1, next = -1;
     ck_assert_int_eq(gyre_place_listen(place, 0600, &first), GYRE_OK);
     ck_assert_int_eq(gyre_place_listen(place, 0600, &next), GYRE_INVALID); /* it lives */
-    ck_assert_int_eq(pthread_create(&dying, NULL, die, &first), 0);
+    unit_start(&dying, die, &first);
     ck_assert_int_eq(gyre_place_listen(place, 0600, &next), GYRE_OK);
     pthread_join(dying, NULL);
     gyre_place_leave(place, next);

@@ -85,7 +85,7 @@ START_TEST(what_makes_no_sense_is_told)
     void *served = NULL;
     snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
     ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
-    ck_assert_int_eq(pthread_create(&thread, NULL, serve_once, &tale), 0);
+    unit_start(&thread, serve_once, &tale);
     const gyre_attach_desc desc = {
         .size = sizeof desc, .path = place, .deadline_ns = gyre_in_ms(patiently(60000))};
     const gyre_status status = gyre_state_copy_get("any", &desc, &copy);

@@ -124,11 +124,11 @@ static void meet_in_rounds(int rounds)
     ck_assert_ptr_nonnull(meeting.far);
     for (int round = 0; round < rounds; round++) {
         pthread_t thread;
-        ck_assert_int_eq(pthread_create(&thread, NULL, leave, NULL), 0);
+        unit_start(&thread, leave, NULL);
         pthread_join(thread, NULL);
         say(&meeting.turn, 0);
         say(&meeting.over, 0);
-        ck_assert_int_eq(pthread_create(&thread, NULL, meet_lightly, NULL), 0);
+        unit_start(&thread, meet_lightly, NULL);
         missed += meet_heavily();
         pthread_join(thread, NULL);
     }

@@ -34,7 +34,7 @@ static void run(int light_barriers, unsigned yield_every)
     shared = (struct shared){.yield_every = yield_every};
     gyre_lock_init(&shared.lock, light_barriers);
     for (int i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
+        unit_start(&threads[i], take_turns, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ck_assert_uint_eq(shared.count, THREADS * TURNS);
@@ -87,7 +87,7 @@ START_TEST(a_lock_of_one_thread_is_owned_until_another_comes)
         gyre_lock_give(&lock);
     }
     ck_assert_int_eq(lock.owner != NULL, lock.may_be_owned);
-    ck_assert_int_eq(pthread_create(&thread, NULL, take_once, &lock), 0);
+    unit_start(&thread, take_once, &lock);
     pthread_join(thread, NULL);
     ck_assert_ptr_null(lock.owner);
     ck_assert(gyre_lock_try(&lock));
@@ -113,7 +113,7 @@ START_TEST(threads_without_a_seat_take_the_word)
     gyre_lock_init(&lock, gyre_barrier_register());
     pthread_barrier_init(&all_through, NULL, CROWD);
     for (int i = 0; i < CROWD; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_often_and_stay, &lock), 0);
+        unit_start(&threads[i], take_often_and_stay, &lock);
     for (int i = 0; i < CROWD; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&all_through);

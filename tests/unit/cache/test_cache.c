@@ -381,7 +381,7 @@ START_TEST(many_at_once_never_see_half_an_entry)
     size_t count;
     set_up(&world, 60000); /* too small for all: eviction runs beside */
     for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, store_and_find, &world);
+        unit_start(&threads[i], store_and_find, &world);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], &failures);
         ck_assert_ptr_null(failures);

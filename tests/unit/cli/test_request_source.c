@@ -93,7 +93,7 @@ START_TEST(a_long_line_is_put_together_from_many_reads)
     request_source source;
     ck_assert_int_eq(pipe(ends), 0);
     request_source_init_lines(&source, ends[0]);
-    ck_assert_int_eq(pthread_create(&writer, NULL, write_much, &ends[1]), 0);
+    unit_start(&writer, write_much, &ends[1]);
     ck_assert_int_eq(request_source_next(&source, true, &text, &length), REQUEST_READY);
     ck_assert_uint_eq(length, 299999);
     ck_assert_uint_eq(strspn(text, "x"), length);

@@ -343,7 +343,7 @@ START_TEST(many_threads_compile_one_file)
     world_open(&world, NULL, NULL, NULL);
     world_file(&world, "k.gyre.c", good_kernel);
     for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, compile_often, &world);
+        unit_start(&threads[i], compile_often, &world);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], &failures);
         ck_assert_ptr_null(failures);

@@ -441,7 +441,7 @@ START_TEST(operations_of_one_device_are_serialised)
     struct gyre_dispatch *dispatch = open_plugin(PLUGIN("checking"), "checks", PLUGIN("fake"));
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, use_device, dispatch), 0);
+        unit_start(&threads[i], use_device, dispatch);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     gyre_dispatch_close(dispatch);

@@ -84,7 +84,7 @@ void ring_device_start(struct ring_device *device, struct gyre_queue_options opt
     ck_assert_uint_eq((cost.memory + 4095) / 4096 * 4096,
                       gyre_ring_of(device->queue)->region.size); /* whole pages */
     device->next = options.first_sequence;
-    ck_assert_int_eq(pthread_create(&device->thread, NULL, serve, device), 0);
+    unit_start(&device->thread, serve, device);
 }
 
 void ring_device_stop(struct ring_device *device)

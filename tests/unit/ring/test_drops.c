@@ -125,7 +125,7 @@ START_TEST(who_gives_up_leaves_the_order_of_others)
     const uint64_t number = 98;
     fill_held_queue();
     const uint64_t *drop_before = &gyre_ring_of(device.queue)->shared->host.drop_before;
-    ck_assert_int_eq(pthread_create(&sender, NULL, send_patiently, device.queue), 0);
+    unit_start(&sender, send_patiently, device.queue);
     while (!__atomic_load_n(drop_before, __ATOMIC_ACQUIRE))
         sched_yield();
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(20)), GYRE_TIMEOUT);
@@ -145,7 +145,7 @@ START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
 {
     pthread_t sender;
     fill_held_queue();
-    ck_assert_int_eq(pthread_create(&sender, NULL, send_patiently, device.queue), 0);
+    unit_start(&sender, send_patiently, device.queue);
     while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.drop_before, __ATOMIC_ACQUIRE))
         sched_yield();
     ring_device_hold(&device, false);
@@ -170,7 +170,7 @@ START_TEST(who_waits_for_a_place_of_a_queue_that_closes_drops_nothing)
     void *status;
     fill_held_queue();
     const uint64_t *drop_before = &gyre_ring_of(device.queue)->shared->host.drop_before;
-    ck_assert_int_eq(pthread_create(&sender, NULL, send_at_length, device.queue), 0);
+    unit_start(&sender, send_at_length, device.queue);
     while (!__atomic_load_n(drop_before, __ATOMIC_ACQUIRE))
         sched_yield();
     gyre_queue_close_sends(device.queue);

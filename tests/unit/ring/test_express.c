@@ -147,7 +147,7 @@ static void *run_call(void *argument)
 static void call(struct caller *caller, uint32_t size, unsigned seed)
 {
     *caller = (struct caller){.size = size, .seed = seed, .deadline_ns = gyre_in_ms(patiently(20000))};
-    ck_assert_int_eq(pthread_create(&caller->thread, NULL, run_call, caller), 0);
+    unit_start(&caller->thread, run_call, caller);
 }
 
 static void must_return(struct caller *caller, uint64_t index, const unsigned char *reply)
@@ -308,7 +308,7 @@ START_TEST(a_reply_to_a_call_that_was_given_up_counts)
     unsigned char reply[200];
     gyre_queue_stats stats = {.size = sizeof stats};
     begin(sizeof reply);
-    ck_assert_int_eq(pthread_create(&caller.thread, NULL, run_call, &caller), 0);
+    unit_start(&caller.thread, run_call, &caller);
     pthread_join(caller.thread, NULL);
     ck_assert_int_eq(caller.status, GYRE_TIMEOUT);
     ck_assert_uint_eq(gyre_queue_outstanding(queue), 1);
@@ -334,7 +334,7 @@ START_TEST(what_lies_in_lines_is_an_answer_when_no_device_is_left)
     struct caller caller = {.size = 200, .deadline_ns = gyre_in_ms(5)};
     unsigned char reply[200];
     begin(sizeof reply);
-    ck_assert_int_eq(pthread_create(&caller.thread, NULL, run_call, &caller), 0);
+    unit_start(&caller.thread, run_call, &caller);
     pthread_join(caller.thread, NULL);
     fill(reply, sizeof reply, 9);
     answer(0, reply, sizeof reply);

@@ -55,7 +55,7 @@ START_TEST(who_asks_for_a_reply_finds_it_while_its_message_moves)
     pthread_t askers[ASKERS];
     ring_device_start(&device, level_options(), 1);
     for (uintptr_t i = 0; i < ASKERS; i++)
-        pthread_create(&askers[i], NULL, ask, (void *)(i + 1));
+        unit_start(&askers[i], ask, (void *)(i + 1));
     for (int i = 0; i < ASKERS; i++)
         pthread_join(askers[i], NULL);
     ring_device_finish(&device);
@@ -133,7 +133,7 @@ START_TEST(who_waits_for_a_message_that_another_takes_is_told)
         void *result;
         uint64_t reply, taken = 0;
         start_full();
-        pthread_create(&waiter, NULL, receive_third, NULL);
+        unit_start(&waiter, receive_third, NULL);
         while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_ACQUIRE))
             usleep(100);
         while (taken < 3 && gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(50)) == GYRE_OK)
@@ -158,8 +158,8 @@ START_TEST(who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue)
     pthread_t caller, receiver;
     void *called, *received;
     start_full();
-    pthread_create(&caller, NULL, call_fourth, NULL);
-    pthread_create(&receiver, NULL, receive_third, NULL);
+    unit_start(&caller, call_fourth, NULL);
+    unit_start(&receiver, receive_third, NULL);
     while (gyre_queue_next_number(device.queue) < 4 ||
            __atomic_load_n(&device.queue->state.inside, __ATOMIC_ACQUIRE) < 2)
         usleep(100);
@@ -202,7 +202,7 @@ START_TEST(calls_before_the_ring_are_answered_while_it_drains)
             usleep(20);
         ring_device_hold(&device, true);
         for (int i = 0; i < CALLERS; i++)
-            pthread_create(&callers[i], NULL, call_patiently, NULL);
+            unit_start(&callers[i], call_patiently, NULL);
         while (gyre_queue_next_number(device.queue) < REPLIES + CALLERS)
             sched_yield();
         gyre_queue_close_sends(device.queue);

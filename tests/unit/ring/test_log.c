@@ -298,7 +298,7 @@ START_TEST(a_request_is_read_whole_while_its_slot_is_written_anew)
     ring_device_start(&device, options, LONG_WORDS);
     gyre_queue *queue = device.queue;
     ck_assert_int_eq(gyre_queue_log_create(queue, gyre_queue_log_bytes(queue, ENTRIES)), GYRE_OK);
-    ck_assert_int_eq(pthread_create(&sender, NULL, send_long, queue), 0);
+    unit_start(&sender, send_long, queue);
     for (uint64_t next = 0; next < LONG_COUNT;) {
         const uint64_t first = gyre_log_of(queue)->base.first;
         next = gyre_queue_next_index(queue);

@@ -323,7 +323,7 @@ START_TEST(who_waits_for_room_learns_that_the_device_died)
 {
     pthread_t sender;
     fill_held_queue(GYRE_FULL_BLOCK);
-    ck_assert_int_eq(pthread_create(&sender, NULL, send_for_ever, device.queue), 0);
+    unit_start(&sender, send_for_ever, device.queue);
     while (!__atomic_load_n(&device.queue->state.credit_waiters, __ATOMIC_ACQUIRE))
         sched_yield();
     __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);

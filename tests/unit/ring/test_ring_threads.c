@@ -100,9 +100,9 @@ static void run_producers_and_consumers(gyre_idle_strategy idle, bool in_place)
     memset(seen, 0, sizeof seen);
     ring_device_start(&device, options, 1);
     for (uintptr_t i = 0; i < CONSUMERS; i++)
-        pthread_create(&consumers[i], NULL, in_place && i == 0 ? consume_in_place : consume, NULL);
+        unit_start(&consumers[i], in_place && i == 0 ? consume_in_place : consume, NULL);
     for (uintptr_t i = 0; i < PRODUCERS; i++)
-        pthread_create(&producers[i], NULL, in_place && i < 2 ? produce_in_place : produce, (void *)i);
+        unit_start(&producers[i], in_place && i < 2 ? produce_in_place : produce, (void *)i);
     for (int i = 0; i < PRODUCERS; i++)
         pthread_join(producers[i], NULL);
     for (int i = 0; i < CONSUMERS; i++)
@@ -183,9 +183,9 @@ static void run_callers_beside(void *(*streamer)(void *), uint64_t capacity, gyr
     options.capacity = capacity;
     options.idle = idle;
     ring_device_start(&device, options, 1);
-    pthread_create(&stream, NULL, streamer, NULL);
+    unit_start(&stream, streamer, NULL);
     for (uintptr_t i = 0; i < CALLERS; i++)
-        pthread_create(&callers[i], NULL, call_many, (void *)(i + 1));
+        unit_start(&callers[i], call_many, (void *)(i + 1));
     for (int i = 0; i < CALLERS; i++)
         pthread_join(callers[i], NULL);
     pthread_join(stream, NULL);
@@ -233,7 +233,7 @@ START_TEST(who_just_fell_asleep_finds_what_nobody_told)
         uint64_t word = 0, took_ns = 0;
         pthread_t thread;
         ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
-        pthread_create(&thread, NULL, receive_and_time, &took_ns);
+        unit_start(&thread, receive_and_time, &took_ns);
         while (!__atomic_load_n(waiting, __ATOMIC_ACQUIRE))
             sched_yield();
         nanosleep(&(struct timespec){0, GYRE_STORES_ARRIVE_NS / 5}, NULL); /* it looked, and sleeps */
@@ -268,7 +268,7 @@ START_TEST(closing_wakes_those_who_wait_for_ever)
     pthread_t receiver, sender;
     void *result;
     ring_device_start(&device, ring_options(), 1);
-    pthread_create(&receiver, NULL, receive_until_closed, NULL);
+    unit_start(&receiver, receive_until_closed, NULL);
     while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_SEQ_CST))
         ;
     gyre_queue_close_sends(device.queue);
@@ -276,7 +276,7 @@ START_TEST(closing_wakes_those_who_wait_for_ever)
     ck_assert_int_eq((int)(uintptr_t)result, GYRE_CLOSED);
     gyre_queue_reopen(device.queue);
     ring_device_hold(&device, true);
-    pthread_create(&sender, NULL, send_until_closed, NULL);
+    unit_start(&sender, send_until_closed, NULL);
     while (!__atomic_load_n(&device.queue->state.credit_waiters, __ATOMIC_SEQ_CST))
         ;
     gyre_queue_close_sends(device.queue);
@@ -301,7 +301,7 @@ START_TEST(destroying_lets_callers_return_first)
         ring_device_start(&device, ring_options(), 1);
         ring_device_hold(&device, true);
         for (int i = 0; i < CALLERS; i++)
-            pthread_create(&callers[i], NULL, call_for_ever, NULL);
+            unit_start(&callers[i], call_for_ever, NULL);
         while (__atomic_load_n(&device.queue->state.inside, __ATOMIC_SEQ_CST) < CALLERS)
             ;
         ring_device_finish(&device);
@@ -330,7 +330,7 @@ static void *take_letter(void *argument)
 
 static void start_taker(pthread_t *thread, size_t *size, uint32_t waiting)
 {
-    pthread_create(thread, NULL, take_letter, size);
+    unit_start(thread, take_letter, size);
     while (__atomic_load_n(&device.queue->state.inside, __ATOMIC_ACQUIRE) < waiting)
         sched_yield();
     usleep(20000); /* it sleeps by then */
@@ -375,7 +375,7 @@ START_TEST(a_lent_queue_is_looked_at_while_it_opens_again)
     options.lent = true;
     ring_device_start(&device, options, 1);
     ring_device_hold(&device, true);
-    ck_assert_int_eq(pthread_create(&looker, NULL, look_at_lent, NULL), 0);
+    unit_start(&looker, look_at_lent, NULL);
     for (int i = 0; i < CALLS; i++)
         gyre_queue_reopen(device.queue);
     pthread_join(looker, NULL);
@@ -417,7 +417,7 @@ static void expect_refusal(void *(*intrude)(void *))
     pthread_t intruder;
     void *result;
     char text[TEXT_SIZE];
-    pthread_create(&intruder, NULL, intrude, text);
+    unit_start(&intruder, intrude, text);
     pthread_join(intruder, &result);
     ck_assert_int_eq((int)(uintptr_t)result, GYRE_INVALID);
     ck_assert_msg(strstr(text, "two threads used one side of queue 'test' at the same time"), "%s", text);
@@ -452,7 +452,7 @@ START_TEST(who_sleeps_in_a_queue_of_one_learns_of_its_misuse)
     struct gyre_queue_options options = ring_options();
     options.many_threads = false;
     ring_device_start(&device, options, 1);
-    pthread_create(&receiver, NULL, receive_for_ever, NULL);
+    unit_start(&receiver, receive_for_ever, NULL);
     while (!__atomic_load_n(&gyre_ring_of(device.queue)->shared->host.waiting, __ATOMIC_ACQUIRE))
         sched_yield();
     usleep(20000); /* it sleeps by then */
@@ -469,7 +469,7 @@ START_TEST(a_sender_and_a_receiver_share_a_queue_of_one)
     struct gyre_queue_options options = ring_options();
     options.many_threads = false;
     ring_device_start(&device, options, 1);
-    pthread_create(&receiver, NULL, receive_numbers, NULL);
+    unit_start(&receiver, receive_numbers, NULL);
     for (uint64_t i = 0; i < EACH; i++)
         ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
     pthread_join(receiver, NULL);

@@ -83,7 +83,7 @@ static void run_in_order(gyre_idle_strategy idle)
     start(2, idle, GYRE_FULL_BLOCK);
     fill(2);
     for (uintptr_t i = 0; i < SENDERS; i++) {
-        pthread_create(&threads[i], NULL, send_number, (void *)(i + 1));
+        unit_start(&threads[i], send_number, (void *)(i + 1));
         await_in_line((unsigned)i + 1);
     }
     ring_device_hold(&device, false);
@@ -226,11 +226,11 @@ static void run_callers(uint64_t capacity, bool beside_batches)
     start(capacity, GYRE_WAIT_ADAPTIVE, GYRE_FULL_BLOCK);
     pthread_barrier_init(&begin, NULL, SENDERS + 1);
     if (beside_batches) {
-        pthread_create(&receiver, NULL, receive_until_over, NULL);
-        pthread_create(&sender, NULL, send_batches_until_over, NULL);
+        unit_start(&receiver, receive_until_over, NULL);
+        unit_start(&sender, send_batches_until_over, NULL);
     }
     for (uintptr_t i = 0; i < SENDERS; i++)
-        pthread_create(&threads[i], NULL, call_until_over, (void *)i);
+        unit_start(&threads[i], call_until_over, (void *)i);
     pthread_barrier_wait(&begin);
     watch_line(capacity / 2);
     for (int i = 0; i < SENDERS; i++)
@@ -274,9 +274,9 @@ START_TEST(a_batch_takes_half_of_the_room_while_a_sender_waits)
     void *sent;
     start(ROOM, GYRE_WAIT_PARK, GYRE_FULL_BLOCK);
     fill(ROOM);
-    pthread_create(&batch, NULL, send_one_batch, NULL);
+    unit_start(&batch, send_one_batch, NULL);
     await_in_line(1);
-    pthread_create(&single, NULL, send_number, (void *)7);
+    unit_start(&single, send_number, (void *)7);
     await_in_line(2);
     ring_device_hold(&device, false);
     while (gyre_queue_first_unanswered(device.queue) < ROOM)
@@ -306,7 +306,7 @@ START_TEST(who_gives_up_keeps_nobody)
          i++) { /* each third one is this thread, which gives up in front or between */
         if (i % 3 == 0)
             ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(2)), GYRE_TIMEOUT);
-        pthread_create(&threads[i], NULL, send_number, (void *)(i + 1));
+        unit_start(&threads[i], send_number, (void *)(i + 1));
         await_in_line((unsigned)i + 1);
     }
     ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(2)), GYRE_TIMEOUT);
@@ -347,7 +347,7 @@ static void run_in_haste(gyre_idle_strategy idle)
     uint64_t accepted = 0, received = 0, reply;
     start(2, idle, GYRE_FULL_BLOCK);
     for (uintptr_t i = 0; i < HASTY; i++)
-        pthread_create(&threads[i], NULL, send_in_haste, (void *)i);
+        unit_start(&threads[i], send_in_haste, (void *)i);
     while (__atomic_load_n(&total, __ATOMIC_ACQUIRE) < HASTY)
         received += gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(1)) == GYRE_OK;
     for (int i = 0; i < HASTY; i++) {
@@ -375,7 +375,7 @@ START_TEST(closing_wakes_the_whole_line)
     start(2, GYRE_WAIT_PARK, GYRE_FULL_BLOCK);
     fill(2);
     for (uintptr_t i = 0; i < SENDERS; i++)
-        pthread_create(&threads[i], NULL, send_number, (void *)i);
+        unit_start(&threads[i], send_number, (void *)i);
     await_in_line(SENDERS);
     gyre_queue_close_sends(device.queue);
     for (int i = 0; i < SENDERS; i++) {
@@ -421,7 +421,7 @@ START_TEST(in_a_storm_everybody_is_let_in)
     pthread_barrier_init(&begin, NULL, STORMERS);
     start(2, GYRE_WAIT_ADAPTIVE, GYRE_FULL_REJECT);
     for (uintptr_t i = 0; i < STORMERS; i++)
-        pthread_create(&threads[i], NULL, storm, (void *)i);
+        unit_start(&threads[i], storm, (void *)i);
     for (int i = 0; i < STORMERS; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < STORMERS; i++)
