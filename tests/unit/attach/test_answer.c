@@ -30,7 +30,7 @@ GYRE_MESSAGE_TAIL(new_line, NEW_LINE, 64)
 enum {
     CONTROL_SIZE = 1 << 20,
     ANSWER_MS = 5000, /* of each side for the other */
-    LIMIT_S = 60      /* of a case: each side says earlier what it waited for in vain */
+    LIMIT_S = 20      /* of a case: each side says earlier what it waited for in vain */
 };
 
 static char place[GYRE_PLACE_MAX];
