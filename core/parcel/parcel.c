@@ -22,6 +22,7 @@
 #define TEXT_NULL      UINT32_MAX
 #define POLL_LONGEST   60000
 #define MEMORY_WAIT_NS 1000000
+#define MEMORY_TRIES   20 /* so many times a call without memory is tried again, also behind its deadline */
 
 struct header {
     uint32_t magic;
@@ -241,11 +242,14 @@ static void attach_descriptors(struct gyre_parcel *parcel, struct msghdr *messag
     memcpy(CMSG_DATA(header), parcel->descriptors, size);
 }
 
-/* Waits a moment, in which the kernel may find memory for the call that had none. OK, TIMEOUT. */
-static gyre_status await_memory(uint64_t deadline_ns)
+/*
+ * Waits a moment, in which the kernel may find memory for the call that had none. OK, TIMEOUT. The first tries do not
+ * look at the deadline: a call that may not wait for the other end would take a want of memory for its silence.
+ */
+static gyre_status await_memory(uint64_t deadline_ns, unsigned tries)
 {
     const struct timespec moment = gyre_clock_timespec(MEMORY_WAIT_NS);
-    if (gyre_clock_ns() >= deadline_ns)
+    if (tries > MEMORY_TRIES && gyre_clock_ns() >= deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "out of memory: a message was not passed on in time");
     nanosleep(&moment, NULL);
     return GYRE_OK;
@@ -253,9 +257,9 @@ static gyre_status await_memory(uint64_t deadline_ns)
 
 /*
  * Waits until a call of the socket that failed, as errno says, is worth another try. OK, TIMEOUT, LOST. A want of
- * memory passes: it does not tell that the other end is gone.
+ * memory passes: it does not tell that the other end is gone. `tries`: calls that failed so far.
  */
-static gyre_status await_next_try(int socket, short events, uint64_t deadline_ns)
+static gyre_status await_next_try(int socket, short events, uint64_t deadline_ns, unsigned tries)
 {
     switch (errno) {
     case EAGAIN:
@@ -263,7 +267,7 @@ static gyre_status await_next_try(int socket, short events, uint64_t deadline_ns
         return await(socket, events, deadline_ns);
     case ENOMEM:
     case ENOBUFS:
-        return await_memory(deadline_ns);
+        return await_memory(deadline_ns, tries);
     default:
         return is_gone();
     }
@@ -283,10 +287,10 @@ gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t de
         return gyre_error_set(GYRE_INVALID,
                               "a call of a worker process needs more than %d bytes of arguments",
                               GYRE_PARCEL_MAX);
-    for (;;) {
+    for (unsigned tries = 1;; tries++) {
         if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
             return GYRE_OK;
-        gyre_status status = await_next_try(socket, POLLOUT, deadline_ns);
+        gyre_status status = await_next_try(socket, POLLOUT, deadline_ns, tries);
         if (status != GYRE_OK)
             return status;
     }
@@ -369,7 +373,7 @@ gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t
 {
     union control control;
     drop_descriptors(parcel);
-    for (;;) {
+    for (unsigned tries = 1;; tries++) {
         struct iovec part = {parcel->bytes, GYRE_PARCEL_MAX};
         struct msghdr message = {.msg_iov = &part,
                                  .msg_iovlen = 1,
@@ -378,7 +382,7 @@ gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t
         ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
         if (got >= 0)
             return take_packet(parcel, &message, (size_t)got);
-        gyre_status status = await_next_try(socket, POLLIN, deadline_ns);
+        gyre_status status = await_next_try(socket, POLLIN, deadline_ns, tries);
         if (status != GYRE_OK)
             return status;
     }

@@ -102,13 +102,14 @@ gyre_status gyre_parcel_refuse(const struct gyre_parcel *parcel, gyre_status sta
 
 /**
  * Sends the message. LOST when the other end is gone, TIMEOUT at the deadline (nothing was sent then),
- * INVALID for a broken message: it is longer than a message may be.
+ * INVALID for a broken message: it is longer than a message may be. A call that finds no memory in Linux tries again
+ * for some 20 milliseconds, also behind its deadline.
  */
 gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns);
 /**
  * Receives a message. LOST when the other end is gone, TIMEOUT at the deadline. INTERNAL for a packet that is no
  * message of this version, or brings more descriptors than a message may. EXHAUSTED when this process may not open
- * the descriptors. All descriptors of a refused message are closed.
+ * the descriptors. All descriptors of a refused message are closed. Tries again without memory, as a send does.
  */
 gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns);
 

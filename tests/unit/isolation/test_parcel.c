@@ -319,6 +319,20 @@ START_TEST(a_want_of_memory_is_no_end)
 }
 END_TEST
 
+/* Or a server would take a client that it answers without waiting for one that does not listen. */
+START_TEST(a_call_that_may_not_wait_waits_for_memory)
+{
+    starved_calls = 3;
+    ck_assert_int_eq(gyre_parcel_send(&sent, ends[0], GYRE_NO_WAIT), GYRE_OK);
+    starved_calls = 3;
+    ck_assert_int_eq(gyre_parcel_receive(&received, ends[1], GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_int_eq(starved_calls, 0);
+    starved_calls = INT32_MAX;
+    ck_assert_int_eq(gyre_parcel_send(&sent, ends[0], GYRE_NO_WAIT), GYRE_TIMEOUT);
+    starved_calls = 0;
+}
+END_TEST
+
 static const gyre_port_record some_ports[] = {{.name = "pairs", .type = GYRE_TYPE(pair), .most = 8},
                                               {.name = "words", .type = GYRE_TYPE(u64), .most = 1}};
 
@@ -473,6 +487,7 @@ int main(void)
     tcase_add_test(tcase, what_is_no_message_is_refused);
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
     tcase_add_test(tcase, a_want_of_memory_is_no_end);
+    tcase_add_test(tcase, a_call_that_may_not_wait_waits_for_memory);
     tcase_add_test(tcase, a_kernel_record_arrives_with_its_types);
     tcase_add_test(tcase, a_cut_kernel_record_is_refused_wherever_it_is_cut);
     tcase_add_test(tcase, a_kernel_record_of_too_many_ports_is_refused);
