@@ -10,6 +10,7 @@
 
 #include "cpu_launch.h"
 #include "cpu_lines.h"
+#include "cpu_links.h"
 #include "cpu_module.h"
 #include "cpu_resident.h"
 #include "gyre/lack.h"

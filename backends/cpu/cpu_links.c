@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_handle.h"
 #include "cpu_resident.h"
 #define GYRE_HEADED 1
 #include "gyre/kernel.h"

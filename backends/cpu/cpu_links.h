@@ -13,23 +13,9 @@
 #include <stdint.h>
 
 #include "gyre/dialect/cpu_module.h"
-#include "gyre/link_layout.h"
 
 struct cpu_queue;
 struct cpu_worker;
-
-/** A worker's view of the pipeline. */
-struct cpu_links {
-    const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
-    gyre_cpu_port ports[GYRE_PORTS_MAX];
-    unsigned char *reply;  /* room for one reply */
-    unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
-    uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
-    uint32_t sent;         /* a bit for each port whose target may wait for a bell */
-    uint32_t rung_ports;   /* of these, who was woken already in this run */
-    uint64_t rung_entries;
-    uint32_t turns; /* turns that found messages in links */
-};
 
 /** Gets the memory that the worker needs; false without memory. cpu_links_finish frees it, also after a failure. */
 bool cpu_links_init(struct cpu_worker *worker);

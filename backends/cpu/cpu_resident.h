@@ -8,7 +8,7 @@
 
 #include "cpu_backend.h"
 #include "cpu_lane.h"
-#include "cpu_links.h"
+#include "cpu_link_view.h"
 #include "cpu_pool.h"
 #include "gyre/waiting.h"
 
@@ -70,10 +70,6 @@ struct gyre_resident {
     void *kernel_log_context;
     struct cpu_worker *workers; /* `blocks` of them */
 };
-
-/** Runs the worker's handler for one message, whatever the kernel's form. Parameters as gyre_cpu_handle. */
-int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
-               gyre_context *context);
 
 /** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);

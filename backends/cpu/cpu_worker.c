@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "cpu_handle.h"
+#include "cpu_links.h"
 #include "cpu_resident.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
@@ -215,27 +217,6 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
 
 /* ---- handlers ---- */
 
-/* The handler that the runner sees for a block kernel: all lanes run the block's handler for the message. */
-static int handle_by_lanes(const void *request, void *reply, void *state, void *scratch,
-                           const gyre_binding *buffers, gyre_context *context)
-{
-    struct cpu_worker *worker = context->owner;
-    struct cpu_lanes_message message = {
-        worker->resident->kernel->handle, request, reply, state, worker->scratch, buffers};
-    (void)scratch;
-    return cpu_lanes_run(worker->lanes, &message, context);
-}
-
-int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
-               gyre_context *context)
-{
-    const struct cpu_worker *worker = context->owner;
-    const gyre_cpu_kernel *kernel = worker->resident->kernel;
-    if (kernel->form == GYRE_FORM_BLOCK)
-        return handle_by_lanes(request, reply, state, scratch, buffers, context);
-    return kernel->handle(request, reply, state, scratch, buffers, context);
-}
-
 static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
@@ -246,8 +227,8 @@ static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *qu
     if (kernel->port_count)
         return cpu_links_run_alone(worker, run);
     if (run->bridge)
-        return gyre_run_bridged_(run, &kernel->sizes, handle_by_lanes);
-    return gyre_run_(run, &kernel->sizes, handle_by_lanes);
+        return gyre_run_bridged_(run, &kernel->sizes, cpu_handle);
+    return gyre_run_(run, &kernel->sizes, cpu_handle);
 }
 
 static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 failed)

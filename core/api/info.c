@@ -9,6 +9,7 @@
 #include "core/durability/checkpoint.h"
 #include "core/durability/durable.h"
 #include "core/kernel/control.h"
+#include "core/kernel/node.h"
 #include "core/pipeline/build.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
@@ -55,7 +56,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 
 gyre_form gyre_kernel_form(const gyre_kernel *kernel)
 {
-    return kernel->record->form;
+    return gyre_node_facts_of(kernel).record->form;
 }
 
 gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info)

@@ -2,7 +2,6 @@
 /* Pipelines: kernels that send to kernels. Each flow has exactly one completion, the right one, whatever the graph. */
 #include "conformance.h"
 #include "../patience.h"
-#include "../random.h"
 #include "kernels/links.h"
 
 #include <gyre/pipeline.h>
@@ -386,16 +385,22 @@ static void foresee(const struct graph *graph, uint32_t node, uint64_t seed, uin
             foresee(graph, graph->targets[node][port], token_seed(seed, node, port, i), depth + 1, fate);
 }
 
+/* A number from 0 to `below` - 1. */
+static uint64_t draw(uint64_t *random, uint64_t below)
+{
+    *random = token_mix(*random, below);
+    return *random % below;
+}
+
 /* Node 0 is the entry. Links lead to nodes of higher numbers; a node that none leads to gets a link from the one before it. */
 static void draw_graph(struct graph *graph, uint64_t *random)
 {
     for (uint32_t i = 0; i < NODES; i++) {
-        graph->blocks[i] = 1 + (uint32_t)random_below(random, 2);
+        graph->blocks[i] = 1 + (uint32_t)draw(random, 2);
         for (uint32_t port = 0; port < 2; port++) {
             const uint64_t behind = NODES - i - 1;
-            graph->targets[i][port] = behind == 0 || random_below(random, 5) == 0
-                                          ? NODES
-                                          : i + 1 + (uint32_t)random_below(random, behind);
+            graph->targets[i][port] =
+                behind == 0 || draw(random, 5) == 0 ? NODES : i + 1 + (uint32_t)draw(random, behind);
         }
         if (i + 1 < NODES)
             graph->targets[i][0] = i + 1;
@@ -419,7 +424,7 @@ static gyre_pipeline *open_graph(struct conformance *test, const struct graph *g
     }
     gyre_pipeline_desc desc = describe(&answers[0], answers, links, NODES * 2);
     desc.answer_count = NODES;
-    desc.links_tight = (uint32_t)random_below(random, 2);
+    desc.links_tight = (uint32_t)draw(random, 2);
     return open_pipeline(test, &desc);
 }
 
@@ -437,7 +442,7 @@ static void check_fate(const struct fate *fate, const gyre_completion *completio
 static void run_graph(struct conformance *test, uint64_t seed, uint64_t flows)
 {
     struct graph graph;
-    uint64_t random = random_begin(seed), sent = 0;
+    uint64_t random = seed, sent = 0;
     draw_graph(&graph, &random);
     gyre_pipeline *pipeline = open_graph(test, &graph, &random);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);

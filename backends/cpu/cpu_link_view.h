@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker knows of the links of its kernel (cpu_links.c). */
+#ifndef GYRE_CPU_LINK_VIEW_H
+#define GYRE_CPU_LINK_VIEW_H
+
+#include <stdint.h>
+
+#include "gyre/dialect/cpu_module.h"
+#include "gyre/link_layout.h"
+
+/** A worker's view of the pipeline. */
+struct cpu_links {
+    const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
+    gyre_cpu_port ports[GYRE_PORTS_MAX];
+    unsigned char *reply;  /* room for one reply */
+    unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
+    uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
+    uint32_t sent;         /* a bit for each port whose target may wait for a bell */
+    uint32_t rung_ports;   /* of these, who was woken already in this run */
+    uint64_t rung_entries;
+    uint32_t turns; /* turns that found messages in links */
+};
+
+#endif
