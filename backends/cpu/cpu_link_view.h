@@ -12,7 +12,8 @@
 struct cpu_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_cpu_port ports[GYRE_PORTS_MAX];
-    unsigned char *reply;  /* room for one reply */
+    gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
+    unsigned char *reply;                  /* room for one reply */
     unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
     uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
     uint32_t sent;         /* a bit for each port whose target may wait for a bell */

@@ -64,13 +64,10 @@ static bool ring_has_room(const gyre_link_ring *ring, uint32_t most)
     return ring->head + most - find_tail(ring, most) <= ring->capacity;
 }
 
-/* The worker's own ring of a port; NULL: the port leads nowhere. */
+/* The worker's own ring of a port; NULL: the port has no link. */
 static gyre_link_ring *ring_of(const struct cpu_worker *worker, uint32_t port)
 {
-    const gyre_link_table *table = worker->links.table;
-    if (!table || port >= table->port_count || table->ports[port].use == GYRE_PORT_UNWIRED)
-        return NULL;
-    return (gyre_link_ring *)at(table->ports[port].rings) + worker->block;
+    return worker->links.rings[port];
 }
 
 static const gyre_link_inlet *inlets_of(const gyre_link_table *table)
@@ -123,8 +120,11 @@ void cpu_links_finish(struct cpu_worker *worker)
 static void open_port(struct cpu_worker *worker, uint32_t number)
 {
     const gyre_cpu_port_type *type = &worker->resident->kernel->ports[number];
-    const gyre_link_ring *ring = ring_of(worker, number);
+    const gyre_link_table *table = worker->links.table;
     gyre_cpu_port *port = &worker->links.ports[number];
+    const bool linked = table && number < table->port_count && table->ports[number].use != GYRE_PORT_UNWIRED;
+    gyre_link_ring *ring = linked ? (gyre_link_ring *)at(table->ports[number].rings) + worker->block : NULL;
+    worker->links.rings[number] = ring;
     if (ring)
         *port = (gyre_cpu_port){.slots = at(ring->slots), .mask = ring->capacity - 1, .stride = ring->stride};
     else
@@ -199,9 +199,11 @@ static bool make_room(struct cpu_worker *worker)
         port->emitted = 0;
         if (!ring)
             continue;
-        __atomic_store_n(&ring->tail, find_tail(ring, port->most), __ATOMIC_RELAXED);
-        if (ring->head + port->most - ring->tail > ring->capacity)
-            return false;
+        if (ring->head + port->most - ring->tail > ring->capacity) {
+            __atomic_store_n(&ring->tail, find_tail(ring, port->most), __ATOMIC_RELAXED);
+            if (ring->head + port->most - ring->tail > ring->capacity)
+                return false;
+        }
         port->next = ring->head;
     }
     return true;

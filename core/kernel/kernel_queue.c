@@ -109,25 +109,11 @@ static uint32_t free_entry(const gyre_kernel *kernel)
     return entry;
 }
 
-/*
- * Takes back what only the kernel itself could do for a queue that enters a pipeline: messages back to back, and express lines.
- * CONFIG for settings that would be without effect.
- */
-static gyre_status plan_entry(const gyre_kernel *kernel, const char *section,
-                              struct gyre_queue_options *options)
+/* Takes back what only the kernel itself could do for a queue that enters a pipeline: messages back to back, express lines. */
+static void plan_entry(struct gyre_queue_options *options)
 {
-    static const char *const refused[] = {"durability", "wire", "seal"};
-    const struct gyre_config *config = kernel->runtime->config;
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, refused[i]) != 0)
-            return gyre_config_blame(
-                config, GYRE_SECTION_QUEUE, section, refused[i],
-                gyre_error_set(GYRE_CONFIG,
-                               "queue '%s' enters a pipeline, and such a queue cannot have %s: leave it out",
-                               section, refused[i]));
     options->bridged_requests = options->bridged_replies = false;
     options->express = options->express_replies = false;
-    return GYRE_OK;
 }
 
 static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel_face *face,
@@ -147,8 +133,8 @@ static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
-    if (status == GYRE_OK && face->enters_pipeline)
-        status = plan_entry(kernel, section, options);
+    if (face->enters_pipeline)
+        plan_entry(options);
     if (status == GYRE_OK)
         return status;
     gyre_queue_growth_finish(&options->request_growth);
@@ -343,10 +329,27 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
     return add_queue(kernel, &face, desc, section, NULL, out);
 }
 
+/* CONFIG when the section asks for what a queue that enters a pipeline cannot have. */
+static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
+{
+    static const char *const refused[] = {"durability", "wire", "seal"};
+    const struct gyre_config *config = kernel->runtime->config;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, refused[i]) != 0)
+            return gyre_config_blame(
+                config, GYRE_SECTION_QUEUE, section, refused[i],
+                gyre_error_set(GYRE_CONFIG,
+                               "queue '%s' enters a pipeline, and such a queue cannot have %s: leave it out",
+                               section, refused[i]));
+    return GYRE_OK;
+}
+
 gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                                   const gyre_queue_desc *desc, const char *section, gyre_queue **out)
 {
-    return add_queue(kernel, face, desc, section, NULL, out);
+    *out = NULL;
+    const gyre_status status = check_entry(kernel, section);
+    return status == GYRE_OK ? add_queue(kernel, face, desc, section, NULL, out) : status;
 }
 
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,

@@ -146,6 +146,78 @@ static void a_flow_ends_as_its_handlers_say(struct conformance *test)
     }
 }
 
+static void headers_travel_with_their_flow(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.tested.header=32", NULL};
+    static const char *const first = "first", *const last = "last";
+    const gyre_link_desc link = join("first.out", "last");
+    gyre_runtime *runtime = open_with(test, settings);
+    struct conformance own = {.runtime = runtime, .backend = test->backend};
+    gyre_pipeline_desc desc = describe(&first, &last, &link, 1);
+    launch_as(&own, "pass", first, 1);
+    launch_as(&own, "finish_headed", last, 1);
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(&own, &desc));
+    uint64_t flow = UINT64_MAX;
+    for (uint64_t i = 0; i < 3000; i++) { /* more than the queue has slots */
+        const gyre_header header = {.id = 1000 + i, .correlation = i * 2};
+        const job request = {.number = i};
+        job reply;
+        must(gyre_call_with(queue, &request, sizeof request, &header, &reply, sizeof reply, NULL, NULL,
+                            soon()));
+        require(reply.sum == 1000 + i && reply.what == i * 2 && reply.hops == 1 && reply.number != flow);
+        flow = reply.number;
+    }
+    gyre_close(runtime);
+}
+
+static void a_reply_in_the_middle_waits_for_the_rest(struct conformance *test)
+{
+    static const char *const first = "first";
+    static const char *const answers[] = {"first", "last"};
+    const gyre_link_desc link = join("first.out", "last");
+    launch_as(test, "reply_and_pass", first, 1);
+    gyre_kernel *last = launch_as(test, "pass", "last", 1);
+    gyre_pipeline_desc desc =
+        describe(&first, answers, (const gyre_link_desc[]){link, join("last.out", "nowhere")}, 2);
+    gyre_pipeline *pipeline = open_pipeline(test, &desc);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    job reply;
+    for (uint64_t i = 0; i < 100; i++) {
+        const gyre_completion completion = call_job(queue, i, JOB_PASS, &reply);
+        require(completion.outcome == GYRE_REPLIED && reply.hops == 1000 && reply.number == i);
+    }
+    const gyre_completion failed =
+        call_job(queue, 7, JOB_FAIL, &reply); /* the failure of the last one beats the reply */
+    require(failed.outcome == GYRE_HANDLER_FAILED && failed.failure_code == 5);
+    must(gyre_kernel_deactivate(last, soon()));
+    const job request = {.number = 3};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(50)) == GYRE_TIMEOUT);
+    must(gyre_kernel_activate(last, soon()));
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    require(reply.hops == 1000 && reply.number == 3);
+}
+
+static void queues_are_refused_what_a_pipeline_cannot_keep(struct conformance *test)
+{
+    static const char *const settings[][2] = {{"queue.tested.durability=journal", NULL},
+                                              {"queue.tested.wire=memorypack", NULL},
+                                              {"queue.tested.seal=crc32c", NULL}};
+    static const char *const a = "a", *const e = "e";
+    const gyre_link_desc link = join("a.out", "e");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        gyre_pipeline *pipeline = NULL;
+        gyre_runtime *runtime = open_with(test, settings[i]);
+        struct conformance own = {.runtime = runtime, .backend = test->backend};
+        gyre_pipeline_desc desc = describe(&a, &e, &link, 1);
+        launch_as(&own, "pass", "a", 1);
+        launch_as(&own, "finish", "e", 1);
+        require(gyre_pipeline_open(runtime, &desc, &pipeline) == GYRE_CONFIG);
+        require_sentence("enters a pipeline, and such a queue cannot have");
+        gyre_close(runtime);
+    }
+}
+
 /* ---- bursts ---- */
 
 static void words_of_a_burst_end_their_flow_together(struct conformance *test)
@@ -619,6 +691,9 @@ const struct conformance_case link_cases[] = {
     {"a_job_goes_through_five_kernels", a_job_goes_through_five_kernels},
     {"the_tightest_chain_keeps_order", the_tightest_chain_keeps_order},
     {"a_flow_ends_as_its_handlers_say", a_flow_ends_as_its_handlers_say},
+    {"headers_travel_with_their_flow", headers_travel_with_their_flow},
+    {"a_reply_in_the_middle_waits_for_the_rest", a_reply_in_the_middle_waits_for_the_rest},
+    {"queues_are_refused_what_a_pipeline_cannot_keep", queues_are_refused_what_a_pipeline_cannot_keep},
     {"words_of_a_burst_end_their_flow_together", words_of_a_burst_end_their_flow_together},
     {"lanes_of_a_block_emit", lanes_of_a_block_emit},
     {"a_handler_that_fails_has_emitted_nothing", a_handler_that_fails_has_emitted_nothing},

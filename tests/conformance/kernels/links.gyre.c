@@ -45,6 +45,17 @@ GYRE_KERNEL(finish, job, job)
     return GYRE_REPLY;
 }
 
+/* Tells what it sees of the header of the request that began the flow, and of the flow. */
+GYRE_KERNEL(finish_headed, job, job)
+{
+    *reply = *request;
+    reply->sum = gyre_header_id(gyre);
+    reply->what = (u32)gyre_header_correlation(gyre);
+    reply->hops = gyre_hop(gyre);
+    reply->number = gyre_flow_id(gyre);
+    return GYRE_REPLY;
+}
+
 /* Replies, and lets the flow go on. */
 GYRE_KERNEL_TO(reply_and_pass, job, job, job_ports)
 {
