@@ -97,7 +97,7 @@ gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *
             gyre_error_set(
                 GYRE_CONFIG,
                 "kernel '%s' has no wire form, which queue '%s' is configured for (wire = %s): its "
-                "file declares it for several types, or was compiled before",
+                "file declares it for several types or with ports, or was compiled before",
                 kernel, kernel, WIRES[configured]));
     return blame_wire(
         config, section,

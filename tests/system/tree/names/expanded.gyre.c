@@ -20,6 +20,8 @@ GYRE_WIRE(plain_mine, "form=packed")
 GYRE_PROTOCOL(protocol_mine, LIST_PROTOCOL_MINE)
 #define LIST_BUFFERS_MINE(IN, INOUT) IN(f32, buffer1_mine) INOUT(plain_mine, buffer2_mine)
 GYRE_BUFFERS(buffers_mine, LIST_BUFFERS_MINE)
+#define LIST_PORTS_MINE(PORT) PORT(plain_mine, port1_mine, 8) PORT(tail_mine, port2_mine, 1)
+GYRE_PORTS(ports_mine, LIST_PORTS_MINE)
 GYRE_CONSTANT u32 table_mine[1] = {1};
 GYRE_HELPER u32 helper_mine(u32 argument_mine)
 {
@@ -49,7 +51,44 @@ GYRE_ACTOR_WITH(kernel6_mine, plain_mine, tail_mine, plain_mine, buffers_mine)
 {
     return GYRE_REPLY;
 }
+GYRE_KERNEL_TO(kernel13_mine, plain_mine, tail_mine, ports_mine)
+{
+    gyre_emit(c_mine, port1_mine);
+    gyre_hop(c_mine);
+    gyre_flow_id(c_mine);
+    return GYRE_NO_REPLY;
+}
+GYRE_KERNEL_TO_WITH(kernel14_mine, plain_mine, tail_mine, ports_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_BLOCK_KERNEL_TO(kernel15_mine, plain_mine, tail_mine, ports_mine, scratch_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_BLOCK_KERNEL_TO_WITH(kernel16_mine, plain_mine, tail_mine, ports_mine, scratch_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_ACTOR_TO(kernel17_mine, plain_mine, tail_mine, ports_mine, plain_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_ACTOR_TO_WITH(kernel18_mine, plain_mine, tail_mine, ports_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
 #ifndef GYRE_WIRED
+GYRE_KERNEL_OF_TO(kernel19_mine, LIST_PROTOCOL_MINE, ports_mine)
+GYRE_KERNEL_OF_TO_WITH(kernel20_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine, buffers_mine)
+GYRE_BLOCK_KERNEL_OF_TO(kernel21_mine, LIST_PROTOCOL_MINE, ports_mine, scratch_mine)
+GYRE_BLOCK_KERNEL_OF_TO_WITH(kernel22_mine, LIST_PROTOCOL_MINE, ports_mine, scratch_mine, plain_mine, buffers_mine)
+GYRE_ACTOR_OF_TO(kernel23_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine)
+GYRE_ACTOR_OF_TO_WITH(kernel24_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine, buffers_mine)
+GYRE_HANDLER_TO(kernel24_mine, plain_mine, tail_mine)
+{
+    return GYRE_REPLY;
+}
 GYRE_KERNEL_OF(kernel7_mine, LIST_PROTOCOL_MINE)
 GYRE_KERNEL_OF_WITH(kernel8_mine, LIST_PROTOCOL_MINE, plain_mine, buffers_mine)
 GYRE_BLOCK_KERNEL_OF(kernel9_mine, LIST_PROTOCOL_MINE, scratch_mine)

@@ -10,8 +10,8 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
 # What handlers are told of, and what the languages and their compilers have themselves (the check refuses those as names).
-allowed="request reply state scratch buffers gyre f32 u32 u64 utf8
-alignof break char const continue default do else enum extern for if inline int restrict return sizeof static struct
+allowed="request reply state scratch buffers ports gyre f32 u32 u64 utf8
+alignof break char const continue default do else enum extern for if inline int restrict return sizeof static static_assert struct
 template typedef union void volatile while memcpy memset get_global_id get_group_id"
 tr ' ' '\n' <<<"$allowed" | sort >"$work/allowed"
 
