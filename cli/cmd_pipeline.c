@@ -2,6 +2,9 @@
 /* gyre pipeline: lists the configured pipelines, or opens one and prints its kernels and links. */
 #include "cli/pipeline_view.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
@@ -12,7 +15,7 @@
 static const char HELP[] =
     "usage: gyre pipeline [NAME] [OPTION...]\n"
     "\n"
-    "Without NAME, lists the pipelines that the configuration has, and launches nothing.\n"
+    "Without NAME, lists the pipelines that the configuration has, and launches nothing. Warns about links that none has.\n"
     "\n"
     "With NAME, opens the pipeline of [pipeline.NAME], which launches its kernels, and prints them in the order in which\n"
     "messages pass them. A kernel's line has its form, blocks, lanes and backend. A line below it has one of its ports,\n"
@@ -42,7 +45,30 @@ static json_t *json_of_names(const char *const *names, size_t count)
 struct listing {
     cli_table *table;
     json_t *json;
+    const char *const *links; /* names of all sections [link.NAME] */
+    bool *used;               /* of each of them: a pipeline has it */
+    size_t link_count;
 };
+
+static void mark_links(const struct listing *listing, const gyre_pipeline_desc *desc)
+{
+    for (size_t i = 0; i < listing->link_count; i++)
+        for (size_t n = 0; n < desc->link_count; n++)
+            listing->used[i] |= strcmp(listing->links[i], desc->links[n].name) == 0;
+}
+
+/* Warns about links that no pipeline has: most likely a name is mistyped, there or in a link before. */
+static void warn_of_unused(const struct gyre_config *config, const struct listing *listing)
+{
+    for (size_t i = 0; i < listing->link_count; i++) {
+        const struct gyre_config_value *from =
+            gyre_config_find(config, GYRE_SECTION_LINK, listing->links[i], "from");
+        if (!listing->used[i])
+            cli_error(CLI_OK,
+                      "warning: %s: no configured pipeline leads to the kernel of from = '%s' in [link.%s]",
+                      from->origin, from->text, listing->links[i]);
+    }
+}
 
 static void list_wiring(const struct listing *listing, const gyre_pipeline_desc *desc)
 {
@@ -72,14 +98,18 @@ static int list_pipelines(const struct gyre_config *config, const struct listing
         struct gyre_wiring_config *wiring;
         const gyre_pipeline_desc desc = {.size = sizeof desc, .name = names[i]};
         const gyre_status status = gyre_wiring_config_create(config, NULL, &desc, &wiring);
-        if (status == GYRE_OK)
+        if (status == GYRE_OK) {
             list_wiring(listing, &wiring->desc);
-        else
+            mark_links(listing, &wiring->desc);
+        } else {
             code = cli_fail(status);
+        }
         gyre_wiring_config_destroy(wiring);
     }
     if (count == 0)
         cli_error(CLI_OK, "no pipeline is configured: a section [pipeline.NAME] makes one");
+    else if (code == CLI_OK)
+        warn_of_unused(config, listing);
     return code;
 }
 
@@ -91,10 +121,14 @@ static int run_list(const cli_context *cli)
     if (code != CLI_OK)
         return code;
     cli_warn(config);
-    const struct listing listing = {.table = cli->json ? NULL : cli_table_create(headers),
-                                    .json = cli->json ? json_array() : NULL};
+    struct listing listing = {.table = cli->json ? NULL : cli_table_create(headers),
+                              .json = cli->json ? json_array() : NULL};
+    listing.links = gyre_config_names(config, GYRE_SECTION_LINK, &listing.link_count);
+    listing.used = calloc(listing.link_count + 1, sizeof *listing.used);
+    listing.link_count = listing.used ? listing.link_count : 0;
     code = list_pipelines(config, &listing);
     const int printed = cli->json ? cli_print_json(listing.json) : cli_table_print(listing.table);
+    free(listing.used);
     gyre_config_destroy(config);
     return code == CLI_OK ? printed : code;
 }

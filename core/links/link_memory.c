@@ -136,6 +136,23 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
     return status;
 }
 
+/* Names the link that takes the most memory, because its capacity is the one to lower. */
+static gyre_status blame_largest(const gyre_pipeline *pipeline, gyre_status status)
+{
+    const struct gyre_link *largest = &pipeline->links[0];
+    for (int i = 1; i < pipeline->link_count; i++)
+        if (pipeline->links[i].bytes > largest->bytes)
+            largest = &pipeline->links[i];
+    if (pipeline->link_count)
+        gyre_error_add(
+            status,
+            "the links take %llu bytes, '%s' most of all (%llu, for %u blocks that send %llu messages "
+            "each): lower its capacity",
+            (unsigned long long)pipeline->wires_size, largest->name, (unsigned long long)largest->bytes,
+            sender_blocks(pipeline, largest), (unsigned long long)largest->capacity);
+    return gyre_wiring_blame(largest->place.capacity, status);
+}
+
 gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
 {
     gyre_status status = GYRE_OK;
@@ -147,6 +164,8 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
     pipeline->wires_size = end ? end : GYRE_LINE_SIZE;
     if (status == GYRE_OK)
         status = allocate(pipeline->device, pipeline->wires_size, &pipeline->wires, &pipeline->wires_address);
+    if (status == GYRE_EXHAUSTED)
+        status = blame_largest(pipeline, status);
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
         status = write_rings(pipeline, &pipeline->links[i]);
     return status;

@@ -25,6 +25,16 @@ static int find_node(const gyre_pipeline *pipeline, const char *name)
     return GYRE_NODE_NOWHERE;
 }
 
+static gyre_status no_such_kernel(const gyre_pipeline *pipeline, const char *name)
+{
+    size_t count;
+    char hint[GYRE_TEXT_HINT_SIZE];
+    const char *const *names = gyre_config_names(pipeline->runtime->config, GYRE_SECTION_KERNEL, &count);
+    return gyre_error_set(GYRE_NOT_FOUND,
+                          "there is no kernel '%s': launch it before, or name its file in [kernel.%s]%s",
+                          name, name, gyre_text_hint(name, names, count, hint));
+}
+
 /* Finds the node of that name, or adds it. */
 static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
 {
@@ -33,9 +43,7 @@ static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
         return GYRE_OK;
     gyre_kernel *kernel = gyre_kernel_visit(pipeline->runtime, name);
     if (!kernel)
-        return gyre_error_set(GYRE_NOT_FOUND,
-                              "there is no kernel '%s': launch it before, or name its file in [kernel.%s]",
-                              name, name);
+        return no_such_kernel(pipeline, name);
     if (pipeline->node_count == GYRE_NODES_MAX) {
         gyre_kernel_leave(kernel);
         return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d kernels", GYRE_NODES_MAX);
@@ -250,6 +258,16 @@ static gyre_status check_same_reply(const struct gyre_node_facts *one, const str
     return status == GYRE_OK ? status : gyre_error_add(status, "answers have replies of one type");
 }
 
+static gyre_status no_such_answer(const gyre_pipeline *pipeline, const char *name)
+{
+    const char *names[GYRE_NODES_MAX];
+    char hint[GYRE_TEXT_HINT_SIZE];
+    for (int i = 0; i < pipeline->node_count; i++)
+        names[i] = pipeline->nodes[i].facts.name;
+    return gyre_error_set(GYRE_INVALID, "the answer '%s' is no kernel of the pipeline: link one to it%s",
+                          name, gyre_text_hint(name, names, (size_t)pipeline->node_count, hint));
+}
+
 /* Marks the nodes that may answer, and gives every entry the type of their replies. */
 static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
 {
@@ -258,9 +276,7 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     for (size_t i = 0; i < desc->answer_count; i++) {
         const int node = find_node(pipeline, desc->answers[i]);
         if (node == GYRE_NODE_NOWHERE)
-            return gyre_error_set(GYRE_INVALID,
-                                  "the answer '%s' is no kernel of the pipeline: link one to it",
-                                  desc->answers[i]);
+            return no_such_answer(pipeline, desc->answers[i]);
         const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
         if (facts->record->reply->size == 0)
             return gyre_error_set(GYRE_INVALID, "the answer '%s' has no reply (its type is gyre_none)",

@@ -21,6 +21,9 @@ exits 0
 run pipeline --config "$words" --json
 exits 0
 [[ "$out" == '[{"name":"words","entry":["split"],"answer":["split","count"],"links":1}]' ]] || fail "expected its JSON"
+run pipeline --config "$orders" --set link.lost.from=audit.all --set link.lost.to=book
+exits 0
+says "gyre: warning: command line: no configured pipeline leads to the kernel of from = 'audit.all' in [link.lost]"
 printf '[pipeline.good]\nentry = a\n[pipeline.bad]\n' >"$folder/bad.ini"
 run pipeline --config "$folder/bad.ini"
 exits 4
@@ -123,11 +126,17 @@ mistake 4 "[link.large] begins at kernel 'chek', which has no section [kernel.ch
 mistake 4 "link 'large': kernel 'check' has no port 'larg'; it has 'good', 'large'; did you mean 'large'?" \
     link.large.from=check.larg
 mistake 4 "link 'large': kernel 'book' has no ports: declare them with GYRE_PORTS" link.large.from=book.large
-mistake 1 "link 'priced': there is no kernel 'bok': launch it before, or name its file in [kernel.bok]" link.priced.to=bok
-mistake 1 "the entry: there is no kernel 'chek': launch it before, or name its file in [kernel.chek]" pipeline.orders.entry=chek
-mistake 4 "the answer 'bok' is no kernel of the pipeline: link one to it" pipeline.orders.answer=bok
+mistake 1 "link 'priced': there is no kernel 'bok': launch it before, or name its file in [kernel.bok]; did you mean 'book'?" link.priced.to=bok
+mistake 1 "the entry: there is no kernel 'chek': launch it before, or name its file in [kernel.chek]; did you mean 'check'?" \
+    pipeline.orders.entry=chek
+mistake 4 "the answer 'bok' is no kernel of the pipeline: link one to it; did you mean 'book'?" pipeline.orders.answer=bok
 mistake 4 "link 'checked': capacity: expected a power of two of 16 at least (one call of 'check' may emit 1 messages), found 8" \
     link.checked.capacity=8
+# a million and a half of MiB
+run links orders --config "$orders" --set link.default.capacity=16777216 --set kernel.default.blocks=1024 --set kernel.book.blocks=1
+exits 1
+says "gyre: pipeline 'orders': command line: the links take "
+says "'checked' most of all"
 run links orders --config "$orders" --set link.checked.to=book
 exits 1
 says "gyre: pipeline 'orders': command line: link 'checked': message type mismatch: 'priced' of kernel 'book' has field 'cents'"
@@ -144,7 +153,7 @@ add --set kernel.price.active=true, or change the configuration"
 
 # ---- usage ----
 
-run pipeline orders more
+run pipeline orders more # usage is judged before anything is opened
 refuses 2 "expected the name of one pipeline, found 'more' too ('gyre help pipeline' shows how)"
 run pipeline --dot
 refuses 2 "--dot needs the name of a pipeline ('gyre help pipeline' shows how)"
