@@ -303,6 +303,7 @@ static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face 
     gyre_kernel_await_turn(kernel);
     status = gyre_keeper_queue_equip(kernel, queue, durable);
     bool running = kernel->resident != NULL;
+    gyre_view_for(queue)->of_pipeline = gyre_view_for(queue)->unfindable = face->enters_pipeline;
     if (status == GYRE_OK)
         status = enter_queue(kernel, queue);
     if (status == GYRE_OK && running) {
@@ -543,7 +544,8 @@ gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
     if (!kernel || !name)
         return NULL;
     pthread_mutex_lock(&kernel->lock);
-    for (queue = kernel->queues.first; queue && strcmp(gyre_queue_name(queue), name) != 0;)
+    for (queue = kernel->queues.first;
+         queue && (gyre_view_of(queue)->unfindable || strcmp(gyre_queue_name(queue), name) != 0);)
         queue = gyre_view_of(queue)->next;
     pthread_mutex_unlock(&kernel->lock);
     return queue;

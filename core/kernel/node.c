@@ -138,10 +138,15 @@ gyre_status gyre_node_await(gyre_kernel *kernel)
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out)
 {
-    gyre_status status = gyre_kernel_add_entry(kernel, face, desc, section, out);
-    if (status == GYRE_OK)
-        gyre_view_for(*out)->of_pipeline = true;
-    return status;
+    return gyre_kernel_add_entry(kernel, face, desc, section, out);
+}
+
+void gyre_node_show_entry(gyre_queue *queue)
+{
+    gyre_kernel *kernel = gyre_view_of(queue)->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_view_for(queue)->unfindable = false;
+    pthread_mutex_unlock(&kernel->lock);
 }
 
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry)

@@ -36,9 +36,14 @@ void gyre_node_wire(gyre_kernel *kernel, uint64_t table);
 /** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
 gyre_status gyre_node_await(gyre_kernel *kernel);
 
-/** Opens a queue that enters the pipeline. The pipeline owns it, until gyre_node_close_entry. */
+/**
+ * Opens a queue that enters the pipeline. The pipeline owns it, until gyre_node_close_entry. gyre_queue_find does not find it
+ * until gyre_node_show_entry: a request that comes before all blocks know the entry would be handled outside its flow.
+ */
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out);
+/** All blocks know the entry: clients may find its queue. */
+void gyre_node_show_entry(gyre_queue *queue);
 /** Tells blocks where the requests of the queue lie, and their completions go. */
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry);
 /** Hides the queue from the blocks, which obey at the next gyre_node_wire. */

@@ -300,6 +300,8 @@ gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 {
+    if (!pipeline->nodes[0].table)
+        return GYRE_OK; /* none was announced */
     return announce(pipeline, NULL);
 }
 

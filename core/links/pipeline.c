@@ -119,8 +119,7 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
         *out = pipeline;
         gyre_runtime_add_guest(runtime, &pipeline->guest);
     } else {
-        leave_nodes(pipeline);
-        free_pipeline(pipeline);
+        gyre_pipeline_dispose(pipeline); /* blocks that have not obeyed yet may still take the tables */
     }
     for (int i = 0; i < count; i++) {
         if (status == GYRE_OK)
@@ -159,6 +158,9 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
     if (status == GYRE_OK)
         status = gyre_link_memory_distribute(pipeline);
     if (status == GYRE_OK) {
+        gyre_node_show_entry(entry->queue);
+        __atomic_store_n(&pipeline->shown_count, pipeline->entry_count,
+                         __ATOMIC_RELEASE); /* pairs with gyre_pipeline_queue */
         *out = entry->queue;
         return status;
     }
@@ -194,7 +196,9 @@ gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
 
 gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline)
 {
-    return pipeline && pipeline->entry_count ? pipeline->entries[0].queue : NULL;
+    if (!pipeline || __atomic_load_n(&pipeline->shown_count, __ATOMIC_ACQUIRE) == 0)
+        return NULL;
+    return pipeline->entries[0].queue;
 }
 
 /* ---- closing ---- */

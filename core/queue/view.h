@@ -26,6 +26,7 @@ struct gyre_queue_view {
     uint64_t
         table_first; /* where a device that meets the queue begins, as the queue's entry in the table of queues says */
     bool of_pipeline; /* enters a pipeline, which alone may close it; constant once it is open */
+    bool unfindable;  /* enters a pipeline whose blocks do not all know it yet */
     bool of_shards;   /* part of open shards, which alone may close it; constant once the shards are open */
     bool withdrawn;   /* the queue is being closed: no device gets to see it any more */
     uint32_t
