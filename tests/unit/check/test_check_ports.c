@@ -119,8 +119,7 @@ static const char *const fine[] = {
                     "gyre_emit(gyre, word)->at = 1;"),
     MESSAGES PORTS DESK DESK_TO "GYRE_HANDLER_TO(desk, line, word)\n" EMIT,
     MESSAGES PORTS DESK "GYRE_BLOCK_KERNEL_OF_TO_WITH(desk, DESK, split_ports, word, line, gyre_none)\n"
-                        "GYRE_HANDLER_TO(desk, line, word)\n" EMIT
-                       ,
+                        "GYRE_HANDLER_TO(desk, line, word)\n" EMIT,
     /* a kernel without ports may use the name */
     MESSAGES "GYRE_KERNEL(plain, line, gyre_none)\n" DOES(
         "u32 ports = gyre_hop(gyre); if (ports) return GYRE_FAILED;"),
