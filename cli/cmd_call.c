@@ -26,7 +26,7 @@ enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE 
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
-    "       gyre call --pipeline NAME [OPTION...] [REQUEST...]\n"
+    "       gyre call --pipeline NAME[/ENTRY] [OPTION...] [REQUEST...]\n"
     "       gyre call --attach KERNEL[/QUEUE] [OPTION...] [REQUEST...]\n"
     "\n"
     "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a JSON\n"
@@ -45,7 +45,7 @@ static const char HELP[] =
     "earlier run left in the queue's journal is printed first, as {\"recovered\":LINE}, and counted apart.\n"
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
-    "With --pipeline the kernels of [pipeline.NAME] are launched and linked; its first entry gets the requests.\n"
+    "With --pipeline the kernels of [pipeline.NAME] are launched and linked; ENTRY, or the first one, gets the requests.\n"
     "With --attach the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
     "A server that is not up yet, or that ends, is waited for as long as --timeout says; what was unanswered is sent\n"
     "again to the next one, and perhaps handled twice.\n"
@@ -67,7 +67,7 @@ static const char HELP[] =
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0; with a journal, the first one ever\n"
-    "  --pipeline NAME          use this pipeline of the configuration\n"
+    "  --pipeline NAME[/ENTRY]  use this pipeline\n"
     "  --attach KERNEL[/QUEUE]  use this kernel of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS             longest wait for a reply, the server, or a FILE that is a pipe; default 10000,\n"
@@ -398,10 +398,25 @@ static int refuse_inactive_kernels(const call_run *call)
     return code;
 }
 
+/* Opens the pipeline of "NAME/ENTRY", or "NAME", and finds the queue for its requests. */
+static gyre_status open_pipeline(call_run *call, gyre_pipeline **pipeline)
+{
+    char name[WHOM_SIZE];
+    const char *slash = strchr(call->pipeline, '/');
+    const int length = (int)(slash ? (size_t)(slash - call->pipeline) : strlen(call->pipeline));
+    snprintf(name, sizeof name, "%.*s", length, call->pipeline);
+    const gyre_pipeline_desc desc = {.size = sizeof desc, .name = name};
+    const gyre_queue_desc queue = {.size = sizeof queue, .name = name};
+    const gyre_status status = gyre_pipeline_open(call->runtime, &desc, pipeline);
+    if (status != GYRE_OK)
+        return status;
+    call->queue = gyre_pipeline_queue(*pipeline);
+    return slash ? gyre_pipeline_queue_open(*pipeline, slash + 1, &queue, &call->queue) : GYRE_OK;
+}
+
 static int run_pipeline(call_run *call)
 {
     gyre_pipeline *pipeline;
-    const gyre_pipeline_desc desc = {.size = sizeof desc, .name = call->pipeline};
     int code = refuse_launch_options(call, "[kernel.NAME] configures those of a pipeline");
     if (code == CLI_OK)
         code = refuse_file(call, "--pipeline");
@@ -412,14 +427,13 @@ static int run_pipeline(call_run *call)
     call_ends_watch("");
     struct cli_hush hush;
     cli_hush_begin(&hush);
-    const gyre_status status = gyre_pipeline_open(call->runtime, &desc, &pipeline);
+    const gyre_status status = open_pipeline(call, &pipeline);
     cli_hush_end(&hush);
     code = tell_status(call, status);
     if (code == CLI_OK)
         code = refuse_inactive_kernels(call);
     if (code != CLI_OK)
         return code;
-    call->queue = gyre_pipeline_queue(pipeline);
     code = stream_calls(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT)

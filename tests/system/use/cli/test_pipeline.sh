@@ -86,6 +86,13 @@ prints '{"refused":"request 1: '
 call --set pipeline.orders.answer= '{"item":2,"count":3}' <"$nothing"
 exits 1
 prints '"text":"replied, and is no answer of its pipeline"'
+# another entry, of several
+entries=(--set pipeline.orders.entry=check,price)
+run call --config "$orders" --pipeline orders/price "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
+exits 0
+[[ "$out" == '{"number":1,"cents":3500}' ]] || fail "expected the price of an item that nobody checked"
+run call --config "$orders" --pipeline orders/book "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
+refuses 1 "kernel 'book' is no entry of pipeline 'orders'"
 # every link at its least capacity, by the environment
 seq 1 20000 | sed 's/.*/{"text":"a bc &"}/' >"$folder/lines"
 GYRE_PIPELINE__WORDS__LINKS_TIGHT=1 run call --config "$words" --pipeline words <"$folder/lines"
