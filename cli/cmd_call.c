@@ -19,6 +19,7 @@
 #include "cli/open.h"
 #include "core/base/error.h"
 #include "core/api/tools.h"
+#include "core/links/wiring_config.h"
 #include "gyre/attach.h"
 #include "gyre/pipeline.h"
 
@@ -398,6 +399,18 @@ static int refuse_inactive_kernels(const call_run *call)
     return code;
 }
 
+/* True for the first entry of the pipeline, whose queue is open already. */
+static bool is_first_entry(const call_run *call, const gyre_pipeline_desc *desc, const char *entry)
+{
+    struct gyre_wiring_config *wiring;
+    if (gyre_wiring_config_create(gyre_runtime_config(call->runtime), call->runtime, desc, &wiring) !=
+        GYRE_OK)
+        return false;
+    const bool first = strcmp(wiring->desc.entries[0], entry) == 0;
+    gyre_wiring_config_destroy(wiring);
+    return first;
+}
+
 /* Opens the pipeline of "NAME/ENTRY", or "NAME", and finds the queue for its requests. */
 static gyre_status open_pipeline(call_run *call, gyre_pipeline **pipeline)
 {
@@ -411,7 +424,9 @@ static gyre_status open_pipeline(call_run *call, gyre_pipeline **pipeline)
     if (status != GYRE_OK)
         return status;
     call->queue = gyre_pipeline_queue(*pipeline);
-    return slash ? gyre_pipeline_queue_open(*pipeline, slash + 1, &queue, &call->queue) : GYRE_OK;
+    if (!slash || is_first_entry(call, &desc, slash + 1))
+        return GYRE_OK;
+    return gyre_pipeline_queue_open(*pipeline, slash + 1, &queue, &call->queue);
 }
 
 static int run_pipeline(call_run *call)

@@ -91,6 +91,9 @@ entries=(--set pipeline.orders.entry=check,price)
 run call --config "$orders" --pipeline orders/price "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
 exits 0
 [[ "$out" == '{"number":1,"cents":3500}' ]] || fail "expected the price of an item that nobody checked"
+run call --config "$orders" --pipeline orders/check "${entries[@]}" '{"item":1,"count":1}' <"$nothing"
+exits 0
+[[ "$out" == '{"number":1,"cents":700}' ]] || fail "expected the reply by the first entry"
 run call --config "$orders" --pipeline orders/book "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
 refuses 1 "kernel 'book' is no entry of pipeline 'orders'"
 # every link at its least capacity, by the environment
