@@ -342,6 +342,13 @@ static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
                 gyre_error_set(GYRE_CONFIG,
                                "queue '%s' enters a pipeline, and such a queue cannot have %s: leave it out",
                                section, refused[i]));
+    if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, "layout") == GYRE_LAYOUT_BRIDGED)
+        return gyre_config_blame(
+            config, GYRE_SECTION_QUEUE, section, "layout",
+            gyre_error_set(
+                GYRE_CONFIG,
+                "queue '%s' enters a pipeline, and its messages lie in slots: leave out layout = bridged",
+                section));
     return GYRE_OK;
 }
 

@@ -50,7 +50,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
-            "checkpoint_ms out",
+            "checkpoints out",
             kernel->name);
     if (kernel->node.ended)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);

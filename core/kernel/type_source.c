@@ -166,10 +166,10 @@ static gyre_status compile_types(gyre_runtime *runtime, struct gyre_dispatch *de
     if (!report)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the types of '%s'", source);
     const struct gyre_build_desc desc = {.config = runtime->config,
-                                            .device = device,
-                                            .source = source,
-                                            .written_for = header,
-                                            .report = report};
+                                         .device = device,
+                                         .source = source,
+                                         .written_for = header,
+                                         .report = report};
     gyre_status status = gyre_build_run(&desc, &build);
     if (report->messages[0])
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", report->messages);

@@ -186,8 +186,8 @@ gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
         return status;
     const int node = find_entry(pipeline, entry);
     if (node == GYRE_NODE_NOWHERE)
-        return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'", entry,
-                              pipeline->name);
+        return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'; '%s' is one", entry,
+                              pipeline->name, pipeline->nodes[first_entry(pipeline)].facts.name);
     pthread_mutex_lock(&pipeline->lock);
     status = add_entry(pipeline, node, &given, out);
     pthread_mutex_unlock(&pipeline->lock);

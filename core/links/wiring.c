@@ -59,6 +59,8 @@ static gyre_status add_entries(gyre_pipeline *pipeline, const gyre_pipeline_desc
     for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++) {
         int node;
         status = add_node(pipeline, desc->entries[i], &node);
+        if (status == GYRE_OK && pipeline->nodes[node].enters)
+            status = gyre_error_set(GYRE_INVALID, "kernel '%s' is named twice", desc->entries[i]);
         if (status == GYRE_OK)
             pipeline->nodes[node].enters = true;
     }
@@ -278,6 +280,8 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
         if (node == GYRE_NODE_NOWHERE)
             return no_such_answer(pipeline, desc->answers[i]);
         const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
+        if (pipeline->nodes[node].answers)
+            return gyre_error_set(GYRE_INVALID, "the answer '%s' is named twice", facts->name);
         if (facts->record->reply->size == 0)
             return gyre_error_set(GYRE_INVALID, "the answer '%s' has no reply (its type is gyre_none)",
                                   facts->name);
@@ -308,22 +312,39 @@ static gyre_status check_devices(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
+/* A kernel may be written for other uses as well, so a reply that nobody can get is no error. */
+static void tell_useless_replies(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        const struct gyre_node *node = &pipeline->nodes[i];
+        if (!node->answers && node->facts.record->reply->size != 0 && node->facts.record->port_count == 0)
+            gyre_runtime_log(
+                pipeline->runtime, GYRE_LOG_WARNING,
+                "pipeline '%s': kernel '%s' has no ports and is no answer: each of its replies fails "
+                "its request; name it in `answer`, or let it reply nothing",
+                pipeline->name, node->facts.name);
+    }
+}
+
 gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     gyre_status status = gyre_wiring_blame(wiring->entry, add_entries(pipeline, &wiring->desc));
     if (status == GYRE_OK)
         status = add_links(pipeline, wiring);
     if (status == GYRE_OK)
+        status =
+            check_ports(pipeline); /* before the answers, of which a port without a link may be the cause */
+    if (status == GYRE_OK)
         status = gyre_wiring_blame(wiring->answer, add_answers(pipeline, &wiring->desc));
     if (status == GYRE_OK)
         status = check_devices(pipeline);
     if (status == GYRE_OK)
-        status = check_ports(pipeline);
-    if (status == GYRE_OK)
         status = check_reached(pipeline);
     if (status == GYRE_OK)
         status = check_cycles(pipeline);
-    if (status == GYRE_OK)
-        pipeline->device = pipeline->nodes[0].facts.device;
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    tell_useless_replies(pipeline);
+    pipeline->device = pipeline->nodes[0].facts.device;
+    return GYRE_OK;
 }

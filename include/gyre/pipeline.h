@@ -82,7 +82,7 @@ GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
 
 /**
  * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
- * replies that of the answers. The settings of a queue that it cannot have (journal, wire, layout = bridged) are
+ * replies that of the answers. The settings of a queue that it cannot have (durability, wire, seal, layout = bridged) are
  * refused with CONFIG. Owner of *out: the pipeline, gyre_pipeline_close closes it.
  */
 GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
