@@ -82,7 +82,8 @@ void gyre_link_memory_destroy(gyre_pipeline *pipeline);
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
 /** Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. */
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
-/** Takes the tables away from all nodes, if they have any. TIMEOUT when a handler does not return: then blocks may use the links. */
+/** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
+ * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
 /** Reads the rings of a link: how many messages were sent, and how many wait. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
