@@ -607,6 +607,42 @@ static void a_stage_ends_after_its_pipeline(struct conformance *test)
     must(gyre_kernel_terminate(third, GYRE_NO_WAIT, NULL));
 }
 
+/*
+ * A block that did not obey in time takes its table later. The handler comes back while the pipeline waits a second time, for the
+ * block to let go, so that nothing stays behind.
+ */
+static void a_pipeline_that_is_not_made_leaves_its_kernels_alone(struct conformance *test)
+{
+    enum { TRIES = 20 }; /* a busy machine may begin late */
+    static const char *const settings[] = {"kernel.default.stop_timeout_ms=400", NULL};
+    static const char *const first = "pass", *const last = "finish";
+    const gyre_link_desc link = join("pass.out", "finish");
+    const gyre_pipeline_desc desc = describe(&first, &last, &link, 1);
+    const job stays = {.number = 600, .what = JOB_SPIN}, other = {.number = 7};
+    job reply;
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_pipeline *pipeline = NULL;
+    launch_in(runtime, "links.gyre.c", first);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "links.gyre.c", last));
+    for (int tries = 0;; tries++) {
+        require(tries < TRIES);
+        must(gyre_send(queue, &stays, sizeof stays, NULL, soon()));
+        sleep_ms(50);
+        if (gyre_pipeline_open(runtime, &desc, &pipeline) == GYRE_TIMEOUT)
+            break;
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        must(gyre_pipeline_close(pipeline, soon()));
+        pipeline = NULL;
+    }
+    require_sentence("still inside a handler");
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    must(gyre_call(queue, &other, sizeof other, &reply, sizeof reply, NULL, soon()));
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    must(gyre_call(gyre_pipeline_queue(pipeline), &other, sizeof other, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 7 && reply.hops == 2);
+    gyre_close(runtime);
+}
+
 static void a_pipeline_closes_with_work_under_way(struct conformance *test)
 {
     for (int turn = 0; turn < 3; turn++) {
@@ -708,6 +744,8 @@ const struct conformance_case link_cases[] = {
     {"texts_travel_along_links", texts_travel_along_links},
     {"random_graphs_end_each_flow_as_foreseen", random_graphs_end_each_flow_as_foreseen},
     {"a_stage_ends_after_its_pipeline", a_stage_ends_after_its_pipeline},
+    {"a_pipeline_that_is_not_made_leaves_its_kernels_alone",
+     a_pipeline_that_is_not_made_leaves_its_kernels_alone},
     {"a_pipeline_closes_with_work_under_way", a_pipeline_closes_with_work_under_way},
     {"kernels_come_and_go_under_their_pipelines", kernels_come_and_go_under_their_pipelines},
     {"wrong_graphs_are_told", wrong_graphs_are_told},

@@ -38,8 +38,12 @@ GYRE_ACTOR_TO(pass_in_order, job, job, job_ports, passed)
     return GYRE_NO_REPLY;
 }
 
+/* Stays for so many milliseconds when told to. */
 GYRE_KERNEL(finish, job, job)
 {
+    const u64 start = request->what == JOB_SPIN ? gyre_time_ns(gyre) : 0;
+    while (request->what == JOB_SPIN && gyre_time_ns(gyre) - start < request->number * 1000000)
+        ;
     *reply = *request;
     reply->hops++;
     return GYRE_REPLY;
