@@ -14,12 +14,13 @@ struct cpu_links {
     gyre_cpu_port ports[GYRE_PORTS_MAX];
     gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
     unsigned char *reply;                  /* room for one reply */
-    unsigned char *thrown; /* room for what one call emits to a port that leads nowhere; NULL: no ports */
+    unsigned char *thrown; /* room for what one call emits to a port without a link; NULL: no ports */
     uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
     uint32_t sent;         /* a bit for each port whose target may wait for a bell */
     uint32_t rung_ports;   /* of these, who was woken already in this run */
     uint64_t rung_entries;
-    uint32_t turns; /* turns that found messages in links */
+    uint64_t rung_ns; /* when somebody was woken last during a run */
+    uint32_t turns;   /* turns that found messages in links */
 };
 
 #endif

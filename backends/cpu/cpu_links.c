@@ -12,12 +12,16 @@
 
 #include "cpu_handle.h"
 #include "cpu_resident.h"
+/* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
+#define GYRE_TIMED  1
 #define GYRE_HEADED 1
+#define GYRE_SEALED 1
 #include "gyre/kernel.h"
 #include "gyre/waiting.h"
 
 enum {
-    RUN_MAX = 64, /* messages that a worker claims at once from a ring */
+    RUN_MAX = 64,          /* messages that a worker claims at once from a ring */
+    RING_AGAIN_NS = 100000 /* before one who was woken, and still sleeps, is woken again */
 };
 
 /* ---- rings ---- */
@@ -209,7 +213,7 @@ static bool make_room(struct cpu_worker *worker)
     return true;
 }
 
-/* Returns how many messages the call emitted to links. *astray: a port that leads nowhere got one. */
+/* Returns how many messages the call emitted to links. *astray: a port without a link got one. */
 static uint32_t count_emitted(const struct cpu_worker *worker, const char **astray)
 {
     const gyre_link_table *table = worker->links.table;
@@ -436,6 +440,14 @@ static struct outcome call_handler(struct cpu_worker *worker, const void *reques
     return did;
 }
 
+#define FLOW_INDEX (((gyre_u64)1 << 56) - 1)
+
+/* The next message may be one of a queue that enters no pipeline. */
+static void forget_flow(struct cpu_worker *worker)
+{
+    worker->context.origin = worker->context.flow = 0;
+}
+
 /* Handles a message for which there is room. Returns whether its handler failed it. */
 static bool handle_message(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
 {
@@ -448,7 +460,8 @@ static bool handle_message(struct cpu_worker *worker, gyre_u64 origin, const voi
                                  : NULL;
     worker->context.foreign = 0;
     worker->context.origin = origin;
-    worker->context.flow = (gyre_u64)GYRE_ORIGIN_TABLE(origin) << 56 | message.flow->index;
+    worker->context.flow =
+        ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
     const struct outcome did = call_handler(worker, request, length);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
@@ -484,25 +497,38 @@ static void wake_client(const gyre_link_entry *entry)
         gyre_bell_ring(&region->device.bell, INT_MAX);
 }
 
+/* Whether who was woken before in this run, and still says that it sleeps, is woken again: after a while it does sleep. */
+static bool is_due(struct cpu_links *links, bool was_rung)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (was_rung && now - links->rung_ns < RING_AGAIN_NS)
+        return false;
+    links->rung_ns = now;
+    return true;
+}
+
 /*
- * Wakes those who sleep and got something, while the run goes on: once a run each, because one who was woken says that it sleeps
- * until it runs. Without a barrier: ring_bells finds whom this look misses.
+ * Wakes those who sleep and got something, while the run goes on. One who was woken says that it sleeps until it runs, so it is
+ * woken again after a while only. Without a barrier: ring_bells finds whom this look misses.
  */
 static void ring_early(struct cpu_worker *worker)
 {
     struct cpu_links *links = &worker->links;
-    const uint32_t ports = links->sent & ~links->rung_ports;
-    for (uint32_t i = 0; ports >> i; i++)
-        if ((ports >> i & 1) && is_parked(at(links->table->ports[i].control))) {
-            wake_target(&links->table->ports[i]);
-            links->rung_ports |= 1u << i;
-        }
-    for (uint64_t left = links->completed & ~links->rung_entries; left; left &= left - 1) {
-        const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
-        if (!client_waits(entry))
+    for (uint32_t i = 0; links->sent >> i; i++) {
+        const gyre_link_port *port = &links->table->ports[i];
+        if (!(links->sent >> i & 1) || !is_parked(at(port->control)) ||
+            !is_due(links, links->rung_ports >> i & 1))
+            continue;
+        wake_target(port);
+        links->rung_ports |= 1u << i;
+    }
+    for (uint64_t left = links->completed; left; left &= left - 1) {
+        const uint32_t number = (uint32_t)__builtin_ctzll(left);
+        const gyre_link_entry *entry = &links->table->entries[number];
+        if (!client_waits(entry) || !is_due(links, links->rung_entries >> number & 1))
             continue;
         wake_client(entry);
-        links->rung_entries |= left & -left;
+        links->rung_entries |= (uint64_t)1 << number;
     }
 }
 
@@ -601,7 +627,8 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     gyre_link_ring *ring = at(inlet->ring);
     gyre_link_window *window = window_of(worker, inlet);
     gyre_u64 failed = 0;
-    if (window->next == window->end && !claim_run(worker, ring, window))
+    /* room first: a block without room leaves the messages to others */
+    if (window->next == window->end && (!cpu_links_have_room(worker) || !claim_run(worker, ring, window)))
         return 0;
     const gyre_u64 first = window->next;
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
@@ -614,6 +641,7 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
             break;
     }
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
+    forget_flow(worker);
     const gyre_u64 handled = window->next - first;
     if (!handled)
         return 0;
@@ -670,6 +698,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
         if (is_interrupted(worker, run->expected))
             break;
     }
+    forget_flow(worker);
     ring_bells(worker);
     return index - run->first;
 }

@@ -255,6 +255,8 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     struct gyre_resident *resident = worker->resident;
     gyre_queue_region *region = queue->region;
     bool shared = resident->blocks > 1;
+    if (queue->entry && queue->next == queue->end && !cpu_links_have_room(worker))
+        return 0; /* another block may have room */
     if (shared && queue->next == queue->end && !claim_requests(worker, queue))
         return 0;
     gyre_cpu_run *const run = &queue->run;

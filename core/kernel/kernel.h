@@ -76,6 +76,7 @@ struct gyre_kernel_node {
     struct gyre_runtime_guest *pipeline; /* NULL: the kernel is in none */
     const char *pipeline_name;           /* valid as long as `pipeline` */
     bool making;                         /* the pipeline is not open yet */
+    bool stays;                          /* a block of another stage may use the kernel's memory for ever */
     bool ended;                          /* the kernel is being released, and enters no pipeline any more */
 };
 

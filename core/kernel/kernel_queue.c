@@ -114,6 +114,7 @@ static void plan_entry(struct gyre_queue_options *options)
 {
     options->bridged_requests = options->bridged_replies = false;
     options->express = options->express_replies = false;
+    options->timed = false; /* a flow has no one time */
 }
 
 static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel_face *face,

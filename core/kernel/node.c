@@ -9,7 +9,9 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/queue/label.h"
+#include "core/queue/end.h"
 #include "core/queue/queue.h"
+#include "core/queue/set.h"
 #include "core/queue/state.h"
 
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
@@ -85,33 +87,57 @@ void gyre_node_made(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-void gyre_node_leave(gyre_kernel *kernel)
+void gyre_node_hold(gyre_kernel *kernel)
+{
+    __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+}
+
+void gyre_node_listed(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    kernel->node.pipeline = NULL;
-    kernel->node.making = false;
     pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
     pthread_mutex_unlock(&kernel->lock);
 }
 
+static void leave(gyre_kernel *kernel, bool stays)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->node.pipeline = NULL;
+    kernel->node.making = false;
+    kernel->node.stays |= stays;
+    pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_leave(gyre_kernel *kernel)
+{
+    leave(kernel, false);
+}
+
+void gyre_node_leave_used(gyre_kernel *kernel)
+{
+    leave(kernel, true);
+}
+
 /*
  * The pipeline is not freed while a kernel is its node, and a node leaves under its lock. So the lock is held while this thread
- * becomes the one that ends the pipeline; if another thread is, this one waits for it.
+ * becomes the one that ends the pipeline; while another thread closes it, this one waits: until the kernel has left, or until
+ * that close failed and the pipeline is listed again.
  */
 void gyre_node_end(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
     kernel->node.ended = true;
-    while (kernel->node.making)
-        pthread_cond_wait(&kernel->changed, &kernel->lock);
-    struct gyre_runtime_guest *pipeline = kernel->node.pipeline;
-    if (pipeline && gyre_runtime_remove_guest(kernel->runtime, pipeline)) {
+    while (kernel->node.pipeline) {
+        struct gyre_runtime_guest *pipeline = kernel->node.pipeline;
+        if (kernel->node.making || !gyre_runtime_remove_guest(kernel->runtime, pipeline)) {
+            pthread_cond_wait(&kernel->changed, &kernel->lock);
+            continue;
+        }
         pthread_mutex_unlock(&kernel->lock);
         pipeline->end(pipeline);
         pthread_mutex_lock(&kernel->lock);
     }
-    while (kernel->node.pipeline)
-        pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -165,6 +191,12 @@ void gyre_node_hide_entry(gyre_queue *queue)
     gyre_view_for(queue)->withdrawn = true;
     __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_abandon_entry(gyre_queue *queue)
+{
+    gyre_queue_leave_sets(queue);
+    gyre_queue_abandon(queue);
 }
 
 void gyre_node_close_entry(gyre_queue *queue)

@@ -49,6 +49,14 @@ void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry);
 /** Hides the queue from the blocks, which obey at the next gyre_node_wire. */
 void gyre_node_hide_entry(gyre_queue *queue);
 void gyre_node_close_entry(gyre_queue *queue);
+/** Makes every call on the queue return, and leaves its memory to a block that may use it for ever. */
+void gyre_node_abandon_entry(gyre_queue *queue);
+/** As gyre_node_leave, for a kernel whose memory a block of another stage may use for ever: its release frees nothing. */
+void gyre_node_leave_used(gyre_kernel *kernel);
+/** Visits the kernel, which is a node: it is not freed before gyre_kernel_leave. */
+void gyre_node_hold(gyre_kernel *kernel);
+/** The pipeline is among the runtime's guests again: a release of the kernel that waits for its end may end it itself. */
+void gyre_node_listed(gyre_kernel *kernel);
 
 /** INVALID, with the call's name, while the kernel is a stage of a pipeline. Under kernel->lock. */
 gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call);

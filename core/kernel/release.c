@@ -19,12 +19,17 @@
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 
+static const char *why_it_stays(gyre_status status)
+{
+    return status == GYRE_TIMEOUT ? "did not stop within stop_timeout_ms: a handler does not return"
+                                  : "may still run, its device does not say";
+}
+
 /* Keeps the memory of a kernel whose handler may run for ever, because the handler's thread cannot be ended. */
-static void leave_behind(gyre_kernel *kernel, gyre_status why)
+static void leave_behind(gyre_kernel *kernel, const char *why)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
-                     why == GYRE_TIMEOUT ? "did not stop within stop_timeout_ms: a handler does not return"
-                                         : "may still run, its device does not say");
+                     why);
     gyre_handles_keep(kernel);
     pthread_mutex_lock(&kernel->log.lock);
     kernel->log.ended = true;
@@ -57,11 +62,12 @@ static void free_kernel(gyre_kernel *kernel)
     /* the worker process, with the handler that did not return, may have died meanwhile */
     if (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))
         status = end_for_good(kernel);
-    const bool stays = kernel->resident != NULL;
+    const bool stays = kernel->resident != NULL, is_used = kernel->node.stays;
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();
-    if (stays) {
-        leave_behind(kernel, status);
+    if (stays || is_used) {
+        leave_behind(kernel,
+                     stays ? why_it_stays(status) : "was a stage beside a handler that does not return");
         return;
     }
     gyre_kernel_free_queues(kernel);

@@ -11,6 +11,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/links/pipeline.h"
 
+enum { CAPACITY_MOST = 1 << 24 };
 enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 }; /* of a ring whose capacity Gyre chooses: at most so much */
 
 /* ---- device memory ---- */
@@ -94,7 +95,7 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
-        link->capacity <= UINT32_MAX / 2)
+        link->capacity <= CAPACITY_MOST)
         return GYRE_OK;
     gyre_error_set(
         GYRE_INVALID,

@@ -72,7 +72,7 @@ static void free_pipeline(gyre_pipeline *pipeline)
 }
 
 static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
-                             gyre_queue **out);
+                             const char *section, gyre_queue **out);
 
 static int first_entry(const gyre_pipeline *pipeline)
 {
@@ -86,7 +86,7 @@ static int first_entry(const gyre_pipeline *pipeline)
 static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     gyre_queue *queue;
-    const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = pipeline->name};
+    char name[GYRE_PIPELINE_NAME_MAX + 8];
     gyre_status status = gyre_wiring_resolve(pipeline, wiring);
     if (status == GYRE_OK)
         status = make_faces(pipeline);
@@ -94,9 +94,29 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
         status = join_nodes(pipeline);
     if (status == GYRE_OK)
         status = gyre_link_memory_create(pipeline, &wiring->desc);
-    if (status == GYRE_OK)
-        status = add_entry(pipeline, first_entry(pipeline), &main_queue, &queue);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    const int first = first_entry(pipeline); /* whose own queue has its name */
+    const bool is_alike = strcmp(pipeline->nodes[first].facts.name, pipeline->name) == 0;
+    snprintf(name, sizeof name, "%s%s", pipeline->name, is_alike ? "/entry" : "");
+    const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = name};
+    return add_entry(pipeline, first, &main_queue, pipeline->name, &queue);
+}
+
+static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name);
+
+/* Lists the pipeline, unless another thread has listed one of its name meanwhile. */
+static gyre_status list_pipeline(gyre_pipeline *pipeline)
+{
+    gyre_runtime *runtime = pipeline->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    const bool taken = find_listed(runtime, pipeline->name) != NULL;
+    if (!taken) {
+        pipeline->guest.next = runtime->guests;
+        runtime->guests = &pipeline->guest;
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return taken ? gyre_error_set(GYRE_INVALID, "a pipeline '%s' is open already", pipeline->name) : GYRE_OK;
 }
 
 gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_config *wiring,
@@ -111,13 +131,14 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
     pipeline->guest.end = end_pipeline;
     snprintf(pipeline->name, sizeof pipeline->name, "%s", wiring->desc.name);
     pthread_mutex_init(&pipeline->lock, NULL);
-    const gyre_status status = make(pipeline, wiring);
+    gyre_status status = make(pipeline, wiring);
     const int count = pipeline->node_count;
     for (int i = 0; i < count; i++)
         kernels[i] = pipeline->nodes[i].kernel;
+    if (status == GYRE_OK)
+        status = list_pipeline(pipeline);
     if (status == GYRE_OK) {
         *out = pipeline;
-        gyre_runtime_add_guest(runtime, &pipeline->guest);
     } else {
         gyre_pipeline_dispose(pipeline); /* blocks that have not obeyed yet may still take the tables */
     }
@@ -142,7 +163,8 @@ static int find_entry(const gyre_pipeline *pipeline, const char *name)
 }
 
 /* Under the lock: opens the queue and tells all nodes of it, before a client can send into it. */
-static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc, gyre_queue **out)
+static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
+                             const char *section, gyre_queue **out)
 {
     struct gyre_pipeline_entry *entry = &pipeline->entries[pipeline->entry_count];
     if (pipeline->entry_count == GYRE_ENTRIES_MAX)
@@ -150,7 +172,7 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
                               pipeline->name, GYRE_ENTRIES_MAX);
     *entry = (struct gyre_pipeline_entry){.node = node};
     gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], desc,
-                                              desc->name ? desc->name : "", &entry->queue);
+                                              section, &entry->queue);
     if (status != GYRE_OK)
         return status;
     status = gyre_link_memory_flows(pipeline, entry);
@@ -189,7 +211,7 @@ gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
         return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'; '%s' is one", entry,
                               pipeline->name, pipeline->nodes[first_entry(pipeline)].facts.name);
     pthread_mutex_lock(&pipeline->lock);
-    status = add_entry(pipeline, node, &given, out);
+    status = add_entry(pipeline, node, &given, given.name ? given.name : "", out);
     pthread_mutex_unlock(&pipeline->lock);
     return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", pipeline->name);
 }
@@ -223,10 +245,12 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
     pthread_mutex_lock(&pipeline->lock);
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_queue_close_sends(pipeline->entries[i].queue);
-    drain(pipeline, deadline_ns);
+    if (!pipeline->withdrawn) /* else what is under way does not move any more */
+        drain(pipeline, deadline_ns);
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_node_hide_entry(pipeline->entries[i].queue);
     const gyre_status status = gyre_link_memory_withdraw(pipeline);
+    pipeline->withdrawn = true;
     pthread_mutex_unlock(&pipeline->lock);
     if (status != GYRE_OK)
         return gyre_error_add(status, "pipeline '%s' was not taken apart", pipeline->name);
@@ -236,17 +260,44 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
     return GYRE_OK;
 }
 
+/*
+ * Leaves everything to a handler that does not return: its block may use the links, the entries' queues and the control regions
+ * of all stages, if it ever does. Clients do not wait for it.
+ */
+static void leave_behind(gyre_pipeline *pipeline)
+{
+    gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
+    for (int i = 0; i < pipeline->entry_count; i++)
+        gyre_node_abandon_entry(pipeline->entries[i].queue);
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].joined)
+            gyre_node_leave_used(pipeline->nodes[i].kernel);
+}
+
 void gyre_pipeline_dispose(gyre_pipeline *pipeline)
 {
     gyre_error_hold();
-    const gyre_status status = take_apart(pipeline, GYRE_NO_WAIT);
-    if (status == GYRE_OK) {
+    if (take_apart(pipeline, GYRE_NO_WAIT) == GYRE_OK)
         free_pipeline(pipeline);
-    } else {
-        gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
-        leave_nodes(pipeline);
-    }
+    else
+        leave_behind(pipeline);
     gyre_error_let_go();
+}
+
+/* Lists a pipeline that could not be closed. Its kernels are not freed meanwhile: they are its nodes. */
+static void list_again(gyre_pipeline *pipeline)
+{
+    gyre_kernel *kernels[GYRE_NODES_MAX];
+    const int count = pipeline->node_count;
+    for (int i = 0; i < count; i++) {
+        kernels[i] = pipeline->nodes[i].kernel;
+        gyre_node_hold(kernels[i]);
+    }
+    gyre_runtime_add_guest(pipeline->runtime, &pipeline->guest); /* from here on another thread may end it */
+    for (int i = 0; i < count; i++) {
+        gyre_node_listed(kernels[i]);
+        gyre_kernel_leave(kernels[i]);
+    }
 }
 
 gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns)
@@ -257,12 +308,12 @@ gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns)
     if (status != GYRE_OK)
         return status;
     if (!gyre_runtime_remove_guest(pipeline->runtime, &pipeline->guest))
-        return GYRE_OK; /* the runtime is closing it */
+        return GYRE_OK; /* another thread is closing it */
     status = take_apart(pipeline, deadline_ns);
     if (status == GYRE_OK)
         free_pipeline(pipeline);
     else
-        gyre_runtime_add_guest(pipeline->runtime, &pipeline->guest);
+        list_again(pipeline);
     return status;
 }
 
@@ -302,15 +353,20 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     return status;
 }
 
+static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name)
+{
+    for (struct gyre_runtime_guest *guest = runtime->guests; guest; guest = guest->next)
+        if (guest->end == end_pipeline && strcmp(((gyre_pipeline *)(void *)guest)->name, name) == 0)
+            return (gyre_pipeline *)(void *)guest;
+    return NULL;
+}
+
 gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name)
 {
-    gyre_pipeline *found = NULL;
     if (!runtime || !name)
         return NULL;
     pthread_mutex_lock(&runtime->lock);
-    for (struct gyre_runtime_guest *guest = runtime->guests; guest && !found; guest = guest->next)
-        if (guest->end == end_pipeline && strcmp(((gyre_pipeline *)(void *)guest)->name, name) == 0)
-            found = (gyre_pipeline *)(void *)guest;
+    gyre_pipeline *found = find_listed(runtime, name);
     pthread_mutex_unlock(&runtime->lock);
     return found;
 }

@@ -2,7 +2,7 @@
 /*
  * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
  *
- * Lock: pipeline->lock for `entries` and `tables`, and for everything while the pipeline is opened or closed. Stages and links
+ * Lock: pipeline->lock for `entries` and the tables of nodes, and for everything while the pipeline is opened or closed. Stages and links
  * are constant while it is open. Order: pipeline->lock, kernel->lock, runtime->lock.
  */
 #ifndef GYRE_CORE_LINKS_PIPELINE_H
@@ -65,6 +65,7 @@ struct gyre_pipeline {
 
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
     int entry_count;
+    bool withdrawn;  /* no table names the links any more; a handler may not have returned since */
     int shown_count; /* entries that all blocks know, so that clients may have their queues */
 };
 

@@ -307,6 +307,9 @@ static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *
 {
     struct gyre_pool *pool = &wiring->out->pool;
     const size_t count = given->link_count;
+    if (count > GYRE_WIRING_LINKS_MAX)
+        return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links, found %zu",
+                              GYRE_WIRING_LINKS_MAX, count);
     gyre_link_desc *links = (gyre_link_desc *)(void *)gyre_pool_take(pool, count * sizeof *links);
     struct gyre_wiring_place *places =
         (struct gyre_wiring_place *)(void *)gyre_pool_take(pool, count * sizeof *places);

@@ -20,6 +20,8 @@ struct gyre_wiring_place {
     const char *from, *to, *capacity; /* capacity: NULL as well when it is a default */
 };
 
+enum { GYRE_WIRING_LINKS_MAX = 512 }; /* links of one pipeline */
+
 struct gyre_wiring_config {
     gyre_pipeline_desc desc;         /* nothing of it is left to the configuration any more */
     struct gyre_wiring_place *links; /* a place for each of desc.links */

@@ -71,7 +71,8 @@ typedef struct gyre_pipeline_desc {
  * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
  * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
  * place of the setting) for ports that lead nowhere, types that differ, kernels that no entry leads to, answers of
- * different types, cycles; UNIMPLEMENTED for kernels of several devices, or of a backend without links. Owner of *out: the caller,
+ * different types; UNIMPLEMENTED for cycles, for kernels of several devices, or of a backend without links. Kernels
+ * that it launched stay launched, also after a failure. Owner of *out: the caller,
  * until gyre_pipeline_close or the runtime's close.
  */
 GYRE_API gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc,
@@ -83,15 +84,17 @@ GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
 /**
  * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
  * replies that of the answers. The settings of a queue that it cannot have (durability, wire, seal, layout = bridged) are
- * refused with CONFIG. Owner of *out: the pipeline, gyre_pipeline_close closes it.
+ * refused with CONFIG. A pipeline
+ * opens at most 64 queues in its life. Owner of *out: the pipeline, gyre_pipeline_close closes it.
  */
 GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
                                               const gyre_queue_desc *desc, gyre_queue **out);
 
 /**
  * Closes the pipeline: takes no more requests, waits until all flows are settled or the deadline, and takes the links
- * apart. Requests that are not settled by then are completed as UNHANDLED. The kernels stay. TIMEOUT when a handler
- * does not return: the pipeline is still there and can be closed again. Accepts NULL.
+ * apart. Requests that are not settled by then are completed as UNHANDLED, and calls that wait return CLOSED. The kernels stay. A
+ * stage that is paused settles nothing, so name a deadline. TIMEOUT when a handler does not return: the pipeline is still there,
+ * moves no messages any more, and can be closed again. Accepts NULL.
  */
 GYRE_API gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns);
 
