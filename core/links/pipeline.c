@@ -260,6 +260,9 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
     return GYRE_OK;
 }
 
+/* Pipelines whose memory stays, so that tools that look for lost memory find it here. */
+static struct gyre_runtime_guest *left_behind;
+
 /*
  * Leaves everything to a handler that does not return: its block may use the links, the entries' queues and the control regions
  * of all stages, if it ever does. Clients do not wait for it.
@@ -272,6 +275,10 @@ static void leave_behind(gyre_pipeline *pipeline)
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].joined)
             gyre_node_leave_used(pipeline->nodes[i].kernel);
+    pipeline->guest.next = __atomic_load_n(&left_behind, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&left_behind, &pipeline->guest.next, &pipeline->guest, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ;
 }
 
 void gyre_pipeline_dispose(gyre_pipeline *pipeline)
