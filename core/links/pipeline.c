@@ -186,10 +186,13 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
         *out = entry->queue;
         return status;
     }
+    if (status == GYRE_TIMEOUT) { /* a block may have a table that names the entry: it goes with the pipeline */
+        gyre_node_hide_entry(entry->queue);
+        return status;
+    }
     pipeline->entry_count--;
     gyre_node_close_entry(entry->queue);
-    if (status != GYRE_TIMEOUT) /* else a block may still have a table that names them */
-        gyre_dispatch_memory_release(pipeline->device, entry->flows);
+    gyre_dispatch_memory_release(pipeline->device, entry->flows);
     return status;
 }
 

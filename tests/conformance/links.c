@@ -422,7 +422,7 @@ static void texts_travel_along_links(struct conformance *test)
         must(gyre_put_text(&request, &request.text, text));
         must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
         require(reply.number == length + 2 && reply.text.count == length);
-        require(memcmp(gyre_items(char, &reply, reply.text), text, length) == 0);
+        require(length == 0 || memcmp(gyre_items(char, &reply, reply.text), text, length) == 0);
     }
 }
 
