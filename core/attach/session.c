@@ -223,7 +223,7 @@ static void take_rings(const struct gyre_session *session)
 static void ring_kernel(const struct gyre_session *session)
 {
     if (session->ring)
-        gyre_relay_wake(session->ring);
+        gyre_relay_hear(session->ring);
     else
         gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
 }

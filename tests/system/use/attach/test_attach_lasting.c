@@ -4,6 +4,7 @@
  * kill servers at random; the seed is printed, and LASTING_SEED repeats what is drawn, LASTING_GOAL numbers for each thread.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -518,6 +520,79 @@ static void servers_that_end_in_order_double_nothing(void)
     numbers_reach_a_journal_once_whatever_dies();
 }
 
+/* ---- attempts that are given up ---- */
+
+/* Handles nothing: what it is sent is durable, and left to the next server. */
+static void serve_inactive(const party *self)
+{
+    gyre_runtime *runtime = open_keeping();
+    must(gyre_kernel_deactivate(launch_teller(runtime, "teller"), lasting()));
+    serve_until_told(self, runtime);
+}
+
+static void serve_later(const party *self)
+{
+    party_wait(self);
+    serve_tellers(self);
+}
+
+static void send_durable(gyre_queue *queue, uint64_t count)
+{
+    uint64_t index = 0;
+    for (uint64_t number = 1; number <= count; number++) {
+        const teller_request request = {.client = 1, .number = number};
+        must(gyre_send(queue, &request, sizeof request, &index, lasting()));
+    }
+    must(gyre_await(queue, index, GYRE_DURABLE, lasting()));
+}
+
+/* Until the queue has let its server go. */
+static void await_loss(gyre_queue *queue)
+{
+    teller_reply reply = {0};
+    do
+        require(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(20)) == GYRE_TIMEOUT);
+    while (!strstr(gyre_error_text(), "whose server is gone"));
+}
+
+/* Leaves this program one descriptor: enough to ask a server, too few to take its answer. Returns the limit before. */
+static struct rlimit take_descriptors(void)
+{
+    enum { MOST = 256 };
+    struct rlimit before;
+    int last = -1;
+    require(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    require(setrlimit(RLIMIT_NOFILE, &(struct rlimit){MOST, before.rlim_max}) == 0);
+    for (int next = 0; next >= 0; next = open("/dev/null", O_RDONLY | O_CLOEXEC))
+        last = next;
+    close(last);
+    return before;
+}
+
+/* The next server answers, and its client gives up the attempt each time: it may not count as told what it was owed. */
+static void attempts_that_are_given_up_lose_no_reply(void)
+{
+    enum { COUNT = 20 };
+    begin_lives();
+    party first = start_server(serve_inactive), next = party_start(serve_later);
+    gyre_queue *queue = attach_lasting_teller("till-1");
+    send_durable(queue, COUNT);
+    kill_server(&first);
+    await_loss(queue);
+    const struct rlimit before = take_descriptors();
+    party_tell(&next, 'g');
+    require(party_hear(&next) == 'r');
+    pause_ms(400); /* for several attempts */
+    require(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    for (uint64_t number = 1; number <= COUNT; number++) {
+        teller_reply reply = {0};
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, lasting()));
+        require_account(reply, number);
+    }
+    gyre_queue_close(queue);
+    end_server(&next);
+}
+
 /* ---- queries, of which a journal knows that they were there ---- */
 
 static void serve_till(const party *self)
@@ -698,6 +773,7 @@ static const named_case cases[] = {
     {"numbers_reach_a_journal_once_whatever_dies", numbers_reach_a_journal_once_whatever_dies},
     {"servers_that_end_in_order_double_nothing", servers_that_end_in_order_double_nothing},
     {"a_journal_without_what_was_answered_is_refused", a_journal_without_what_was_answered_is_refused},
+    {"attempts_that_are_given_up_lose_no_reply", attempts_that_are_given_up_lose_no_reply},
     {"queries_are_asked_again_at_the_next_server", queries_are_asked_again_at_the_next_server},
     {"nothing_is_lost_with_a_plain_server", nothing_is_lost_with_a_plain_server},
 };
