@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/queue/lent.h"
 #include "core/queue/state.h"
 #include "core/queue/queue.h"
@@ -86,6 +87,7 @@ static gyre_status blame_client(gyre_status status)
 static gyre_status welcome(const struct gyre_session *session, struct gyre_parcel *parcel)
 {
     int control = -1;
+    (void)GYRE_FAULT_POINT(ATTACH_ANSWER);
     const struct gyre_kernel *kernel = session->kernel;
     const struct gyre_region *region = session->ring ? &session->ring->relay->region : &kernel->region;
     const struct gyre_attach_answer answer = {.options = session->options,
