@@ -97,8 +97,8 @@ static bool waits_for_journal(struct gyre_relay *relay)
 }
 
 /*
- * Whether the end waits for completions of the ring's requests. The completions that a client is owed who has not taken
- * its ring up stay in the kernel's queue for its next attempt.
+ * Whether the end waits for completions of clients' requests. What a client is owed whose ring is not taken up stays in
+ * the kernel's queue for the client's next attempt.
  */
 static bool holds_up_end(const struct gyre_relay *relay)
 {

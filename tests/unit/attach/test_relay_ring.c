@@ -6,6 +6,7 @@
 #include "core/attach/relay.h"
 #include "core/attach/relay_back.h"
 #include "core/attach/relay_ring.h"
+#include "core/attach/relay_run.h"
 #include "core/base/error.h"
 #include "core/queue/life.h"
 #include "core/queue/names.h"
@@ -121,6 +122,29 @@ START_TEST(completions_wait_no_longer_for_a_ring_to_be_taken_up_than_for_a_retur
     struct gyre_relay_ring *ring = come_back_to_log();
     ck_assert(carry(ring, 1));
     finish(ring);
+}
+END_TEST
+
+/* The request's time to wait after its ring is gone. */
+static uint64_t wait_after_leave(bool taken_up)
+{
+    enum { UNTIL = 77 };
+    struct gyre_relay_ring *ring = come_back_to_log();
+    relay.places[0].until_ns = UNTIL;
+    ring->taken_up = taken_up;
+    ck_assert(!gyre_relay_leave(ring, 0));
+    ck_assert_ptr_null(relay.places[0].ring);
+    const uint64_t wait = relay.places[0].until_ns - UNTIL;
+    gyre_relay_release(ring);
+    finish(NULL);
+    return wait;
+}
+
+/* Else a client that asks for a ring again and again keeps the places of the kernel's queue. */
+START_TEST(an_attempt_that_is_given_up_prolongs_no_wait)
+{
+    ck_assert_uint_eq(wait_after_leave(false), 0);
+    ck_assert_uint_gt(wait_after_leave(true), 0);
 }
 END_TEST
 
@@ -241,6 +265,7 @@ int main(void)
     tcase_add_test(tcase, a_client_is_offered_what_one_of_its_name_left);
     tcase_add_test(tcase, completions_stay_out_of_a_ring_that_is_not_taken_up);
     tcase_add_test(tcase, completions_wait_no_longer_for_a_ring_to_be_taken_up_than_for_a_return);
+    tcase_add_test(tcase, an_attempt_that_is_given_up_prolongs_no_wait);
     tcase_add_test(tcase, numbers_that_lie_too_far_apart_are_refused);
     tcase_add_test(tcase, names_of_clients_that_were_not_let_in_are_forgotten);
     tcase_add_test(tcase, a_user_who_invents_names_drives_no_other_out_of_a_journal);
