@@ -372,10 +372,10 @@ static int compile_source(const cli_context *cli, gyre_runtime *runtime, struct 
     if (!report)
         return cli_error(CLI_FAILED, "out of memory");
     const struct gyre_build_desc desc = {.config = gyre_runtime_config(runtime),
-                                            .device = device,
-                                            .source = cli->operands.items[0],
-                                            .output = output,
-                                            .report = report};
+                                         .device = device,
+                                         .source = cli->operands.items[0],
+                                         .output = output,
+                                         .report = report};
     struct cli_hush hush;
     cli_hush_begin(&hush);
     const gyre_status status = build_as_launched(&desc, &build);

@@ -110,10 +110,10 @@ static gyre_status build_for(const struct memory_list *list, const char *name, s
     char options[GYRE_KERNEL_OPTIONS_SIZE];
     gyre_kernel_options(list->config, name, options, sizeof options);
     const struct gyre_build_desc desc = {.config = list->config,
-                                            .device = list->device,
-                                            .source = list->source,
-                                            .options = options,
-                                            .configured = name};
+                                         .device = list->device,
+                                         .source = list->source,
+                                         .options = options,
+                                         .configured = name};
     return gyre_build_run(&desc, out);
 }
 

@@ -186,7 +186,8 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
         *out = entry->queue;
         return status;
     }
-    if (status == GYRE_TIMEOUT) { /* a block may have a table that names the entry: it goes with the pipeline */
+    if (status ==
+        GYRE_TIMEOUT) { /* a block may have a table that names the entry: it goes with the pipeline */
         gyre_node_hide_entry(entry->queue);
         return status;
     }

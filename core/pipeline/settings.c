@@ -23,13 +23,13 @@ static struct {
 } headers = {.once = PTHREAD_ONCE_INIT};
 
 void gyre_build_settings_read(const struct gyre_config *config, const char *backend,
-                                 struct gyre_build_settings *settings)
+                              struct gyre_build_settings *settings)
 {
     *settings = (struct gyre_build_settings){.check = GYRE_CHECK_AUTO,
-                                                .cache_dir = "",
-                                                .compile_timeout_ns = MINUTE_NS,
-                                                .options = "",
-                                                .compiler_options = ""};
+                                             .cache_dir = "",
+                                             .compile_timeout_ns = MINUTE_NS,
+                                             .options = "",
+                                             .compiler_options = ""};
     if (!config)
         return;
     settings->check = (enum gyre_check_mode)gyre_config_int(config, GYRE_SECTION_GYRE, NULL, "check");

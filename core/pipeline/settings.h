@@ -22,6 +22,6 @@ struct gyre_build_settings {
 };
 
 void gyre_build_settings_read(const struct gyre_config *config, const char *backend,
-                                 struct gyre_build_settings *settings);
+                              struct gyre_build_settings *settings);
 
 #endif

@@ -192,7 +192,8 @@ typedef struct gyre_device_info {
     uint32_t queue_bytes_default;
     /* since 2.4: 1: the device does what gyre_queue_slots.foreign demands; 0: only trusted programs may attach */
     uint32_t knows_foreign;
-    uint32_t knows_links; /* since 2.5: 1: kernels of this device can be stages of a pipeline (link_layout.h) */
+    uint32_t
+        knows_links; /* since 2.5: 1: kernels of this device can be stages of a pipeline (link_layout.h) */
 } gyre_device_info;
 
 /**
@@ -263,7 +264,8 @@ typedef struct gyre_kernel_record {
      * and perhaps of others; NULL: none
      */
     const char *queries;
-    const gyre_port_record *ports; /* since 2.5: the kernel's ports, in the order of their declaration; NULL: none */
+    const gyre_port_record
+        *ports; /* since 2.5: the kernel's ports, in the order of their declaration; NULL: none */
     uint32_t port_count;
 } gyre_kernel_record;
 

@@ -158,10 +158,10 @@ START_TEST(other_options_are_another_entry)
     ck_assert_int_eq(world_run_text(&world, good_kernel), GYRE_OK);
     snprintf(source, sizeof source, "%s/k.gyre.c", world.folder);
     struct gyre_build_desc desc = {.config = world.config,
-                                      .device = world.device,
-                                      .source = source,
-                                      .options = "-DMORE",
-                                      .report = &world.report};
+                                   .device = world.device,
+                                   .source = source,
+                                   .options = "-DMORE",
+                                   .report = &world.report};
     struct gyre_build *build;
     ck_assert_int_eq(gyre_build_run(&desc, &build), GYRE_OK);
     ck_assert(!world.report.cache_hit);
@@ -325,8 +325,7 @@ static void *compile_often(void *argument)
     char source[PATH_MAX];
     size_t failures = 0;
     snprintf(source, sizeof source, "%s/k.gyre.c", world->folder);
-    const struct gyre_build_desc desc = {
-        .config = world->config, .device = world->device, .source = source};
+    const struct gyre_build_desc desc = {.config = world->config, .device = world->device, .source = source};
     for (int i = 0; i < 5; i++) {
         struct gyre_build *build;
         failures += gyre_build_run(&desc, &build) != GYRE_OK;

@@ -69,10 +69,10 @@ gyre_status world_run(struct world *world, const char *source, const char *outpu
 {
     gyre_build_release(world->build);
     struct gyre_build_desc desc = {.config = world->config,
-                                      .device = world->device,
-                                      .source = source,
-                                      .output = output,
-                                      .report = &world->report};
+                                   .device = world->device,
+                                   .source = source,
+                                   .output = output,
+                                   .report = &world->report};
     gyre_error_clear();
     gyre_status status = gyre_build_run(&desc, &world->build);
     ck_assert((status == GYRE_OK) == (world->build != NULL));

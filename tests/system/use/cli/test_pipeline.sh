@@ -87,7 +87,7 @@ call --set pipeline.orders.answer= '{"item":2,"count":3}' <"$nothing"
 exits 1
 prints '"text":"replied, and is no answer of its pipeline"'
 # another entry, of several
-entries=(--set pipeline.orders.entry=check,price)
+entries=(--set 'pipeline.orders.entry=check,price')
 run call --config "$orders" --pipeline orders/price "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
 exits 0
 [[ "$out" == '{"number":1,"cents":3500}' ]] || fail "expected the price of an item that nobody checked"
