@@ -95,7 +95,7 @@ run call --config "$orders" --pipeline orders/check "${entries[@]}" '{"item":1,"
 exits 0
 [[ "$out" == '{"number":1,"cents":700}' ]] || fail "expected the reply by the first entry"
 run call --config "$orders" --pipeline orders/book "${entries[@]}" '{"item":9,"count":1}' <"$nothing"
-refuses 1 "kernel 'book' is no entry of pipeline 'orders'"
+refuses 1 "kernel 'book' is no entry of pipeline 'orders'; 'check' is one"
 # every link at its least capacity, by the environment
 seq 1 20000 | sed 's/.*/{"text":"a bc &"}/' >"$folder/lines"
 GYRE_PIPELINE__WORDS__LINKS_TIGHT=1 run call --config "$words" --pipeline words <"$folder/lines"
