@@ -418,6 +418,17 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
     push_to(&kernel->queues.left, queue);
 }
 
+void gyre_kernel_leave_queue(gyre_queue *queue)
+{
+    gyre_kernel *kernel = gyre_view_of(queue)->kernel;
+    gyre_queue_leave_sets(queue);
+    gyre_queue_abandon(queue);
+    pthread_mutex_lock(&kernel->lock);
+    remove_from(&kernel->queues.first, queue);
+    push_to(&kernel->queues.left, queue); /* no thread completes its requests there: a block may do so yet */
+    pthread_mutex_unlock(&kernel->lock);
+}
+
 /*
  * Hides the queue of a kernel with checkpoints from the device, and waits until a checkpoint covers the queue's handled
  * requests. Call before the queue leaves the list.

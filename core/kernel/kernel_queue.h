@@ -38,6 +38,8 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
                                   bool lent, struct gyre_queue_options *options);
 /** Takes a queue off its kernel and frees it. Takes the lock. */
 void gyre_kernel_close_queue(gyre_queue *queue);
+/** Takes a queue off its kernel and leaves its memory to a block that may use it for ever. Calls on it return. Takes the lock. */
+void gyre_kernel_leave_queue(gyre_queue *queue);
 /** Makes a queue in memory that the device can see. The queue is in no list and in no table yet. */
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out);

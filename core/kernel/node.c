@@ -9,9 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/queue/label.h"
-#include "core/queue/end.h"
 #include "core/queue/queue.h"
-#include "core/queue/set.h"
 #include "core/queue/state.h"
 
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
@@ -195,8 +193,7 @@ void gyre_node_hide_entry(gyre_queue *queue)
 
 void gyre_node_abandon_entry(gyre_queue *queue)
 {
-    gyre_queue_leave_sets(queue);
-    gyre_queue_abandon(queue);
+    gyre_kernel_leave_queue(queue);
 }
 
 void gyre_node_close_entry(gyre_queue *queue)
