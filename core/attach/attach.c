@@ -48,11 +48,9 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     struct gyre_attachment *attachment = NULL;
     struct gyre_met met;
     status = gyre_attachment_make(name, &given, 0, &met, &attachment);
-    if (status != GYRE_OK)
-        return status;
-    gyre_attachment_take_up(attachment);
-    *out = attachment->queue;
-    return GYRE_OK;
+    if (status == GYRE_OK)
+        *out = attachment->queue;
+    return status;
 }
 
 void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)

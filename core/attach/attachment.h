@@ -56,10 +56,5 @@ void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue)
  */
 gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
                                  struct gyre_met *met, struct gyre_attachment **out);
-/**
- * Tells the server that this client has the queue and will receive from it. Until then the server of a kept kernel keeps
- * the completions that an earlier client of the name left, because the client may still give up the attempt.
- */
-void gyre_attachment_take_up(const struct gyre_attachment *attachment);
 
 #endif

@@ -27,7 +27,6 @@
 #include "core/plan/queue_types.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
-#include "core/queue/lent.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -436,9 +435,4 @@ gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc,
     else
         release(attachment);
     return status;
-}
-
-void gyre_attachment_take_up(const struct gyre_attachment *attachment)
-{
-    gyre_lent_ring(gyre_foreign_of(attachment->queue)->doorbell);
 }

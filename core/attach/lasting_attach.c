@@ -231,10 +231,8 @@ static gyre_status come_in(struct gyre_lasting *lasting, struct gyre_met *met)
         return status;
     gyre_queue_set_policy(lasting->back->queue, GYRE_FULL_BLOCK); /* the program's policy works at the ring */
     status = gyre_lasting_resume(lasting);
-    if (status == GYRE_OK) {
-        gyre_attachment_take_up(lasting->back);
+    if (status == GYRE_OK)
         return status;
-    }
     gyre_error_hold();
     gyre_queue_close(lasting->back->queue);
     gyre_error_let_go();
@@ -278,7 +276,6 @@ static void *carry(void *argument)
 {
     struct gyre_lasting *lasting = argument;
     struct gyre_carry_wait wait = {.patience = NULL};
-    gyre_attachment_take_up(lasting->back); /* at the first server */
     while (!is_stopped(lasting) && (lasting->back || look_for_server(lasting))) {
         const bool waits = gyre_lasting_awaits(lasting);
         if (turn(lasting)) {

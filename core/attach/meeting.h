@@ -5,11 +5,9 @@
  *
  * The client asks once (ATTACH: a kernel's name, the client's wishes, its types). The server answers with everything
  * that both need to see the same queue in the same memory, and with three descriptors: the queue's region; the
- * kernel's control region, for reading only; an eventfd that rings the kernel's doorbell. The client rings this doorbell
- * once when it has the queue: from then on the server may put completions into it that an earlier client of the name
- * left. The client sends no more packets; its end of the connection closes when it leaves. The server sends SHUT (the
- * client may send no more requests) and ENDED (no more requests will be answered; requests without an answer were not
- * handled).
+ * kernel's control region, for reading only; an eventfd that rings the kernel's doorbell. After that the client sends
+ * no packet; its end of the connection closes when it leaves. The server sends SHUT (the client may send no more
+ * requests) and ENDED (no more requests will be answered; requests without an answer were not handled).
  *
  * Instead of ATTACH a program may ask for a copy of a kernel's state (STATE: the kernel's name). The server answers
  * with the type of the state, then with its bytes in packets of GYRE_STATE_PIECE, and closes the connection.

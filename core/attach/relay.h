@@ -47,12 +47,9 @@ struct gyre_relay_ring {
     uint64_t target_end; /* 1 + the last of the client's requests in the kernel's queue */
     uint64_t under_way; /* the client's requests that are in the kernel's queue, not completed in this ring */
     uint64_t floor;     /* the client's requests below this index are completed */
-    /* The client has the ring: it rang its doorbell, or sent a request. Before that, the client may have given up its
-     * attempt to attach, and completions that an earlier client of its name is owed stay out of the ring. */
-    bool taken_up;
-    bool leaves; /* the client leaves: no more of its requests are taken */
-    bool rings;  /* something new is in the ring, and a client that sleeps must be woken */
-    bool shut;   /* the client was told that sends are closed */
+    bool leaves;        /* the client leaves: no more of its requests are taken */
+    bool rings;         /* something new is in the ring, and a client that sleeps must be woken */
+    bool shut;          /* the client was told that sends are closed */
     struct gyre_relay_promise covered, durable;
 };
 
@@ -62,9 +59,7 @@ struct gyre_relay_place {
     struct gyre_origin origin;
     struct gyre_relay_ring *ring; /* the ring of the request's client; NULL: the client is not there */
     bool given;                   /* the completion was copied into that ring */
-    /* how long the completion waits for the client's return: without a ring, or with one that is not taken up; 0: the
-     * client sent the request through this ring, or its completion waits no longer */
-    uint64_t until_ns;
+    uint64_t until_ns;            /* without a ring: how long the completion waits for the client's return */
 };
 
 /** A client with a name, and the index that its next request gets. */

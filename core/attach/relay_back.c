@@ -91,17 +91,6 @@ static bool is_owed(const struct gyre_relay *relay, uint64_t index)
     return place->request == index + 1 && place->ring && !place->given;
 }
 
-/*
- * Whether a completion may be copied into its ring. One that waits for its client's return stays out of a ring that is not
- * taken up: such a ring may go with nobody having seen it.
- */
-static bool may_be_given(const struct gyre_relay *relay, uint64_t index)
-{
-    const struct gyre_relay_place *place = gyre_relay_place(relay, index);
-    return gyre_reply_ready(gyre_ring_of(relay->target), index) &&
-           (place->ring->taken_up || gyre_clock_ns() >= place->until_ns);
-}
-
 static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool whole)
 {
     uint64_t given = 0, index = relay->given_end < relay->oldest ? relay->oldest : relay->given_end;
@@ -110,7 +99,7 @@ static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool wh
         __builtin_prefetch(
             gyre_reply_slot(gyre_ring_of(relay->target), index + AHEAD)); /* another processor wrote it */
         if (is_owed(relay, index)) {
-            if (may_be_given(relay, index)) {
+            if (gyre_reply_ready(gyre_ring_of(relay->target), index)) {
                 gyre_relay_give(relay, index, gyre_relay_place(relay, index));
                 given++;
             } else {

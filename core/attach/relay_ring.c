@@ -304,7 +304,6 @@ static void note_passed(struct gyre_relay *relay, struct gyre_relay_ring *ring, 
     for (uint64_t i = 0; i < count; i++)
         *gyre_relay_place(relay, index + i) = (struct gyre_relay_place){
             .request = index + i + 1, .origin = {ring->client, ring->taken + i}, .ring = ring};
-    ring->taken_up = true;
     ring->target_end = index + count;
     ring->under_way += count;
     ring->taken += count;

@@ -97,18 +97,6 @@ static bool waits_for_journal(struct gyre_relay *relay)
 }
 
 /*
- * Whether the end waits for completions of clients' requests. What a client is owed whose ring is not taken up stays in
- * the kernel's queue for the client's next attempt.
- */
-static bool holds_up_end(const struct gyre_relay *relay)
-{
-    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
-        if (ring->under_way && ring->taken_up)
-            return true;
-    return false;
-}
-
-/*
  * Leads the clients to the end: closes their sends at first, and their rings when all taken requests are completed.
  * True then.
  */
@@ -124,7 +112,7 @@ static bool comes_to_an_end(struct gyre_relay *relay)
             gyre_queue_close_sends(ring->queue);
         ring->shut = true;
     }
-    if (!abandoned && (holds_up_end(relay) || waits_for_journal(relay)))
+    if (!abandoned && (under_way(relay) || waits_for_journal(relay)))
         return false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (ring->under_way)
@@ -438,14 +426,15 @@ gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, con
     if (status == GYRE_OK)
         status = join(server, kernel, target, request, options, out);
     gyre_queue_leave(target, true); /* its relay stays in it */
+    if (status == GYRE_OK)
+        gyre_relay_wake(*out);
     return status;
 }
 
-void gyre_relay_hear(struct gyre_relay_ring *ring)
+void gyre_relay_wake(struct gyre_relay_ring *ring)
 {
     struct gyre_relay *relay = ring->relay;
     pthread_mutex_lock(&relay->lock);
-    ring->taken_up = true;
     if (!relay->ended)
         gyre_bell_ring(&gyre_ring_of(relay->target)->shared->device.bell, INT_MAX);
     pthread_mutex_unlock(&relay->lock);
@@ -460,19 +449,6 @@ static void unlink_ring(struct gyre_relay *relay, const struct gyre_relay_ring *
         *link = ring->next;
 }
 
-/*
- * How long the completion of a request waits for the next client of the name. Completions that were put into this ring are
- * gone with the ring. The time of a completion that waited already runs on where the ring was never taken up: else a
- * client that asks for rings and takes none up could keep a place of the kernel's queue for ever.
- */
-static uint64_t wait_of_absent(const struct gyre_relay_place *place, const struct gyre_relay_ring *ring,
-                               uint64_t until)
-{
-    if (place->given)
-        return 0;
-    return ring->taken_up ? until : place->until_ns;
-}
-
 /* Takes the ring away from its requests: their completions wait for the next client of this name, or are for nobody. */
 static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
 {
@@ -482,7 +458,8 @@ static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *
         if (place->request != index + 1 || place->ring != ring)
             continue;
         place->ring = NULL;
-        place->until_ns = wait_of_absent(place, ring, until);
+        /* completions that were in this ring already are gone with the ring */
+        place->until_ns = place->given ? 0 : until;
         relay->absent++;
     }
 }

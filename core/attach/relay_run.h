@@ -10,8 +10,8 @@ gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, con
                             const struct gyre_attach_request *request, struct gyre_queue_options *options,
                             struct gyre_relay_ring **out);
 
-/** The ring's client rang its doorbell: it has the ring (taken_up). Wakes the relay's thread. */
-void gyre_relay_hear(struct gyre_relay_ring *ring);
+/** Wakes the relay's thread because the ring's client rang its doorbell. */
+void gyre_relay_wake(struct gyre_relay_ring *ring);
 
 /**
  * Takes the ring off the relay. Waits until every request that was taken from it is completed, at most until the

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "core/queue/lent.h"
 #include "core/queue/state.h"
 #include "core/queue/queue.h"
@@ -87,7 +86,6 @@ static gyre_status blame_client(gyre_status status)
 static gyre_status welcome(const struct gyre_session *session, struct gyre_parcel *parcel)
 {
     int control = -1;
-    (void)GYRE_FAULT_POINT(ATTACH_ANSWER);
     const struct gyre_kernel *kernel = session->kernel;
     const struct gyre_region *region = session->ring ? &session->ring->relay->region : &kernel->region;
     const struct gyre_attach_answer answer = {.options = session->options,
@@ -225,7 +223,7 @@ static void take_rings(const struct gyre_session *session)
 static void ring_kernel(const struct gyre_session *session)
 {
     if (session->ring)
-        gyre_relay_hear(session->ring);
+        gyre_relay_wake(session->ring);
     else
         gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
 }

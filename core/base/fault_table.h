@@ -36,7 +36,6 @@
     ROW(JOURNAL_RENEW, "journal.renew", "fail die", "a new file is begun for a journal")                     \
     ROW(JOURNAL_RENAME, "journal.rename", "fail die",                                                        \
         "the new file is whole and about to replace the old one")                                            \
-    ROW(RELAY_END, "relay.end", "die", "a relay has looked for completions, and its queue is being closed")  \
-    ROW(ATTACH_ANSWER, "attach.answer", "die", "a client's ring is made, and the client is not answered yet")
+    ROW(RELAY_END, "relay.end", "die", "a relay has looked for completions, and its queue is being closed")
 
 #endif

@@ -4,16 +4,12 @@
 #include <string.h>
 
 #include "core/attach/relay.h"
-#include "core/attach/relay_back.h"
 #include "core/attach/relay_ring.h"
-#include "core/attach/relay_run.h"
 #include "core/base/error.h"
 #include "core/queue/life.h"
 #include "core/queue/names.h"
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
-#include "core/ring/ring.h"
-#include "core/stages/log.h"
 #include "core/stages/make.h"
 #include "unit/unit.h"
 
@@ -79,72 +75,6 @@ START_TEST(a_client_is_offered_what_one_of_its_name_left)
               gyre_ring_of(ring->queue)->capacity == 32);
     ck_assert_uint_eq(ring->under_way, 1);
     finish(ring);
-}
-END_TEST
-
-/* The request is in a log, as relayed requests are. */
-static struct gyre_relay_ring *come_back_to_log(void)
-{
-    struct gyre_relay_ring *ring;
-    ck_assert_int_eq(come_back(1, &ring), GYRE_OK);
-    ck_assert_int_eq(gyre_queue_log_create(relay.target, 0), GYRE_OK);
-    return ring;
-}
-
-/* Answers the request in the queue, and lets the relay carry. Returns whether the completion is in the client's ring. */
-static bool carry(const struct gyre_relay_ring *ring, uint64_t until_ns)
-{
-    gyre_slot *answer = gyre_reply_slot(gyre_ring_of(relay.target), 0);
-    const gyre_slot *slot = gyre_reply_slot(gyre_ring_of(ring->queue), 0);
-    relay.places[0].until_ns = until_ns;
-    answer->info = GYRE_OUTCOME_NO_REPLY;
-    answer->sequence = 1;
-    gyre_relay_carry_back(&relay, true);
-    ck_assert(slot->sequence != 1 || slot->info == GYRE_OUTCOME_NO_REPLY);
-    ck_assert(gyre_relay_is_in_use(&relay, 0) == (slot->sequence != 1));
-    return slot->sequence == 1;
-}
-
-START_TEST(completions_stay_out_of_a_ring_that_is_not_taken_up)
-{
-    struct gyre_relay_ring *ring = come_back_to_log();
-    ck_assert(!carry(ring, GYRE_FOREVER));
-    ck_assert(!carry(ring, GYRE_FOREVER));
-    ring->taken_up = true;
-    ck_assert(carry(ring, GYRE_FOREVER));
-    finish(ring);
-}
-END_TEST
-
-/* Else a client that asks for a ring and is silent keeps the places of the kernel's queue. */
-START_TEST(completions_wait_no_longer_for_a_ring_to_be_taken_up_than_for_a_return)
-{
-    struct gyre_relay_ring *ring = come_back_to_log();
-    ck_assert(carry(ring, 1));
-    finish(ring);
-}
-END_TEST
-
-/* The request's time to wait after its ring is gone. */
-static uint64_t wait_after_leave(bool taken_up)
-{
-    enum { UNTIL = 77 };
-    struct gyre_relay_ring *ring = come_back_to_log();
-    relay.places[0].until_ns = UNTIL;
-    ring->taken_up = taken_up;
-    ck_assert(!gyre_relay_leave(ring, 0));
-    ck_assert_ptr_null(relay.places[0].ring);
-    const uint64_t wait = relay.places[0].until_ns - UNTIL;
-    gyre_relay_release(ring);
-    finish(NULL);
-    return wait;
-}
-
-/* Else a client that asks for a ring again and again keeps the places of the kernel's queue. */
-START_TEST(an_attempt_that_is_given_up_prolongs_no_wait)
-{
-    ck_assert_uint_eq(wait_after_leave(false), 0);
-    ck_assert_uint_gt(wait_after_leave(true), 0);
 }
 END_TEST
 
@@ -263,9 +193,6 @@ int main(void)
     Suite *suite = suite_create("attach_relay_ring");
     TCase *tcase = tcase_create("attach_relay_ring");
     tcase_add_test(tcase, a_client_is_offered_what_one_of_its_name_left);
-    tcase_add_test(tcase, completions_stay_out_of_a_ring_that_is_not_taken_up);
-    tcase_add_test(tcase, completions_wait_no_longer_for_a_ring_to_be_taken_up_than_for_a_return);
-    tcase_add_test(tcase, an_attempt_that_is_given_up_prolongs_no_wait);
     tcase_add_test(tcase, numbers_that_lie_too_far_apart_are_refused);
     tcase_add_test(tcase, names_of_clients_that_were_not_let_in_are_forgotten);
     tcase_add_test(tcase, a_user_who_invents_names_drives_no_other_out_of_a_journal);

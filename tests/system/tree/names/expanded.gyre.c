@@ -66,7 +66,8 @@ GYRE_BLOCK_KERNEL_TO(kernel15_mine, plain_mine, tail_mine, ports_mine, scratch_m
 {
     return GYRE_REPLY;
 }
-GYRE_BLOCK_KERNEL_TO_WITH(kernel16_mine, plain_mine, tail_mine, ports_mine, scratch_mine, plain_mine, buffers_mine)
+GYRE_BLOCK_KERNEL_TO_WITH(kernel16_mine, plain_mine, tail_mine, ports_mine, scratch_mine, plain_mine,
+                          buffers_mine)
 {
     return GYRE_REPLY;
 }
@@ -82,7 +83,8 @@ GYRE_ACTOR_TO_WITH(kernel18_mine, plain_mine, tail_mine, ports_mine, plain_mine,
 GYRE_KERNEL_OF_TO(kernel19_mine, LIST_PROTOCOL_MINE, ports_mine)
 GYRE_KERNEL_OF_TO_WITH(kernel20_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine, buffers_mine)
 GYRE_BLOCK_KERNEL_OF_TO(kernel21_mine, LIST_PROTOCOL_MINE, ports_mine, scratch_mine)
-GYRE_BLOCK_KERNEL_OF_TO_WITH(kernel22_mine, LIST_PROTOCOL_MINE, ports_mine, scratch_mine, plain_mine, buffers_mine)
+GYRE_BLOCK_KERNEL_OF_TO_WITH(kernel22_mine, LIST_PROTOCOL_MINE, ports_mine, scratch_mine, plain_mine,
+                             buffers_mine)
 GYRE_ACTOR_OF_TO(kernel23_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine)
 GYRE_ACTOR_OF_TO_WITH(kernel24_mine, LIST_PROTOCOL_MINE, ports_mine, plain_mine, buffers_mine)
 GYRE_HANDLER_TO(kernel24_mine, plain_mine, tail_mine)

@@ -5,24 +5,20 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "../../../patience.h"
-
 enum { NUMBERS_MAX = 1 << 20 };
 
 gyre_runtime *open_keeping(void)
 {
-    char journals[128], returns[64];
+    char journals[128];
     const char *settings[] = {journals,
                               "kernel.teller.checkpoints=true",
                               "kernel.teller.checkpoint_ms=20",
                               "queue.teller.durability=journal",
                               "queue.clerk.durability=journal",
                               "backend.cpu.restart_limit=50",
-                              returns,
+                              "gyre.client_return_ms=2000",
                               NULL};
     snprintf(journals, sizeof journals, "gyre.journal_dir=%s", journal_folder());
-    /* long enough for every client that comes back, however slow its machine is: no test waits for the end of this time */
-    snprintf(returns, sizeof returns, "gyre.client_return_ms=%llu", (unsigned long long)patiently(20000));
     return open_isolated(settings);
 }
 

@@ -2,19 +2,16 @@
 /* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
 #include <grp.h>
 #include <libgen.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tellers.h"
 
-#include "core/attach/meeting.h"
 #include "core/queue/queue.h"
 #include "core/ring/ring.h"
 
@@ -417,67 +414,6 @@ static void close_while_clients_come(uint64_t closes, bool inactive)
     gyre_close(runtime);
 }
 
-/* Sends as client 'till' what the kernel handles only when that client is gone. */
-static void leave_requests(gyre_kernel *kernel, uint64_t count)
-{
-    gyre_queue *queue = attach_as("teller", "till");
-    gyre_queue_stats stats = {.size = sizeof stats};
-    must(gyre_kernel_deactivate(kernel, soon()));
-    for (uint64_t i = 1; i <= count; i++) {
-        const teller_request request = {.client = 1, .number = i};
-        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
-    }
-    while (stats.sent < count)
-        must(gyre_queue_stats_get(gyre_kernel_queue(kernel), &stats));
-    gyre_queue_close(queue);
-    must(gyre_kernel_activate(kernel, soon()));
-}
-
-/* As a client whose attempt to attach ends when the server has answered, before it makes a queue of the answer. */
-static void ask_and_go(void)
-{
-    const gyre_attach_desc desc = {.size = sizeof desc, .capacity = 64, .client = "till"};
-    struct gyre_parcel parcel;
-    int socket = -1;
-    must(gyre_place_socket(&socket));
-    must(gyre_place_connect(meeting_place(), soon(), socket));
-    must(gyre_parcel_init(&parcel));
-    gyre_attach_request_put(&parcel, "teller", &desc, 0);
-    must(gyre_parcel_send(&parcel, socket, soon()));
-    must(gyre_parcel_receive(&parcel, socket, soon()));
-    must(gyre_parcel_status(&parcel));
-    usleep(200000); /* whatever the server would put into the ring is there */
-    gyre_parcel_finish(&parcel);
-    require(shutdown(socket, SHUT_WR) == 0);
-    require(poll(&(struct pollfd){.fd = socket}, 1, (int)patiently(60000)) == 1); /* it has let go */
-    close(socket);
-}
-
-/* An answered attempt is no return: completions in a ring that nobody has seen went with it. */
-static void a_client_that_goes_before_it_has_its_queue_loses_nothing(void)
-{
-    enum { COUNT = 5, ATTEMPTS = 2 };
-    gyre_recovered left = {.size = sizeof left};
-    begin_lives();
-    gyre_runtime *runtime = open_keeping();
-    gyre_kernel *kernel = launch_teller(runtime, "teller");
-    gyre_server *server = serve_at_place(runtime);
-    leave_requests(kernel, COUNT);
-    for (int i = 0; i < ATTEMPTS; i++)
-        ask_and_go();
-    gyre_queue *queue = attach_as("teller", "till");
-    must(gyre_queue_recovered(queue, &left));
-    require(left.first == 0 && left.offered == COUNT);
-    for (uint64_t i = 1; i <= COUNT; i++) {
-        teller_reply reply = {0};
-        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
-        require_account(reply, i);
-    }
-    gyre_queue_close(queue);
-    gyre_server_close(server);
-    gyre_close(runtime);
-}
-
 static void the_program_closes_its_queue_while_clients_come(void)
 {
     close_while_clients_come(200, false);
@@ -559,8 +495,6 @@ static const named_case cases[] = {
     {"a_names_numbers_go_on_in_the_servers_next_life", a_names_numbers_go_on_in_the_servers_next_life},
     {"a_client_that_invents_requests_gets_no_further_than_its_ring",
      a_client_that_invents_requests_gets_no_further_than_its_ring},
-    {"a_client_that_goes_before_it_has_its_queue_loses_nothing",
-     a_client_that_goes_before_it_has_its_queue_loses_nothing},
     {"the_program_closes_its_queue_while_clients_come", the_program_closes_its_queue_while_clients_come},
     {"the_program_closes_its_queue_under_a_relay_that_is_late",
      the_program_closes_its_queue_under_a_relay_that_is_late},

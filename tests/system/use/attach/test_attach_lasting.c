@@ -518,57 +518,6 @@ static void servers_that_end_in_order_double_nothing(void)
     numbers_reach_a_journal_once_whatever_dies();
 }
 
-/* ---- attempts that are given up ---- */
-
-/* Handles nothing: what it is sent is durable, and left to the next server. */
-static void serve_inactive(const party *self)
-{
-    gyre_runtime *runtime = open_keeping();
-    must(gyre_kernel_deactivate(launch_teller(runtime, "teller"), lasting()));
-    serve_until_told(self, runtime);
-}
-
-/*
- * Answers its first client when that one has given up the attempt, and was put into its ring what it is owed. Forked
- * before its client opens anything, because a program reads once what its fault points do.
- */
-static void serve_late(const party *self)
-{
-    require(setenv("GYRE_FAULTS", "attach.answer=delay:1500@1", 1) == 0);
-    party_wait(self);
-    serve_tellers(self);
-}
-
-static void send_durable(gyre_queue *queue, uint64_t count)
-{
-    uint64_t index = 0;
-    for (uint64_t number = 1; number <= count; number++) {
-        const teller_request request = {.client = 1, .number = number};
-        must(gyre_send(queue, &request, sizeof request, &index, lasting()));
-    }
-    must(gyre_await(queue, index, GYRE_DURABLE, lasting()));
-}
-
-/* What a client gave up before it saw it is not told: it is owed as before. */
-static void attempts_that_are_given_up_lose_no_reply(void)
-{
-    enum { COUNT = 20 };
-    begin_lives();
-    party late = party_start(serve_late), server = start_server(serve_inactive);
-    gyre_queue *queue = attach_lasting_teller("till-1");
-    send_durable(queue, COUNT);
-    kill_server(&server);
-    party_tell(&late, 'g');
-    require(party_hear(&late) == 'r');
-    for (uint64_t number = 1; number <= COUNT; number++) {
-        teller_reply reply = {0};
-        must(gyre_receive(queue, &reply, sizeof reply, NULL, lasting()));
-        require_account(reply, number);
-    }
-    gyre_queue_close(queue);
-    end_server(&late);
-}
-
 /* ---- queries, of which a journal knows that they were there ---- */
 
 static void serve_till(const party *self)
@@ -749,7 +698,6 @@ static const named_case cases[] = {
     {"numbers_reach_a_journal_once_whatever_dies", numbers_reach_a_journal_once_whatever_dies},
     {"servers_that_end_in_order_double_nothing", servers_that_end_in_order_double_nothing},
     {"a_journal_without_what_was_answered_is_refused", a_journal_without_what_was_answered_is_refused},
-    {"attempts_that_are_given_up_lose_no_reply", attempts_that_are_given_up_lose_no_reply},
     {"queries_are_asked_again_at_the_next_server", queries_are_asked_again_at_the_next_server},
     {"nothing_is_lost_with_a_plain_server", nothing_is_lost_with_a_plain_server},
 };
