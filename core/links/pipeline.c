@@ -181,8 +181,6 @@ static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue
         status = gyre_link_memory_distribute(pipeline);
     if (status == GYRE_OK) {
         gyre_node_show_entry(entry->queue);
-        __atomic_store_n(&pipeline->shown_count, pipeline->entry_count,
-                         __ATOMIC_RELEASE); /* pairs with gyre_pipeline_queue */
         *out = entry->queue;
         return status;
     }
@@ -222,9 +220,7 @@ gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
 
 gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline)
 {
-    if (!pipeline || __atomic_load_n(&pipeline->shown_count, __ATOMIC_ACQUIRE) == 0)
-        return NULL;
-    return pipeline->entries[0].queue;
+    return pipeline ? pipeline->entries[0].queue : NULL; /* nobody has a pipeline before this queue is open */
 }
 
 /* ---- closing ---- */

@@ -66,7 +66,6 @@ struct gyre_pipeline {
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
     int entry_count;
     bool withdrawn;  /* no table names the links any more; a handler may not have returned since */
-    int shown_count; /* entries that all blocks know, so that clients may have their queues */
 };
 
 /* ---- wiring.c ---- */
