@@ -243,11 +243,26 @@ static bool got_on(void)
     return moved;
 }
 
+/*
+ * Whether another death is due. Some come while the last one is still being mended; but where that takes longer than the time
+ * between two deaths, as on a slow machine, nobody would ever get on, so after a few the campaign waits for somebody who does.
+ */
+static bool death_is_due(bool moved)
+{
+    enum { WITHOUT_PROGRESS = 6 };
+    static unsigned deaths;
+    deaths = moved ? 0 : deaths + 1;
+    return deaths < WITHOUT_PROGRESS;
+}
+
 /* Kills a worker, a client or the server, whatever is drawn. */
 static void kill_somebody(party *server, party clients[CLIENTS], unsigned kills[3])
 {
     uint64_t what = drawn() % 8;
     unsigned which = (unsigned)(drawn() % CLIENTS);
+    const bool moved = got_on();
+    if (!death_is_due(moved))
+        return;
     if (what < 3) {
         pid_t worker = worker_of(server->process);
         kills[0] += worker && kill(worker, SIGKILL) == 0;
@@ -255,7 +270,7 @@ static void kill_somebody(party *server, party clients[CLIENTS], unsigned kills[
         kill_party(&clients[which]);
         clients[which] = start_client((char)('0' + which));
         kills[1]++;
-    } else if (got_on()) {
+    } else if (moved) {
         kill_party(server);
         *server = start_server();
         kills[2]++;
