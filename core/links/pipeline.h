@@ -65,7 +65,7 @@ struct gyre_pipeline {
 
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
     int entry_count;
-    bool withdrawn;  /* no table names the links any more; a handler may not have returned since */
+    bool withdrawn; /* no table names the links any more; a handler may not have returned since */
 };
 
 /* ---- wiring.c ---- */
