@@ -292,6 +292,15 @@ static gyre_status run_once(struct job *job, enum form form)
 
 /* ---- parts ---- */
 
+/* Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE only adds to the kernel. */
+static bool changes_headers(const char *options)
+{
+    for (const char *at = options ? strstr(options, "GYRE_") : NULL; at; at = strstr(at + 1, "GYRE_"))
+        if (strncmp(at, "GYRE_STAGE=", strlen("GYRE_STAGE=")) != 0)
+            return true;
+    return false;
+}
+
 /*
  * Whether the parts fit this compile. They do not if an option changes the meaning of Gyre's headers: the
  * option would change the kernel but not its parts, which are compiled already.
@@ -299,7 +308,7 @@ static gyre_status run_once(struct job *job, enum form form)
 static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    return !job->forward && !(desc->options && strstr(desc->options, "GYRE_")) &&
+    return !job->forward && !changes_headers(desc->options) &&
            cuda_parts_read(job->device, job->files, job->sm, desc->include_directories, &job->parts);
 }
 

@@ -49,6 +49,19 @@ static bool find_layout(const void *self, const char *name, gyre_u64 layout[2])
     return true;
 }
 
+static bool find_most(const void *self, const char *name, gyre_u32 *most, uint32_t count)
+{
+    const struct cuda_records *records = self;
+    char symbol_name[192];
+    struct cuda_elf_symbol symbol;
+    snprintf(symbol_name, sizeof symbol_name, "gyre_ports_most_%s", name);
+    if (!cuda_elf_find(&records->elf, symbol_name, &symbol) || !symbol.value ||
+        symbol.size != count * sizeof *most)
+        return false;
+    memcpy(most, symbol.value, symbol.size);
+    return true;
+}
+
 /*
  * Fills in what the assembler noted. Since capability 8.0 a file counts the bytes that the system reserves as
  * shared memory. They are subtracted, because they do not count against a block's limit.
@@ -114,7 +127,7 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
 gyre_status cuda_records_read(gyre_module *module, const char *path, const void *cubin, size_t size)
 {
     struct cuda_records *records = calloc(1, sizeof *records);
-    const struct device_file file = {module->device->host, path, records, find_text, find_layout};
+    const struct device_file file = {module->device->host, path, records, find_text, find_layout, find_most};
     module->records = records;
     if (records) {
         records->copy = malloc(size ? size : 1);

@@ -41,6 +41,16 @@ static uint64_t staged_size(const struct cuda_kernel *kernel)
     return size ? size : 16;
 }
 
+/* Bytes that one call of a lane kernel may emit, where a stage keeps them until they are published. */
+static uint64_t emitted_size(const struct cuda_kernel *kernel)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < kernel->record.port_count; i++)
+        size += (GYRE_SLOT_HEADER_SIZE + kernel->record.ports[i].type->size + 15) / 16 * 16 *
+                kernel->record.ports[i].most;
+    return size;
+}
+
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
 {
     if (kernel->record.form == GYRE_FORM_BLOCK)
@@ -88,6 +98,17 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 }
 
 /*
+ * Shared memory of a lane kernel that can be a stage of a pipeline: for the message of each thread and what it may emit, or for
+ * a warp's at least. Without that much, cuda_link_view.h keeps them in device memory.
+ */
+static uint64_t linked_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
+{
+    const uint64_t cell = staged_size(kernel), each = cell + emitted_size(kernel);
+    const uint64_t fits = least_of(threads, limit / each);
+    return fits >= WARP ? fits * each : least_of(threads, limit / cell) * cell;
+}
+
+/*
  * Chooses threads and dynamic shared memory of a block. A block kernel has as many threads as lanes; other
  * kernels have helper threads in addition. Shared memory holds the scratch and, as far as it reaches, the
  * messages at work.
@@ -99,7 +120,9 @@ void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kerne
         device->shared_size_max > kernel->shared_size ? device->shared_size_max - kernel->shared_size : 0;
     uint32_t threads = choose_threads(kernel, lanes);
     const uint32_t line_window = GYRE_CUDA_LOADS * 16; /* bytes for each thread */
-    if (uses_lines(kernel)) {
+    if (!kernel->record.is_island && kernel->record.form == GYRE_FORM_LANE) {
+        *shared_size = (uint32_t)linked_size(kernel, threads, limit);
+    } else if (uses_lines(kernel)) {
         while (threads > THREADS_MIN && threads * line_window > limit)
             threads -= WARP;
         *shared_size = threads * line_window;

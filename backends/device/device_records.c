@@ -31,10 +31,18 @@ struct query_list {
     char names[];
 };
 
+/* The ports of a kernel; their names are copies behind them. */
+struct port_list {
+    struct port_list *next;
+    gyre_port_record ports[GYRE_PORTS_MAX];
+    char names[];
+};
+
 struct device_types {
     struct type *types;
     struct buffer_list *buffers;
     struct query_list *queries;
+    struct port_list *ports;
 };
 
 gyre_status device_file_damaged(const struct device_file *file, const char *what, const char *name)
@@ -201,6 +209,51 @@ static gyre_status read_queries(const struct reader *reader, gyre_kernel_record 
     return GYRE_OK;
 }
 
+/* Reads one port, "TYPE NAME;". Returns what is behind its name. */
+static gyre_status read_port(const struct reader *reader, const char *text, gyre_port_record *port,
+                             char **names)
+{
+    size_t length;
+    const char *word = first_word(text, &length);
+    const gyre_status status = find_type(reader, word, length, 0, &port->type);
+    if (status != GYRE_OK)
+        return status;
+    word = first_word(word + length, &length);
+    memcpy(*names, word, length); /* zeroed before */
+    port->name = *names;
+    *names += length + 1;
+    return GYRE_OK;
+}
+
+/* Reads the ports that the file says the kernel has, and whether it can be a stage. */
+static gyre_status read_ports(const struct reader *reader, gyre_kernel_record *record)
+{
+    const struct device_file *file = reader->file;
+    const char *group = file->find_most ? file->find_text(file->self, "gyre_leads_", record->name) : NULL;
+    gyre_u32 most[GYRE_PORTS_MAX];
+    record->is_island = !file->find_text(file->self, "gyre_stage_", record->name);
+    if (!group)
+        return GYRE_OK;
+    const char *text = file->find_text(file->self, "gyre_ports_text_", group);
+    const size_t count = text ? count_fields(text) : 0;
+    if (count < 1 || count > GYRE_PORTS_MAX || !file->find_most(file->self, group, most, (uint32_t)count))
+        return device_file_damaged(file, "does not describe the ports", group);
+    struct port_list *list = calloc(1, sizeof *list + strlen(text) + 1);
+    if (!list)
+        return device_file_no_memory(file);
+    list->next = reader->types->ports;
+    reader->types->ports = list;
+    char *names = list->names;
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < count && status == GYRE_OK; i++, text = strchr(text, ';') + 1) {
+        status = read_port(reader, text, &list->ports[i], &names);
+        list->ports[i].most = most[i];
+    }
+    record->ports = list->ports;
+    record->port_count = (uint32_t)count;
+    return status;
+}
+
 static gyre_status read_kernel_types(const struct reader *reader, const gyre_device_kernel *seen,
                                      gyre_kernel_record *record)
 {
@@ -218,8 +271,10 @@ static gyre_status read_kernel_types(const struct reader *reader, const gyre_dev
         if ((*roles[i].type)->size != roles[i].seen)
             return device_file_damaged(reader->file, "tells two sizes of the message type", roles[i].name);
     }
-    const gyre_status status = read_buffers(reader, seen, record);
-    return status == GYRE_OK ? read_queries(reader, record) : status;
+    gyre_status status = read_buffers(reader, seen, record);
+    if (status == GYRE_OK)
+        status = read_queries(reader, record);
+    return status == GYRE_OK ? read_ports(reader, record) : status;
 }
 
 static bool texts_end(const gyre_device_kernel *seen)
@@ -278,6 +333,11 @@ void device_types_release(struct device_types *types)
     while (types->queries) {
         struct query_list *list = types->queries;
         types->queries = list->next;
+        free(list);
+    }
+    while (types->ports) {
+        struct port_list *list = types->ports;
+        types->ports = list->next;
         free(list);
     }
     free(types);

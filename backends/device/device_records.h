@@ -24,6 +24,8 @@ struct device_file {
     const char *(*find_text)(const void *self, const char *prefix, const char *name);
     /** Finds size and alignment of a type; false when the file has no type of that name. */
     bool (*find_layout)(const void *self, const char *name, gyre_u64 layout[2]);
+    /** Finds the numbers that each port of the ports `name` has as its `most`; NULL: this device knows no ports. */
+    bool (*find_most)(const void *self, const char *name, gyre_u32 *most, uint32_t count);
 };
 
 /** The types that the kernels of one file name. */

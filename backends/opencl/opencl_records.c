@@ -95,7 +95,7 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
 gyre_status opencl_records_read(gyre_module *module, const char *path, const struct opencl_part *items)
 {
     struct opencl_records *records = calloc(1, sizeof *records);
-    const struct device_file file = {module->device->host, path, records, find_text, find_layout};
+    const struct device_file file = {module->device->host, path, records, find_text, find_layout, NULL};
     module->records = records;
     if (!records)
         return device_file_no_memory(&file);

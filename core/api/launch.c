@@ -56,6 +56,9 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         return status;
     }
     gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
+    if (desc->stage && !strstr(options, GYRE_KERNEL_STAGE_OPTION) &&
+        strlen(options) + sizeof GYRE_KERNEL_STAGE_OPTION <= sizeof options)
+        strcat(options, GYRE_KERNEL_STAGE_OPTION);
     struct gyre_build_desc pipeline = {.config = kernel->runtime->config,
                                        .device = kernel->dispatch,
                                        .source = source,

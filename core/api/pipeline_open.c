@@ -21,7 +21,7 @@ static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t 
     if (gyre_kernel_find(runtime, kernel) ||
         !gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, kernel))
         return GYRE_OK;
-    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel};
+    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel, .stage = 1};
     return gyre_launch(runtime, &desc, &launched);
 }
 

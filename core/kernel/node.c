@@ -35,12 +35,18 @@ static gyre_status check_able(const gyre_kernel *kernel)
 {
     const char *const backend = gyre_dispatch_backend(kernel->dispatch);
     const gyre_kernel_state state = gyre_kernel_get_state(kernel);
-    if (gyre_dispatch_device_info(kernel->dispatch)->knows_links != 1)
+    if (gyre_dispatch_device_info(kernel->dispatch)->knows_links == GYRE_LINKING_NONE)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' runs on backend '%s', which does not link kernels: run all kernels of the "
-            "pipeline on backend 'cpu'",
+            "pipeline on backend 'cpu', or on another one that does",
             kernel->name, backend);
+    if (kernel->record->is_island)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' was compiled without links, because it has no ports and nothing said that it is a stage: launch "
+            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME]",
+            kernel->name);
     if (gyre_dispatch_isolated(kernel->dispatch))
         return gyre_error_set(GYRE_UNIMPLEMENTED,
                               "kernel '%s' runs in a worker process, and kernels there are not linked: leave "

@@ -85,11 +85,22 @@ static uint64_t usual_capacity(uint64_t least, uint32_t stride)
     return capacity;
 }
 
+/* A slot that fits a line lies in one: a device may write such a slot whole, by one instruction. */
+static uint32_t stride_of(uint64_t size)
+{
+    enum { HALF_LINE = GYRE_LINE_SIZE / 2 };
+    const uint64_t bytes = (GYRE_SLOT_HEADER_SIZE + size + 15) / 16 * 16;
+    return (uint32_t)(bytes <= 16              ? 16
+                      : bytes <= HALF_LINE     ? HALF_LINE
+                      : bytes < GYRE_LINE_SIZE ? GYRE_LINE_SIZE
+                                               : bytes);
+}
+
 static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_link *link, bool tight)
 {
     const gyre_port_record *port = port_of(pipeline, link);
     const uint64_t least = least_capacity(port->most);
-    link->stride = (uint32_t)((GYRE_SLOT_HEADER_SIZE + port->type->size + 15) / 16 * 16);
+    link->stride = stride_of(port->type->size);
     if (link->capacity == 0 || tight) {
         link->capacity = tight ? least : usual_capacity(least, link->stride);
         return GYRE_OK;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Writes a path as a C string literal. */
 static void write_quoted(FILE *out, const char *path)
@@ -21,6 +22,12 @@ static void write_quoted(FILE *out, const char *path)
     fputc('"', out);
 }
 
+/* Whether the file declares kernels with ports, so that its kernels can be stages of a pipeline. */
+static bool has_ports(const struct gyre_source *source)
+{
+    return memmem(source->text, source->size, "GYRE_PORTS", strlen("GYRE_PORTS")) != NULL;
+}
+
 char *gyre_unit_text(const struct gyre_source *source)
 {
     char *text = NULL;
@@ -28,6 +35,8 @@ char *gyre_unit_text(const struct gyre_source *source)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
+    if (has_ports(source))
+        fputs("#define GYRE_STAGE 1\n", out);
     fputs("#line 1 ", out);
     write_quoted(out, source->path);
     fputc('\n', out);

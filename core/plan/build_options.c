@@ -95,14 +95,46 @@ gyre_status gyre_kernel_source(const struct gyre_config *config, const char *nam
         name, name, gyre_text_hint(name, names, count, hint));
 }
 
+/* Whether one of the words of a list is `name`. */
+static bool list_has(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at[0]; at += at[0] != '\0') {
+        at += strspn(at, ", \t");
+        const size_t word = strcspn(at, ", \t");
+        if (word == length && memcmp(at, name, length) == 0)
+            return true;
+        at += word;
+        if (!at[0])
+            break;
+    }
+    return false;
+}
+
+/* Whether a section of the wiring names the kernel. */
+static bool is_wired(const struct gyre_config *config, const char *name)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_LINK, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_LINK, names[i], "to"), name))
+            return true;
+    names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_PIPELINE, names[i], "entry"), name))
+            return true;
+    return false;
+}
+
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size)
 {
     const struct gyre_header_plan plan = gyre_queue_plan_all(config);
     static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
     bool timed = plan.times || gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing");
-    snprintf(text, size, "%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
+    snprintf(text, size, "%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed ? " -DGYRE_TIMED=1" : "", plan.size ? " -DGYRE_HEADED=1" : "",
-             plan.sealed ? " -DGYRE_SEALED=1" : "", wires[gyre_kernel_wire(config, name)]);
+             plan.sealed ? " -DGYRE_SEALED=1" : "", wires[gyre_kernel_wire(config, name)],
+             is_wired(config, name) ? GYRE_KERNEL_STAGE_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

@@ -20,8 +20,11 @@ gyre_status gyre_kernel_source(const struct gyre_config *config, const char *nam
 /** The backend that the kernel `name` is launched on: `given`, or, when that is NULL, the backend of its section. "": the
  * section names none, and the backend of [gyre] applies. */
 const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);
+/** What the compiler is told of a kernel that is to be a stage of a pipeline. */
+#define GYRE_KERNEL_STAGE_OPTION " -DGYRE_STAGE=1"
+
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
- * that its other settings and the settings of all queues need. */
+ * that its other settings, the settings of all queues, and pipelines need. */
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size);
 /** Whether gyre_kernel_options writes the same for the kernels `one` and `other`. */
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other);

@@ -235,11 +235,20 @@ static uint32_t bridging_of(const struct gyre_dispatch *device)
     return gyre_dispatch_isolated(device) && !info->can_skip ? GYRE_BRIDGING_NONE : info->bridging;
 }
 
-static const char *where_unbridged(const struct gyre_dispatch *device, bool logged)
+/* Whether the kernel can be a stage, on a device that reads only slots of the queues of such kernels. */
+static bool reads_slots(const struct gyre_queue_site *site)
+{
+    return gyre_dispatch_device_info(site->device)->knows_links == GYRE_LINKING_SLOTS &&
+           !site->record->is_island;
+}
+
+static const char *where_unbridged(const struct gyre_queue_site *site, bool logged)
 {
     if (logged)
         return "for kernels with checkpoints";
-    return gyre_dispatch_device_info(device)->bridging == GYRE_BRIDGING_NONE
+    if (reads_slots(site))
+        return "for kernels that can be stages of a pipeline on this backend";
+    return gyre_dispatch_device_info(site->device)->bridging == GYRE_BRIDGING_NONE
                ? "on this backend"
                : "on this backend with isolation = process";
 }
@@ -250,7 +259,7 @@ static gyre_status refuse_bridged(const struct gyre_config *config, const struct
     gyre_status status =
         gyre_error_set(logged ? GYRE_CONFIG : GYRE_UNIMPLEMENTED,
                        "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots",
-                       section, site->kernel, where_unbridged(site->device, logged));
+                       section, site->kernel, where_unbridged(site, logged));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
@@ -280,7 +289,7 @@ static gyre_status plan_layout(const struct gyre_config *config, const struct gy
 {
     const uint64_t layout = queue_setting(config, section, "layout");
     const uint32_t bridging = bridging_of(site->device);
-    const bool none = bridging == GYRE_BRIDGING_NONE;
+    const bool none = bridging == GYRE_BRIDGING_NONE || reads_slots(site);
     const bool logged = is_logged(config, site->kernel, section);
     options->passed_on = logged; /* a relay passes replies of such queues to other programs */
     if (options->sealed)
@@ -321,7 +330,8 @@ static void plan_express(const struct gyre_config *config, const struct gyre_que
     const bool lines = record->form == GYRE_FORM_LANE && options->request_size <= GYRE_SLOT_SMALL_PAYLOAD &&
                        options->reply_size <= GYRE_SLOT_SMALL_PAYLOAD;
     options->express = gyre_dispatch_device_info(site->device)->knows_express && !lines &&
-                       !is_logged(config, site->kernel, section) && gyre_express_suits(options);
+                       !reads_slots(site) && !is_logged(config, site->kernel, section) &&
+                       gyre_express_suits(options);
     options->express_replies = options->express && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD &&
                                options->reply_size <= GYRE_EXPRESS_MOST && !record->buffers[0] &&
                                !names_buffers(record->request);

@@ -38,7 +38,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 5
+#define GYRE_ABI_MINOR 6
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -148,6 +148,14 @@ typedef enum gyre_bridging {
     GYRE_BRIDGING_BLOCK = 2  /* each block has a track in each queue */
 } gyre_bridging;
 
+/** How a device links kernels (link_layout.h). */
+typedef enum gyre_linking {
+    GYRE_LINKING_NONE = 0,
+    GYRE_LINKING_ALL = 1,
+    /* since 2.6: as ALL, and queues of a kernel that can be a stage have no gyre_bridge and no express lines */
+    GYRE_LINKING_SLOTS = 2
+} gyre_linking;
+
 typedef struct gyre_device_info {
     size_t size;
     char name[128];
@@ -193,7 +201,7 @@ typedef struct gyre_device_info {
     /* since 2.4: 1: the device does what gyre_queue_slots.foreign demands; 0: only trusted programs may attach */
     uint32_t knows_foreign;
     uint32_t
-        knows_links; /* since 2.5: 1: kernels of this device can be stages of a pipeline (link_layout.h) */
+        knows_links; /* since 2.5: a gyre_linking: whether kernels of this device can be stages of a pipeline */
 } gyre_device_info;
 
 /**
@@ -267,6 +275,8 @@ typedef struct gyre_kernel_record {
     const gyre_port_record
         *ports; /* since 2.5: the kernel's ports, in the order of their declaration; NULL: none */
     uint32_t port_count;
+    /* since 2.6: 1: the kernel was compiled without what a stage of a pipeline needs (GYRE_STAGE in kernel.h) */
+    uint32_t is_island;
 } gyre_kernel_record;
 
 /**

@@ -54,7 +54,7 @@ typedef struct gyre_link_ring {
     /* constant */
     gyre_u64 slots;    /* address of slot 0 */
     gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
-    gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16 */
+    gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16; no slot of up to a line crosses lines */
     gyre_u64 reserved[6];
     /* written by the target's blocks: the first message that no block has claimed */
     gyre_u64 claimed;

@@ -30,6 +30,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
  */
 #if defined(GYRE_CUDA_PARTS) || defined(GYRE_CUDA_LINKED)
 #define GYRE_PART_ extern "C" __device__
+#elif defined(GYRE_STAGE) && GYRE_STAGE
+#define GYRE_PART_ static __device__ __noinline__ /* files of stages often have many kernels */
 #else
 #define GYRE_PART_ GYRE_HELPER
 #endif

@@ -355,6 +355,12 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
     gyre->log = arguments.log;
     gyre->shared = shared;
     gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
+#if GYRE_STAGE
+    gyre->origin = gyre->index = 0;
+    gyre->flow = 0;
+
+    gyre->ports = 0;
+#endif
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
     GYRE_HEADER_FOREIGN_(gyre, 0);
 }
@@ -435,6 +441,9 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #endif
 #include "gyre/dialect/cuda_lines.h"
 #include "gyre/dialect/cuda_stage.h"
+#if GYRE_STAGE
+#include "gyre/dialect/cuda_links.h"
+#endif
 
 /* ---- entries ---- */
 
@@ -449,13 +458,24 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     }                                                                                                        \
     gyre_bind_##buffers_(&bound_to_, gyre_its_bound_);
 
+/* What the traits of a stage have besides: its ports. The mark says that the kernel can be a stage. */
+#if GYRE_STAGE
+#define GYRE_STAGE_TRAITS_(ports_)                                                                           \
+    enum { gyre_its_port_count_ = gyre_ports_of_##ports_ };                                                  \
+    typedef gyre_port_types_of_##ports_ gyre_its_ports_;
+#define GYRE_STAGE_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")
+#else
+#define GYRE_STAGE_TRAITS_(ports_)
+#define GYRE_STAGE_MARK_(name_)
+#endif
+
 /*
  * A kernel's traits for the templates: its sizes, and its handler behind one signature. The names here hide no type of
- * a message, whatever its name.
+ * a message, whatever its name. What follows `stage_` goes to the handler as well.
  */
-#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
+#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, stage_, ...)         \
     struct gyre_traits_of_##name_ {                                                                            \
-        enum {                                                                                                 \
+        stage_ enum {                                                                                          \
             gyre_its_kernel_form_ = form_,                                                                     \
             gyre_its_request_size_ = gyre_size_##request_,                                                     \
             gyre_its_request_least_ = gyre_least_##request_,                                                   \
@@ -479,7 +499,8 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
                 gyre_its_context_,                                                                             \
                 gyre_handler_##name_((const request_ *)gyre_its_in_, (reply_ *)gyre_its_out_,                  \
                                      (state_ *)gyre_its_state_there_, (scratch_ *)gyre_its_scratch_there_,     \
-                                     (const buffers_ *)gyre_its_bound_there_, gyre_its_context_));             \
+                                     (const buffers_ *)gyre_its_bound_there_,                                  \
+                                     gyre_its_context_ __VA_ARGS__));                                          \
         }                                                                                                      \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
          * punned. */ \
@@ -506,20 +527,29 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
         }                                                                                                      \
     };
 
-#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
-    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    extern "C" __global__ void __launch_bounds__(GYRE_CUDA_LANES_MAX, 1)                                     \
+#define GYRE_ENTRY_(threads_, name_)                                                                         \
+    GYRE_STAGE_MARK_(name_)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(threads_, 1)                                                \
         gyre_resident_##name_(const __grid_constant__ gyre_cuda_arguments gyre_its_arguments_)               \
     {                                                                                                        \
         gyre_traits_of_##name_::gyre_its_reside_(gyre_its_arguments_);                                       \
     }
 
+#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
+                          GYRE_STAGE_TRAITS_(gyre_no_ports))                                                 \
+    GYRE_ENTRY_(GYRE_CUDA_LANES_MAX, name_)
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    extern "C" __global__ void __launch_bounds__(1024, 1)                                                    \
-        gyre_resident_##name_(const __grid_constant__ gyre_cuda_arguments gyre_its_arguments_)               \
-    {                                                                                                        \
-        gyre_traits_of_##name_::gyre_its_reside_(gyre_its_arguments_);                                       \
-    }
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
+                          GYRE_STAGE_TRAITS_(gyre_no_ports))                                                 \
+    GYRE_ENTRY_(1024, name_)
+#define GYRE_ENTRY_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)              \
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
+                          GYRE_STAGE_TRAITS_(ports_), , (ports_ *)gyre_its_context_->ports)                  \
+    GYRE_ENTRY_(GYRE_CUDA_LANES_MAX, name_)
+#define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
+                          GYRE_STAGE_TRAITS_(ports_), , (ports_ *)gyre_its_context_->ports)                  \
+    GYRE_ENTRY_(1024, name_)
 
 #endif

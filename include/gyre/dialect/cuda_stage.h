@@ -242,6 +242,7 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_cuda_arguments &arguments, gyre_b
                       gyre_handle_run_<K>(view, memory, cells, worker, thread, state, buffers, gyre));
 }
 
+#if !GYRE_STAGE /* otherwise cuda_links.h has it */
 template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &arguments, const void *buffers)
 {
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
@@ -264,5 +265,6 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
         gyre_serve_staged_<K>(arguments, &view, gyre_dynamic_memory_, seat, state, buffers, &gyre);
     }
 }
+#endif
 
 #endif

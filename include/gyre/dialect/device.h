@@ -42,6 +42,14 @@ typedef struct gyre_block_shared {
 #define GYRE_SEALED 0
 #endif
 
+/*
+ * Kernels of files that are compiled with GYRE_STAGE = 1 can be stages of pipelines (gyre/pipeline.h), and may have ports;
+ * other kernels hold no trace of links.
+ */
+#ifndef GYRE_STAGE
+#define GYRE_STAGE 0
+#endif
+
 /** One lane's view of its launch, which handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -75,6 +83,12 @@ typedef struct gyre_context {
         *header_taken; /* a copy of the header, if another program can write it; NULL: it is read in place */
     gyre_u32 foreign;  /* not 0: headers of the served queue are copied */
 #endif
+#endif
+#if GYRE_STAGE
+    gyre_u64 origin;      /* of the current message (link_layout.h); 0: it belongs to no flow */
+    gyre_u64 index;       /* of the request that began the flow, where `flow` is NULL */
+    const gyre_u64 *flow; /* where that index is otherwise */
+    void *ports;          /* of the current call */
 #endif
 } gyre_context;
 
@@ -378,8 +392,7 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_SCRATCH_SIZE_(scratch_)          GYRE_SECOND_(GYRE_SCRATCH_OF_##scratch_##_, sizeof(scratch_), )
 #endif
 
-#define GYRE_DECLARE_(entry_, form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
-    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+#define GYRE_DESCRIBE_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
     GYRE_RECORD_(name_) = {GYRE_DEVICE_MODULE_VERSION,                                                       \
                            form_,                                                                            \
                            gyre_size_##request_,                                                             \
@@ -392,7 +405,11 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
                            #reply_,                                                                          \
                            #state_,                                                                          \
                            #buffers_};                                                                       \
-    GYRE_DESCRIBE_(name_)                                                                                    \
+    GYRE_DESCRIBE_(name_)
+
+#define GYRE_DECLARE_(entry_, form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+    GYRE_DESCRIBE_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     entry_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 
 #define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
@@ -401,6 +418,10 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 
 #include "gyre/dialect/forms.h"
+#if GYRE_STAGE && defined(GYRE_DIALECT_CUDA)
+#include "gyre/dialect/cuda_ports.h"
+#else
 #include "gyre/dialect/no_ports.h"
+#endif
 
 #endif

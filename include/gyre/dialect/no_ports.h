@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels with ports, on devices that do not run them yet: their declarations are an error with a sentence. Included by
- * device.h. The check stage refuses such a kernel before it is compiled; this text is for files that are not checked.
+ * Kernels with ports, on devices that do not run them yet, and in CUDA files that are compiled without GYRE_STAGE: their
+ * declarations are an error with a sentence. Included by device.h. The check stage refuses such a kernel before it is
+ * compiled; this text is for files that are not checked. Gyre defines GYRE_STAGE for a file that has the word GYRE_PORTS.
  *
  * A kernel without ports may ask for its flow: outside of a pipeline both answers are 0.
  */
@@ -10,13 +11,16 @@
 
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_NO_PORTS_ASSERT_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
+#define GYRE_NO_PORTS_WHY_                                                                                   \
+    "' has ports, and GYRE_PORTS stands in another file: add -DGYRE_STAGE=1 to the options of its section"
 #else
 #define GYRE_NO_PORTS_ASSERT_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
+#define GYRE_NO_PORTS_WHY_                                                                                    \
+    "' has ports, which this backend does not run yet: choose another backend for it, or declare it without " \
+    "ports"
 #endif
 #define GYRE_NO_PORTS_(name_, request_, reply_, ports_)                                                      \
-    GYRE_NO_PORTS_ASSERT_("kernel '" #name_                                                                  \
-                          "' has ports, which this backend does not run yet: choose another backend for "    \
-                          "it, or declare it without ports")                                                 \
+    GYRE_NO_PORTS_ASSERT_("kernel '" #name_ GYRE_NO_PORTS_WHY_)                                              \
     GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
         const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, gyre_context *gyre, ports_ *ports)
 

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the first warp of a block finds the next run: in links first, because what is under way is finished first, then in
+ * queues. Included by cuda_links.h.
+ *
+ * A block takes messages only when each of its rings has room for all that their handlers may emit. A look that finds no
+ * room takes nothing, and goes on looking for room and for another order, as an idle block does.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINK_FIND_H
+#define GYRE_DIALECT_CUDA_LINK_FIND_H
+
+#include "gyre/dialect/cuda_link_view.h"
+
+/* ---- room ---- */
+
+/*
+ * Moves the tail of a ring over the sections that were fetched whole, and returns it. Called by the first warp. The
+ * receivers raise a section's count behind their loads, and this block stores behind the look at the count.
+ */
+GYRE_OUTLINE_ gyre_u64 gyre_link_tail_(const gyre_link_out_ *out, gyre_u32 mask)
+{
+    GYRE_IN_SHARED_(out);
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask), shift = out->shift;
+    gyre_u32 whole = 0;
+#pragma unroll 1
+    for (gyre_u32 first = 0; first < GYRE_LINK_SECTIONS; first += lanes) {
+        const gyre_u64 at = out->tail + ((gyre_u64)(first + lane) << shift);
+        const gyre_u64 needed = (at / GYRE_LINK_SECTIONS >> shift << shift) + ((gyre_u64)1 << shift);
+        const gyre_u32 number = ((gyre_u32)at & out->mask) >> shift;
+        const gyre_u32 is_whole =
+            first + lane < GYRE_LINK_SECTIONS && gyre_near_load_(&out->ring->fetched[number]) >= needed;
+        whole |= __ballot_sync(mask, is_whole) << first;
+    }
+    return out->tail + ((gyre_u64)((gyre_u32)__ffs((int)~whole) - 1) << shift);
+}
+
+/* How many messages have room in a ring with that tail, if each may emit as many as its port may. */
+GYRE_HELPER gyre_u32 gyre_link_fits_(const gyre_link_out_ *out, gyre_u64 tail)
+{
+    const gyre_u32 left = out->mask + 1 - (gyre_u32)(out->head - tail);
+    return out->type.most == 1 ? left : left / out->type.most;
+}
+
+/* Returns how many messages of `wanted` have room for all that their handlers may emit. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gyre_u32 mask)
+{
+    gyre_u32 room = wanted;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < links->port_count; i++) {
+        gyre_link_out_ *out = &links->outs[i];
+        if (out->use != GYRE_PORT_LINKED)
+            continue;
+        gyre_u32 fits = gyre_link_fits_(out, out->tail);
+        if (fits < wanted) {
+            const gyre_u64 tail = gyre_link_tail_(out, mask);
+            fits = gyre_link_fits_(out, tail);
+            __syncwarp(mask); /* all lanes have read the old one */
+            if ((threadIdx.x & 31) == 0) {
+                out->tail = tail;
+                gyre_near_store_(&out->ring->tail, tail);
+            }
+            __syncwarp(mask);
+        }
+        room = fits < room ? fits : room;
+    }
+    return room;
+}
+
+/* ---- links ---- */
+
+/*
+ * Counts the messages of a ring that are there from `index` on, one after the other, in GYRE_LINK_ROWS rows of a message a
+ * lane. Called by the first warp.
+ */
+GYRE_HELPER gyre_u32 gyre_link_count_(const gyre_link_in_ &in, gyre_u64 index, gyre_u32 mask)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
+    gyre_u32 there[GYRE_LINK_ROWS], found = 0, full = 1;
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_LINK_ROWS; row++)
+        there[row] = gyre_link_is_filled_(in, index + row * lanes + lane);
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_LINK_ROWS; row++) {
+        const gyre_u32 filled = __ballot_sync(mask, there[row]);
+        if (full)
+            found += filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
+        full = full && filled == mask;
+    }
+    return found;
+}
+
+/* Counts further messages, behind a first row that is there, as far as the blocks can use them. */
+GYRE_OUTLINE_ gyre_u32 gyre_link_count_more_(gyre_link_in_ in, gyre_u32 wanted, gyre_u32 mask)
+{
+    const gyre_u32 lanes = (gyre_u32)__popc(mask);
+    gyre_u32 found = lanes, more = GYRE_LINK_ROWS * lanes;
+#pragma unroll 1
+    while (more == GYRE_LINK_ROWS * lanes && found < wanted) {
+        more = gyre_link_count_(in, in.next + found, mask);
+        found += more;
+    }
+    return found;
+}
+
+GYRE_HELPER gyre_u64 gyre_shuffle_(gyre_u32 mask, gyre_u64 value, gyre_u32 from)
+{
+    return __shfl_sync(mask, value, (int)from);
+}
+
+/* Returns how many of `found` messages a block takes: some are left to the other blocks. */
+GYRE_HELPER gyre_u32 gyre_link_share_(gyre_u32 found, gyre_u32 blocks, gyre_u32 room)
+{
+    gyre_u32 share = found;
+    if (blocks > 1 && found > 32) {
+        share = (found + blocks - 1) / blocks;
+        share = share > 32 ? share : 32;
+    }
+    return share < room ? share : room;
+}
+
+/* Takes the messages of a ring that are there, up to `room`. Returns 0 if there are none, or another block was quicker. */
+GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
+                                      gyre_u32 room, gyre_u32 mask)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
+    const gyre_u32 filled = __ballot_sync(mask, gyre_link_is_filled_(in, in.next + lane));
+    if (!(filled & 1))
+        return 0;
+    gyre_u32 found = filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
+    if (found == lanes && (room > lanes || gridDim.x > 1))
+        found = gyre_link_count_more_(in, room * gridDim.x, mask);
+    const gyre_u32 taken = gyre_link_share_(found, gridDim.x, room);
+    gyre_u32 ours = 1;
+    if (gridDim.x > 1) {
+        if (lane == 0)
+            ours = atomicCAS(&in.ring->claimed, in.next, in.next + taken) == in.next;
+        ours = __shfl_sync(mask, ours, 0);
+    }
+    if (lane == 0 && ours) {
+        if (gridDim.x == 1)
+            gyre_near_store_(&in.ring->claimed, in.next + taken);
+        if (number < GYRE_LINK_INLETS)
+            links->inlets[number].next = in.next + taken;
+        links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, 0, 0};
+    }
+    return ours;
+}
+
+/* Looks at all links, 32 at a time. Returns whether the block has a run. Called by the first warp. */
+GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 mask)
+{
+    GYRE_IN_SHARED_(links);
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask), count = links->inlet_count;
+    gyre_u32 number = (blockIdx.x + links->turn + lane) % count; /* no ring is forgotten */
+#pragma unroll 1
+    for (gyre_u32 done = 0; done < count; done += lanes) {
+        gyre_link_in_ in = {0, 0, 0, 0, 0};
+        gyre_u32 there = 0;
+        if (done + lane < count) {
+            in = number < GYRE_LINK_INLETS ? links->inlets[number] : gyre_link_in_load_(links, number);
+            if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
+                in.next = gyre_near_load_(&in.ring->claimed);
+            there = gyre_link_is_filled_(in, in.next);
+        }
+        gyre_u32 left = __ballot_sync(mask, there);
+#pragma unroll 1
+        for (; left; left &= left - 1) {
+            const gyre_u32 from = (gyre_u32)__ffs((int)left) - 1;
+            const gyre_link_in_ picked = {(gyre_link_ring *)gyre_shuffle_(mask, (gyre_u64)in.ring, from),
+                                          (const gyre_u8 *)gyre_shuffle_(mask, (gyre_u64)in.slots, from),
+                                          gyre_shuffle_(mask, in.next, from),
+                                          __shfl_sync(mask, in.mask, (int)from),
+                                          __shfl_sync(mask, in.stride, (int)from)};
+            if (gyre_link_claim_(links, picked, __shfl_sync(mask, number, (int)from), room, mask))
+                return 1;
+        }
+        number = (number + lanes) % count;
+    }
+    return 0;
+}
+
+/* Looks at each link once. Returns whether the block has a run. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 mask)
+{
+    if (links->inlet_count != 1)
+        return links->inlet_count ? gyre_link_seek_all_(links, room, mask) : 0;
+    gyre_link_in_ in = links->inlets[0];
+    if (gridDim.x > 1)
+        in.next = gyre_near_load_(&in.ring->claimed);
+    return gyre_link_claim_(links, in, 0, room, mask);
+}
+
+/* ---- queues ---- */
+
+/* Counts the requests that are there from index `next` on. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_link_poll_(const gyre_link_view_ *links, const gyre_served *queue, gyre_u64 next,
+                                     gyre_u32 mask)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
+    const gyre_u32 rows = links->wide ? GYRE_LINK_ROWS : 1, slots = links->wide ? lanes : GYRE_LINK_NARROW;
+    gyre_u64 sequences[GYRE_LINK_ROWS];
+    gyre_u32 found = 0, full = 1;
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_LINK_ROWS; row++) {
+        sequences[row] = 0;
+        if (row < rows && lane < slots)
+            sequences[row] = gyre_word_load_(&gyre_request_at_(queue, next + row * lanes + lane)->sequence);
+    }
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_LINK_ROWS; row++) {
+        const gyre_u32 filled = __ballot_sync(mask, sequences[row] == next + row * lanes + lane + 1);
+        if (full)
+            found += filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
+        full = full && filled == mask;
+    }
+    return found;
+}
+
+/* Takes `taken` requests of a queue, if no other block was quicker. Called by lane 0. */
+GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyre_u64 first, gyre_u32 taken)
+{
+    gyre_served *queue = &links->view->served[which];
+    const gyre_u32 entry = links->entry_of[which];
+    if (atomicCAS(&queue->claims->next, first, first + taken) != first)
+        return 0;
+    links->run = {first,
+                  queue->mask,
+                  *(volatile gyre_u64 *)&queue->dropping,
+                  queue->requests,
+                  0,
+                  (gyre_u32)(entry ? GYRE_RUN_ENTRY : GYRE_RUN_QUEUE),
+                  taken,
+                  queue->request_stride,
+                  which,
+                  entry - 1};
+    return 1;
+}
+
+/*
+ * Looks at one queue. Of blocks that share it one looks across the bus, and the others learn what it found. Returns whether
+ * the block has a run. Called by the first warp.
+ */
+GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 room, gyre_u32 mask)
+{
+    GYRE_IN_SHARED_(links);
+
+    const gyre_u32 lane = threadIdx.x & 31, team = links->view->team_size;
+    gyre_served *queue = &links->view->served[which];
+    gyre_cuda_claims *claims = queue->claims;
+    gyre_u64 next = 0;
+    gyre_u32 known = 0, polls = 0, ours = 0;
+    if (lane == 0) {
+        next = gyre_near_load_(&claims->next);
+        const gyre_u64 ready = team > 1 ? gyre_near_load_(&claims->ready) : next;
+        known = ready > next ? (gyre_u32)(ready - next < 0xffffu ? ready - next : 0xffffu) : 0;
+        polls = !known && (team == 1 || atomicCAS(&claims->pollers[0], 0u, 1u) == 0);
+    }
+    next = __shfl_sync(mask, next, 0);
+    if (__shfl_sync(mask, polls, 0)) {
+        known = gyre_link_poll_(links, queue, next, mask);
+        __syncwarp(mask);
+        if (lane == 0) {
+            links->wide = known >= GYRE_LINK_NARROW;
+            if (team > 1) {
+                if (known)
+                    atomicMax(&claims->ready, next + known);
+                atomicExch(&claims->pollers[0], 0u);
+            }
+        }
+    }
+    if (lane == 0 && known)
+        ours = gyre_link_take_(links, which, next, gyre_link_share_(known, team, room));
+    return __shfl_sync(mask, ours, 0);
+}
+
+/* Looks at the queues. Those that enter no pipeline come seldom (`aside`), while there are links to look at. */
+GYRE_HELPER gyre_u32 gyre_link_seek_queues_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 wanted,
+                                            gyre_u32 aside, gyre_u32 mask)
+{
+    const gyre_u32 count = links->view->queue_count;
+
+    if (links->table && !links->enters && !aside)
+        return 0;
+    gyre_u32 which = count == 1 ? 0 : links->turn % count;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < count; i++) {
+        const gyre_u32 enters = links->entry_of[which];
+        if ((enters ? room > 0 : !links->table || aside) &&
+            gyre_link_look_(links, which, enters ? room : wanted, mask))
+            return 1;
+        which = which + 1 < count ? which + 1 : 0;
+    }
+    return 0;
+}
+
+/* ---- the search ---- */
+
+/* Tells the host what was counted since it was told. Called by lane 0. */
+GYRE_HELPER void gyre_link_tell_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
+{
+    if (view->told == view->handled)
+        return;
+    view->told = view->handled;
+    gyre_count_served_(arguments, view);
+}
+
+/*
+ * Looks for another order, for requests to drop, and tells the host what was counted. Returns whether there is another
+ * order. Called by lane 0, now and then.
+ */
+GYRE_OUTLINE_ gyre_u32 gyre_link_ask_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                      gyre_u64 now)
+{
+    GYRE_IN_SHARED_(links);
+    gyre_block_view *view = links->view;
+    view->asked = now;
+    gyre_link_tell_(arguments, view);
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < view->queue_count; i++) {
+        gyre_served *queue = &view->served[i];
+        if (now - queue->looked < GYRE_CUDA_LOOK_CLOCKS * (1 + gridDim.x / 8))
+            continue;
+        queue->looked = now;
+        queue->dropping = gyre_word_load_(queue->drop_before);
+    }
+    return (gyre_u32)gyre_order_changed_(view);
+}
+
+/* Finds the next run, of `most` messages at most, or another order (links->run.from). Called by the first warp. */
+GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                   gyre_u32 most)
+{
+    GYRE_IN_SHARED_(links);
+    const gyre_u32 mask = gyre_warp_lanes_(), lane = threadIdx.x & 31;
+    gyre_u32 found = 0, looks = 0;
+    __syncwarp(mask); /* all lanes have read the last run */
+    if (lane == 0)
+        links->run.from = GYRE_RUN_NONE;
+#pragma unroll 1
+    while (!found) {
+        gyre_u32 leaves = 0;
+        if (lane == 0 && looks % GYRE_LINK_ASKS == 0) {
+            const gyre_u64 now = (gyre_u64)clock64();
+            if (looks || now - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS)
+                leaves = gyre_link_ask_(arguments, links, now);
+        }
+        if (__shfl_sync(mask, leaves, 0))
+            break;
+        const gyre_u32 room = gyre_link_room_(links, most, mask);
+        looks++;
+        found = room && gyre_link_seek_(links, room, mask);
+        if (!found)
+            found = gyre_link_seek_queues_(links, room, most, looks % GYRE_LINK_ASIDE == 0, mask);
+
+        if (!found && lane == 0)
+            gyre_rest_(arguments.pause_ns);
+    }
+    if (lane == 0 && found) {
+        links->turn++;
+        gyre_turn_begins_(gyre_turn_(arguments, 0));
+    }
+    __syncwarp(mask);
+}
+
+/*
+ * Looks once at all that the host may have changed, by reads that are under way together: the order, the words of what was
+ * dropped, and queues that enter no pipeline. Finds a run of such a queue (GYRE_RUN_QUEUE), another order (GYRE_RUN_NONE), or
+ * nothing (GYRE_RUN_LATER). Called by the first warp while the short way has nothing to do.
+ */
+GYRE_OUTLINE_ void gyre_link_glance_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                     gyre_u32 most)
+{
+    GYRE_IN_SHARED_(links);
+    const gyre_u32 mask = gyre_warp_lanes_(), lane = threadIdx.x & 31;
+    gyre_block_view *view = links->view;
+    gyre_u32 ours = 0, leaves = 0, there = 0;
+    __syncwarp(mask);
+    if (lane == 0)
+        gyre_link_tell_(arguments, view);
+    if (lane < view->queue_count) {
+        gyre_served *queue = &view->served[lane];
+        const gyre_u64 next = gyre_near_load_(&queue->claims->next);
+        const gyre_u64 order = lane == 0 ? gyre_word_load_(view->order_word) : view->order;
+        const gyre_u64 dropping = gyre_word_load_(queue->drop_before);
+        const gyre_u64 sequence =
+            links->entry_of[lane] ? 0 : gyre_word_load_(&gyre_request_at_(queue, next)->sequence);
+        leaves = order != view->order;
+        queue->dropping = dropping;
+        there = sequence == next + 1;
+    }
+    leaves = __ballot_sync(mask, leaves);
+    there = __ballot_sync(mask, there);
+    if (!leaves && there)
+        ours = gyre_link_look_(links, (gyre_u32)__ffs((int)there) - 1, most, mask);
+    if (lane == 0 && !ours)
+        links->run.from = leaves ? GYRE_RUN_NONE : GYRE_RUN_LATER;
+    if (lane == 0 && ours)
+        gyre_turn_begins_(gyre_turn_(arguments, 0));
+    __syncwarp(mask);
+}
+
+/* Chooses how many messages the next run in turn has: as many as take a few tens of microseconds. Called by one thread. */
+GYRE_HELPER void gyre_link_adapt_(gyre_link_view_ *links, gyre_u64 clocks)
+{
+    if (clocks > 2 * GYRE_LINK_TURN_LEAST)
+        links->in_turn = links->in_turn > 1 ? links->in_turn / 2 : 1;
+    else if (clocks < GYRE_LINK_TURN_LEAST && links->run.count == links->in_turn)
+        links->in_turn = links->in_turn < GYRE_LINK_IN_TURN ? links->in_turn * 2 : GYRE_LINK_IN_TURN;
+}
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The short way of a stage: its first warp handles up to seven messages of a line each, straight from the source and in
+ * registers, while it looks for the next ones. Included by cuda_links.h.
+ *
+ * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
+ * fetches from one ring, or from one queue that enters the pipeline. All else goes the long way, also a backlog: as soon as
+ * eight messages are there, the block takes many at once.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINK_LONE_H
+#define GYRE_DIALECT_CUDA_LINK_LONE_H
+
+#define GYRE_LONE_HEADS 0x11111111u /* the lanes that hold headers: the first one of each quad */
+/* looks at a ring, or at a queue, until the long way looks for orders and at other queues */
+#define GYRE_LONE_LOOKS      64
+#define GYRE_LONE_LOOKS_AFAR 16
+
+/** Where the short way fetches from. */
+struct gyre_link_source_ {
+    const gyre_u8 *slots;
+    gyre_u64 next;
+    gyre_u32 mask, stride;
+    gyre_u32 entry; /* 1 + the number of the entry whose queue it is; 0: it is a ring */
+    gyre_u32 which; /* the queue's number in view->served */
+};
+
+/* Whether the kernel's messages suit the short way. */
+template <class K> GYRE_HELPER constexpr bool gyre_lone_suits_()
+{
+    bool suits = gyre_stage_<K>::lines;
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+        suits = suits && K::gyre_its_ports_::of(i).most == 1 &&
+                K::gyre_its_ports_::of(i).size <= GYRE_SLOT_SMALL_PAYLOAD;
+    return suits;
+}
+
+/* Finds the one source that the block fetches from. Returns 0 if it has several, or none. Called by the first warp. */
+GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link_source_ *source)
+{
+    GYRE_IN_SHARED_(links);
+    gyre_u32 entries = 0;
+    if (!links->table || gridDim.x > 1 || links->inlet_count + links->enters != 1)
+        return 0;
+    if (!links->enters) {
+        const gyre_link_in_ *in = &links->inlets[0];
+        *source = {in->slots, in->next, in->mask, in->stride, 0, 0};
+        return in->stride <= GYRE_LINE_SIZE;
+    }
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < links->view->queue_count; i++)
+        if (links->entry_of[i]) {
+            const gyre_served *queue = &links->view->served[i];
+            *source = {queue->requests,       queue->own.next,    (gyre_u32)queue->mask,
+                       queue->request_stride, links->entry_of[i], i};
+            entries += queue->kind & GYRE_KIND_SEALED_ || queue->stamps ? 2 : 1;
+        }
+    return entries == 1 && links->view->team_size == 1;
+}
+
+/* Notes that the messages up to source->next were taken: nobody else takes from this source. Called by lane 0. */
+GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
+{
+    if (source.entry) {
+        links->view->served[source.which].own.next = source.next + count;
+        return;
+    }
+    gyre_link_in_ *in = &links->inlets[0];
+    in->next = source.next + count;
+    gyre_near_store_(&in->ring->claimed, source.next + count);
+    const gyre_u32 shift = gyre_link_shift_(source.mask);
+    const gyre_u32 first = ((gyre_u32)source.next & source.mask) >> shift;
+    const gyre_u32 left = (1u << shift) - ((gyre_u32)source.next & ((1u << shift) - 1));
+    if (count <= left) {
+        gyre_near_add_(&in->ring->fetched[first], count);
+        return;
+    }
+    gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0});
+}
+
+/* Whether each ring has room for `count` messages, as far as is known. */
+template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links, gyre_u32 count)
+{
+    gyre_u32 room = 1;
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+        const gyre_link_out_ *out = &links->outs[i];
+        room = room &&
+               (out->use != GYRE_PORT_LINKED || out->mask + 1 - (gyre_u32)(out->head - out->tail) >= count);
+    }
+    return room;
+}
+
+/* What a lane emitted, with room for a header, one message for each port. */
+template <class K> struct gyre_lone_given_ {
+    gyre_chunk lines[gyre_link_shape_<K>::ports + 1][4];
+};
+
+/* Settles a flow that counts its messages, from a copy of the outcome in memory. */
+GYRE_OUTLINE_ gyre_u64 gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 origin, gyre_chunk *line,
+                                        gyre_u32 sent)
+{
+    gyre_slot *out = (gyre_slot *)line;
+    if (!(origin & GYRE_ORIGIN_SOLE))
+        return gyre_settle_counted_(links, origin, out, sent);
+    gyre_flow_begins_(links, origin, out, sent);
+    return 0;
+}
+
+/*
+ * Handles the message in `line`, which becomes its completion. Fills in message->next and message->to. Returns 1 when it
+ * failed. Called by one lane.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
+                                       const gyre_link_source_ &source, gyre_chunk *line,
+                                       gyre_cuda_port *ports, gyre_link_message_ *message,
+                                       const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 length = (gyre_u32)line[0].y, said = (gyre_u32)line[1].x;
+    const gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
+    if (source.entry)
+        *(volatile gyre_u64 *)index = message->index; /* for whoever ends the flow */
+    gyre->failed = 0;
+    gyre->origin = message->origin;
+    gyre->index = message->index;
+    gyre->flow = source.entry ? 0 : index;
+#if GYRE_HEADED
+    const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
+    GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
+    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+    GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
+#endif
+    int result = GYRE_FAILED;
+    if (GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said))
+        gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
+    else
+        result = K::gyre_its_handle_chunks_(line + 1, arguments.state, buffers, gyre);
+    const gyre_u32 replied = result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0 && !gyre->failed;
+    gyre_u32 sent = 0;
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+        if (ports[i].emitted && links->outs[i].use == GYRE_PORT_UNWIRED && !gyre->failed)
+            gyre_fail_(gyre, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
+        sent += links->outs[i].use == GYRE_PORT_LINKED ? ports[i].emitted : 0;
+    }
+    if (replied && !links->answers)
+        gyre_fail_(gyre, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    sent = gyre->failed ? 0 : sent;
+    message->next = gyre->failed ? 0 : GYRE_ORIGIN_NEXT(message->origin);
+    const gyre_u32 used = (gyre_u32)line[1].x;
+    if (gyre->failed)
+        gyre_line_fail_(line, 0, gyre->fail_code, gyre->fail_text);
+    else if (replied)
+        gyre_line_head_(line, 0, GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used),
+                        GYRE_OUTCOME_REPLY);
+    else
+        gyre_line_head_(line, 0, 0, GYRE_OUTCOME_NO_REPLY);
+    const gyre_u32 sole = (message->origin & GYRE_ORIGIN_SOLE) != 0;
+    if (sole && !sent) {
+        message->to = gyre_reply_of_(links, message->origin);
+    } else if (sole && sent == 1 && !replied) {
+        message->next |= GYRE_ORIGIN_SOLE;
+    } else {
+        gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
+        message->to = gyre_lone_count_(links, message->origin, copy, sent);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            line[i] = copy[i];
+    }
+    if (message->to)
+        line[0].x = (source.entry ? message->index : gyre_near_load_(index)) + 1;
+    if (sent && (source.entry || !(message->next & GYRE_ORIGIN_SOLE)))
+        __threadfence(); /* accounts are there before what was emitted is published */
+    return gyre->failed;
+}
+
+/* Returns chunk `part` of the line that lane `number` has. */
+GYRE_HELPER gyre_chunk gyre_lone_part_(const gyre_chunk *line, gyre_u32 part, gyre_u32 number)
+{
+    gyre_chunk mine = {0, 0};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const gyre_chunk other = gyre_chunk_shuffle_(line[i], number);
+        if (part == (gyre_u32)i)
+            mine = other;
+    }
+    return mine;
+}
+
+/* Publishes what the lanes emitted to one port. */
+GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *line, gyre_u32 emitted, gyre_u64 origin)
+{
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
+    if (!givers)
+        return;
+    const gyre_u64 head = out->head;
+    const gyre_u32 said = (gyre_u32)line[1].x;
+    line[0].x = origin;
+    line[0].y = (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
+                GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said);
+    const gyre_chunk mine = gyre_lone_part_(line, part, number);
+    const gyre_u64 at = head + (gyre_u32)__popc(givers & ((1u << number) - 1));
+    if (out->use == GYRE_PORT_LINKED && givers >> number & 1 && part * 16 < out->stride)
+        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, mine);
+    __syncwarp(); /* all lanes have read the head */
+    if (lane == 0)
+        gyre_link_advance_(out, head + (gyre_u32)__popc(givers));
+}
+
+/* Handles `count` messages that lie in the lanes' chunks: lane 4 k + part has that part of message k. */
+template <class K>
+GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                const gyre_link_source_ &source, gyre_chunk mine, gyre_u32 count,
+                                const void *buffers, gyre_context *gyre)
+{
+    enum { port_count = gyre_link_shape_<K>::ports };
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_chunk line[4];
+    gyre_lone_given_<K> given = {};
+    gyre_cuda_port ports[port_count + 1];
+    gyre_link_message_ message = {0, source.next + lane, 0, 0};
+    gyre_u32 failed = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
+    gyre->ports = ports;
+    if (lane < count) {
+        message.origin =
+            source.entry
+                ? GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(source.entry - 1, (gyre_u32)message.index & source.mask)
+                : line[0].x;
+        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        gyre_lone_publish_(&links->outs[i], given.lines[i], message.next ? ports[i].emitted : 0,
+                           message.next);
+    if (__any_sync(GYRE_ALL_LANES, message.to != 0)) {
+        const gyre_u64 to = gyre_shuffle_(GYRE_ALL_LANES, message.to, number);
+        mine = gyre_lone_part_(line, part, number);
+        gyre_settle_(to != 0);
+        if (to && (part == 0 || !(to & 1)))
+            gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + part, mine);
+    }
+    failed = (gyre_u32)__popc(__ballot_sync(GYRE_ALL_LANES, failed));
+    if (lane == 0) {
+        links->view->handled += count;
+        links->view->failed += failed;
+    }
+}
+
+/*
+ * Looks at the block's one source, and handles what comes, for a while. Returns 0 if the long way has to go on: a backlog
+ * came, or it has to find room. Called by the first warp.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                     const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_link_source_ source;
+    if ((links->run.from == GYRE_RUN_LINK || links->run.from == GYRE_RUN_ENTRY) && links->run.count >= 8)
+        return 0;
+    if (!gyre_lone_source_(links, &source))
+        return 0;
+    if (source.entry && source.next < links->view->served[source.which].dropping)
+        return 0;
+    const gyre_u32 most = source.entry ? GYRE_LONE_LOOKS_AFAR : GYRE_LONE_LOOKS;
+
+    GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
+#pragma unroll 1
+    for (gyre_u32 looks = 0; looks < most; looks++) {
+        gyre_chunk mine = {0, 0};
+        if (part * 16 < source.stride)
+            mine = gyre_chunk_load_(
+                source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
+        const gyre_u64 index = source.next + number + 1;
+        const gyre_u32 is_there =
+            part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
+        const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, is_there);
+        if (!(there & 1)) {
+            gyre_rest_(arguments.pause_ns);
+            continue;
+        }
+        const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
+        if (there == GYRE_LONE_HEADS || !gyre_lone_room_<K>(links, count))
+            return 0;
+        if (lane == 0) {
+            gyre_turn_begins_(gyre_turn_(arguments, 0));
+            gyre_lone_take_(links, source, count);
+        }
+        gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
+        source.next += count;
+        if (lane == 0)
+            gyre_turn_ends_(gyre_turn_(arguments, 0));
+    }
+    return 1;
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the messages of a run leave: what was emitted is published in the block's rings, and completions go to the host.
+ * Included by cuda_links.h.
+ *
+ * Four neighbouring lanes (a quad) move one message of a line together, so that the line is written by one instruction.
+ * Each lane of a quad has its turn as the one whose messages are moved.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINK_SEND_H
+#define GYRE_DIALECT_CUDA_LINK_SEND_H
+
+#define GYRE_ALL_LANES   0xffffffffu
+#define GYRE_LINE_CHUNKS 4
+
+/* The length of a message that a handler wrote. */
+GYRE_HELPER gyre_u32 gyre_link_length_(const gyre_link_out_ *out, const gyre_u8 *message)
+{
+    const gyre_u32 said = GYRE_FIRST_WORD_(message + GYRE_SLOT_HEADER_SIZE);
+    return GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said);
+}
+
+/* Stores where the block writes next, which others read for statistics. Called by one thread for each port. */
+GYRE_HELPER void gyre_link_advance_(gyre_link_out_ *out, gyre_u64 head)
+{
+    if (out->use == GYRE_PORT_UNWIRED || head == out->head)
+        return;
+    out->head = out->next = head;
+    gyre_near_store_(&out->ring->head, head);
+    if (out->use != GYRE_PORT_NOWHERE)
+        return;
+    out->tail = head; /* thrown away: nobody fetches it */
+    gyre_near_store_(&out->ring->tail, head);
+}
+
+/* ---- what lanes emitted ---- */
+
+/* The messages that one lane emitted to a port. */
+struct gyre_link_given_ {
+    const gyre_u8 *from;
+    gyre_u64 origin, first; /* first: the index of the first of them in the ring */
+    gyre_u32 count, stride; /* stride: from one to the next, where the lane has them */
+};
+
+GYRE_HELPER gyre_chunk gyre_link_head_(const gyre_link_given_ &given, gyre_u32 number, gyre_u32 length)
+{
+    return {given.origin, (given.first + number + 1) << 32 | length};
+}
+
+GYRE_HELPER gyre_u8 *gyre_link_slot_(const gyre_link_out_ *out, gyre_u64 index)
+{
+    return out->slots + (index & out->mask) * out->stride;
+}
+
+/* Whether a slot lies in one line. */
+GYRE_HELPER gyre_u32 gyre_link_by_line_(const gyre_link_out_ *out)
+{
+    return out->stride <= GYRE_LINE_SIZE && (out->stride & (out->stride - 1)) == 0;
+}
+
+/* Moves a quad's part of a message: with the header if a slot lies in one line, otherwise without it. */
+GYRE_HELPER void gyre_link_move_(const gyre_link_out_ *out, const gyre_link_given_ &given, gyre_u32 number)
+{
+    const gyre_u8 *from = given.from + number * given.stride;
+    gyre_u8 *to = gyre_link_slot_(out, given.first + number);
+    const gyre_u32 part = threadIdx.x & 3, chunks = given.stride / 16;
+    if (gyre_link_by_line_(out)) {
+        gyre_chunk chunk = gyre_link_head_(given, number, gyre_link_length_(out, from));
+        if (part > 0 && part < chunks)
+            chunk = *(const gyre_chunk *)(from + 16 * part);
+        if (part < chunks)
+            gyre_near_chunk_store_(to + 16 * part, chunk); /* one instruction for the line */
+        return;
+    }
+#pragma unroll 1
+    for (gyre_u32 chunk = part ? part : GYRE_LINE_CHUNKS; chunk < chunks; chunk += GYRE_LINE_CHUNKS)
+        gyre_near_chunk_store_(to + 16 * chunk, *(const gyre_chunk *)(from + 16 * chunk));
+}
+
+/* Publishes what the lanes of a warp emitted to one port. Called by a whole warp. */
+GYRE_OUTLINE_ void gyre_link_send_(const gyre_link_out_ *out, gyre_link_given_ mine)
+{
+    GYRE_IN_SHARED_(out);
+    const gyre_u32 lane = threadIdx.x & 31, givers = __ballot_sync(GYRE_ALL_LANES, mine.count);
+#pragma unroll 1
+    for (gyre_u32 turn = 0; turn < 4; turn++) {
+        const gyre_u32 giver = (lane & ~3u) + turn;
+        if (!(givers & 0x11111111u << turn))
+            continue;
+        const gyre_link_given_ given = {
+            (const gyre_u8 *)gyre_shuffle_(GYRE_ALL_LANES, (gyre_u64)mine.from, giver),
+            gyre_shuffle_(GYRE_ALL_LANES, mine.origin, giver),
+            gyre_shuffle_(GYRE_ALL_LANES, mine.first, giver),
+            __shfl_sync(GYRE_ALL_LANES, mine.count, (int)giver), mine.stride};
+#pragma unroll 1
+        for (gyre_u32 number = 0; __any_sync(GYRE_ALL_LANES, number < given.count); number++)
+            if (number < given.count)
+                gyre_link_move_(out, given, number);
+    }
+    if (gyre_link_by_line_(out))
+        return;
+    __threadfence();
+    __syncwarp();
+#pragma unroll 1
+    for (gyre_u32 number = 0; number < mine.count; number++) {
+        const gyre_u8 *from = mine.from + number * mine.stride;
+        gyre_near_chunk_store_(gyre_link_slot_(out, mine.first + number),
+                               gyre_link_head_(mine, number, gyre_link_length_(out, from)));
+    }
+}
+
+/* Returns the sum of `mine` over the lanes up to this one. Called by a whole warp. */
+GYRE_HELPER gyre_u32 gyre_link_scan_(gyre_u32 mine)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const gyre_u32 below = __shfl_up_sync(GYRE_ALL_LANES, mine, step);
+        if ((int)(threadIdx.x & 31) >= step)
+            mine += below;
+    }
+    return mine;
+}
+
+/* The sum of what warps [0, end) emit to a port. */
+GYRE_HELPER gyre_u32 gyre_link_total_(const gyre_link_view_ *links, gyre_u32 port, gyre_u32 end)
+{
+    gyre_u32 total = 0;
+#pragma unroll 1
+    for (gyre_u32 warp = 0; warp < end; warp++)
+        total += *(const volatile gyre_u32 *)&links->totals[port * 16 + warp];
+    return total;
+}
+
+/* Publishes what the first warp emitted to one port, when it handles a run alone. */
+GYRE_HELPER void gyre_link_publish_warp_(gyre_link_out_ *out, const gyre_cuda_port &port, gyre_u64 origin,
+                                         gyre_u32 mine)
+{
+    if (!__any_sync(GYRE_ALL_LANES, mine))
+        return;
+    const gyre_u32 sum = gyre_link_scan_(mine), total = __shfl_sync(GYRE_ALL_LANES, sum, 31);
+    const gyre_u64 head = out->head;
+    if (out->use == GYRE_PORT_LINKED)
+        gyre_link_send_(out, {port.slots, origin, head + sum - mine, mine, port.stride});
+    __syncwarp(); /* all lanes have read the head */
+    if (threadIdx.x == 0)
+        gyre_link_advance_(out, head + total);
+}
+
+/* Publishes what the lanes of a block emitted. */
+template <class K>
+GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cuda_port *ports,
+                                          gyre_u64 origin)
+{
+    enum { count = gyre_link_shape_<K>::ports };
+    gyre_u32 mine[count], before[count];
+    const gyre_u32 warp = threadIdx.x >> 5;
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        mine[i] = origin ? ports[i].emitted : 0;
+        const gyre_u32 sum = gyre_link_scan_(mine[i]);
+        before[i] = sum - mine[i];
+        if ((threadIdx.x & 31) == 31)
+            links->totals[i * 16 + warp] = sum;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        const gyre_link_out_ *out = &links->outs[i];
+        const gyre_u64 first = out->head + gyre_link_total_(links, i, warp) + before[i];
+        if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
+            gyre_link_send_(out, {ports[i].slots, origin, first, mine[i], ports[i].stride});
+    }
+    __syncthreads(); /* all lanes have read the heads */
+    if (threadIdx.x < count)
+        gyre_link_advance_(&links->outs[threadIdx.x],
+                           links->outs[threadIdx.x].head +
+                               gyre_link_total_(links, threadIdx.x, blockDim.x >> 5));
+}
+
+/*
+ * Publishes what `threads` lanes emitted, in the order of the lanes. `origin`: of what this lane emitted; 0: nothing of it
+ * leaves. Called by whole warps.
+ */
+template <class K>
+GYRE_HELPER void gyre_link_publish_(gyre_link_view_ *links, const gyre_cuda_port *ports, gyre_u64 origin,
+                                    gyre_u32 threads)
+{
+    if constexpr (gyre_link_shape_<K>::ports > 0) {
+        if (threads > 32) {
+            gyre_link_publish_block_<K>(links, ports, origin);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+            gyre_link_publish_warp_(&links->outs[i], ports[i], origin, origin ? ports[i].emitted : 0);
+    }
+}
+
+/* ---- what was emitted straight into the rings ---- */
+
+/* Puts the headers on what one call emitted, without the sequences. Called by thread 0. */
+template <class K>
+GYRE_HELPER void gyre_link_place_(gyre_link_view_ *links, const gyre_cuda_port *ports, gyre_u64 origin)
+{
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+        gyre_link_out_ *out = &links->outs[i];
+        if (!origin || out->use == GYRE_PORT_UNWIRED)
+            continue;
+#pragma unroll 1
+        for (gyre_u32 k = 0; k < ports[i].emitted && out->use == GYRE_PORT_LINKED; k++) {
+            gyre_u8 *message = gyre_link_slot_(out, out->next + k);
+            gyre_link_slot *slot = (gyre_link_slot *)message;
+            slot->origin = origin;
+            slot->length = gyre_link_length_(out, message);
+        }
+        out->next += ports[i].emitted;
+    }
+}
+
+/* Publishes what the calls of a run in turn emitted. Called by all threads. */
+GYRE_OUTLINE_ void gyre_link_publish_placed_(gyre_link_view_ *links)
+{
+    if (threadIdx.x == 0)
+        __threadfence(); /* what thread 0 wrote into the slots */
+    __syncthreads();
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < links->port_count; i++) {
+        const gyre_link_out_ *out = &links->outs[i];
+#pragma unroll 1
+        for (gyre_u64 at = out->head + threadIdx.x; out->use == GYRE_PORT_LINKED && at < out->next;
+             at += blockDim.x)
+            gyre_near_half_store_(gyre_link_sequence_(out->slots, at, out->mask, out->stride),
+                                  (gyre_u32)(at + 1));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+#pragma unroll 1
+        for (gyre_u32 i = 0; i < links->port_count; i++)
+            gyre_link_advance_(&links->outs[i], links->outs[i].next);
+}
+
+/* ---- completions ---- */
+
+/* Stores the payload of a quad's completions, of more than a line each. */
+GYRE_HELPER void gyre_link_move_reply_(gyre_u64 to, const gyre_chunk *out)
+{
+    const gyre_u32 chunks = to && !(to & 1) ? 1 + (((const gyre_slot *)out)->length + 15) / 16 : 0;
+#pragma unroll 1
+    for (gyre_u32 chunk = 1 + (threadIdx.x & 3); chunk < chunks; chunk += 4)
+        gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + chunk, out[chunk]);
+}
+
+/* Stores a completion by one lane: its payload, then its header. */
+GYRE_HELPER void gyre_link_complete_alone_(gyre_u64 to, const gyre_chunk *out)
+{
+    const gyre_u32 chunks = to & 1 ? 0 : 1 + (((const gyre_slot *)out)->length + 15) / 16;
+#pragma unroll 1
+    for (gyre_u32 chunk = 1; chunk < chunks; chunk++)
+        gyre_chunk_store_((gyre_chunk *)to + chunk, out[chunk]);
+    gyre_fence_system_();
+    gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1), out[0]);
+}
+
+/*
+ * Stores the completions of a warp's messages: `mine` is this lane's reply, `cell` the chunks from one to the next, `to`
+ * where it goes. `large`: replies may be larger than a line.
+ */
+GYRE_OUTLINE_ void gyre_link_complete_(const gyre_chunk *mine, gyre_u32 cell, gyre_u32 large, gyre_u64 to)
+{
+    const gyre_u32 mask = gyre_warp_lanes_(), lane = threadIdx.x & 31, part = lane & 3;
+
+    gyre_settle_(to != 0);
+    if (mask != GYRE_ALL_LANES) {
+        if (to)
+            gyre_link_complete_alone_(to, mine);
+        return;
+    }
+    const gyre_u32 givers = __ballot_sync(mask, to != 0);
+#pragma unroll 1
+    for (gyre_u32 turn = 0; turn < 4; turn++) {
+        const gyre_u32 giver = (lane & ~3u) + turn;
+        if (!(givers & 0x11111111u << turn))
+            continue;
+        const gyre_u64 its = gyre_shuffle_(mask, to, giver);
+        const gyre_chunk *out = mine + ((int)giver - (int)lane) * (int)cell;
+        if (large)
+            gyre_link_move_reply_(its, out);
+        else if (its && (part == 0 || !(its & 1)))
+            gyre_chunk_store_((gyre_chunk *)(its & ~(gyre_u64)1) + part, out[part]);
+    }
+    if (!large)
+        return;
+    gyre_fence_system_();
+    __syncwarp();
+    if (to)
+        gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1), mine[0]);
+}
+
+#endif

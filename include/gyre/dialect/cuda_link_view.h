@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a block knows of its kernel as a stage: its links and entries, the run that it works on, and where it keeps that.
+ * Included by cuda_link_find.h.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINK_VIEW_H
+#define GYRE_DIALECT_CUDA_LINK_VIEW_H
+
+#define GYRE_LINK_LOADS   4  /* 16-byte loads in flight of each thread */
+#define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
+#define GYRE_LINK_INLETS  32 /* inlets whose words are kept in shared memory */
+#define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
+#define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
+#define GYRE_LINK_ASIDE   64 /* looks at links for each look at a queue that enters no pipeline */
+#define GYRE_LINK_ASKS    64 /* looks that found nothing between two looks at the order */
+#define GYRE_LINK_TURN_LEAST                                                                                 \
+    100000 /* clocks: a run in turn that took less may be twice as long the next time */
+
+/* A function that all kernels of a file share: its text is long, and it runs once a run of messages. */
+#define GYRE_OUTLINE_ static __device__ __noinline__
+
+enum gyre_run_from_ {
+    GYRE_RUN_NONE = 0, /* there is another order */
+    GYRE_RUN_QUEUE,    /* a queue that enters no pipeline */
+    GYRE_RUN_ENTRY,
+    GYRE_RUN_LINK,
+    GYRE_RUN_LATER /* nothing came for a while */
+};
+
+/** A port, with the block's own ring. */
+struct gyre_link_out_ {
+    gyre_link_ring *ring;
+    gyre_u8 *slots;
+    gyre_u64 head, tail;
+    gyre_u64 next; /* behind what a run in turn has placed so far */
+    gyre_u32 mask, stride;
+    gyre_u32 shift; /* a section has 1 << shift slots */
+    gyre_u32 use;   /* enum gyre_port_use */
+    gyre_cuda_port_type type;
+};
+
+/** A ring to fetch from. `next`: the first message that no block claimed, where only this block claims. */
+struct gyre_link_in_ {
+    gyre_link_ring *ring;
+    const gyre_u8 *slots;
+    gyre_u64 next;
+    gyre_u32 mask, stride;
+};
+
+/** An entry of the pipeline: where its flows, replies and headers lie. */
+struct gyre_link_entry_ {
+    gyre_flow *flows; /* NULL: there is none of that number */
+    gyre_u8 *replies;
+    const gyre_u8 *headers;
+    gyre_u64 serial;
+    gyre_u32 reply_stride, header_size, queue, foreign;
+};
+
+/** The messages that the block handles together. */
+struct gyre_link_run_ {
+    gyre_u64 first, mask, drop_before;
+    const gyre_u8 *slots;
+    gyre_link_ring *ring; /* of a link */
+    gyre_u32 from;        /* enum gyre_run_from_ */
+    gyre_u32 count, stride;
+    gyre_u32 which; /* the queue's number in view->served */
+    gyre_u32 entry; /* the entry's number in the table */
+};
+
+/** The words of a stage that the threads of a block share, in shared memory. */
+struct gyre_link_view_ {
+    gyre_block_view *view;
+    const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
+    gyre_u32 port_count, inlet_count, answers;
+    gyre_u32 turn;    /* runs that were taken: where to look first */
+    gyre_u32 in_turn; /* messages of the next run in turn, at most */
+    gyre_u32 enters;  /* one of the served queues enters the pipeline */
+    gyre_u32 wide;    /* the last look at a queue found many requests */
+    gyre_link_run_ run;
+    gyre_served nowhere; /* of messages of links: no stamps, no headers, no seals */
+    gyre_u64 to[GYRE_LINK_IN_TURN];
+    gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
+    gyre_link_out_ outs[GYRE_PORTS_MAX];
+    gyre_link_in_ inlets[GYRE_LINK_INLETS];
+    gyre_link_entry_ entries[GYRE_ENTRIES_MAX];
+    gyre_u8 entry_of
+        [GYRE_QUEUES_MAX]; /* of each served queue: 1 + its entry's number; 0: it enters no pipeline */
+};
+
+/* ---- the device's own memory ---- */
+
+GYRE_HELPER gyre_chunk gyre_near_chunk_load_(const void *from)
+{
+    gyre_chunk chunk;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0,%1},[%2];"
+                 : "=l"(chunk.x), "=l"(chunk.y)
+                 : "l"(from)
+                 : "memory");
+    return chunk;
+}
+
+GYRE_HELPER void gyre_near_chunk_store_(void *to, gyre_chunk chunk)
+{
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0],{%1,%2};" ::"l"(to), "l"(chunk.x), "l"(chunk.y)
+                 : "memory");
+}
+
+GYRE_HELPER void gyre_near_store_(gyre_u64 *to, gyre_u64 value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+}
+
+GYRE_HELPER void gyre_near_half_store_(gyre_u32 *to, gyre_u32 value)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(to), "r"(value) : "memory");
+}
+
+GYRE_HELPER void gyre_near_add_(gyre_u64 *to, gyre_u64 value)
+{
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+}
+
+/* Where a slot of a link has its sequence. */
+GYRE_HELPER gyre_u32 *gyre_link_sequence_(const gyre_u8 *slots, gyre_u64 index, gyre_u32 mask,
+                                          gyre_u32 stride)
+{
+    return &((gyre_link_slot *)(slots + (index & mask) * stride))->sequence;
+}
+
+GYRE_HELPER gyre_u32 gyre_link_is_filled_(const gyre_link_in_ &in, gyre_u64 index)
+{
+    return gyre_near_half_load_(gyre_link_sequence_(in.slots, index, in.mask, in.stride)) ==
+           (gyre_u32)(index + 1);
+}
+
+/* The lanes of this thread's warp: a block kernel may have fewer than 32. */
+GYRE_HELPER gyre_u32 gyre_warp_lanes_()
+{
+    const gyre_u32 left = blockDim.x - (threadIdx.x & ~31u);
+    return left < 32 ? (1u << left) - 1 : 0xffffffffu;
+}
+
+/* Makes the threads of a run meet: the first warp, or the block. */
+GYRE_HELPER void gyre_link_meet_(gyre_u32 threads)
+{
+    if (threads == 32)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+/* ---- where a run is worked on ---- */
+
+/** Constants of a kernel as a stage. */
+template <class K> struct gyre_link_shape_ {
+    static __device__ __forceinline__ constexpr gyre_u32 stride_of(int port)
+    {
+        return (GYRE_SLOT_HEADER_SIZE + K::gyre_its_ports_::of(port).size + 15) / 16 * 16;
+    }
+    /* Bytes that one call may emit before port `port`, or in all. */
+    static __device__ __forceinline__ constexpr gyre_u64 offset_of(int port)
+    {
+        gyre_u64 bytes = 0;
+        for (int i = 0; i < port; i++)
+            bytes += (gyre_u64)K::gyre_its_ports_::of(i).most * stride_of(i);
+        return bytes;
+    }
+    enum : gyre_u32 {
+        ports = K::gyre_its_port_count_,
+        cell_bytes = gyre_stage_<K>::cell * 16,
+        scratch_bytes = gyre_stage_<K>::scratch_chunks * 16,
+        /* a place for what is thrown away, large enough for any message */
+        thrown_bytes = (1u << 16) + 256,
+        far_bytes = GYRE_CUDA_STAGE_SIZE - thrown_bytes
+    };
+    /* whether messages are handled one after the other: also where one call may emit more than the stage holds */
+    static constexpr bool in_turn =
+        K::gyre_its_kernel_form_ != 1 || offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes;
+};
+
+/** Where the block keeps a run. */
+struct gyre_link_places_ {
+    gyre_chunk *cells;
+    gyre_u8 *emitted; /* of each thread, one behind the other; lane kernels only */
+    gyre_u8 *thrown;
+    gyre_u32 window; /* messages that fit */
+};
+
+template <class K>
+GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &arguments, gyre_chunk *memory)
+{
+    typedef gyre_link_shape_<K> shape;
+    const gyre_u64 emits = shape::in_turn ? 0 : shape::offset_of(shape::ports), cell = shape::cell_bytes;
+    const gyre_u64 room = gyre_dynamic_size_() - shape::scratch_bytes;
+    const gyre_u32 wanted = shape::in_turn ? GYRE_LINK_IN_TURN : blockDim.x;
+    gyre_u8 *const near = (gyre_u8 *)memory + shape::scratch_bytes;
+    gyre_u8 *const far = arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE;
+    gyre_link_places_ places;
+    places.thrown = far + shape::far_bytes;
+    const gyre_u64 few = wanted < 32 ? wanted : 32, each = cell + emits;
+    gyre_u64 window = wanted;
+    if (each * few <= room) {
+        window = each * window <= room ? window : room / each;
+        places.cells = (gyre_chunk *)near;
+        places.emitted = near + cell * window;
+    } else if (cell * few <= room) {
+        window = cell * window <= room ? window : room / cell;
+        window = emits * window <= shape::far_bytes ? window : shape::far_bytes / (emits ? emits : 1);
+        places.cells = (gyre_chunk *)near;
+        places.emitted = far;
+    } else {
+        window = each * window <= shape::far_bytes ? window : shape::far_bytes / each;
+        places.cells = (gyre_chunk *)far;
+        places.emitted = far + cell * window;
+    }
+    places.window = (gyre_u32)window;
+    return places;
+}
+
+/* ---- opening ---- */
+
+/* The shift of a section of a ring. */
+GYRE_HELPER gyre_u32 gyre_link_shift_(gyre_u32 mask)
+{
+    return (gyre_u32)__popc(mask / GYRE_LINK_SECTIONS);
+}
+
+GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, gyre_cuda_port_type type)
+{
+    gyre_link_out_ *out = &links->outs[number];
+    const gyre_link_port *port = &links->table->ports[number];
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, type};
+    if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
+        return;
+    out->use = gyre_near_half_load_(&port->use);
+    if (out->use == GYRE_PORT_UNWIRED)
+        return;
+    out->ring = (gyre_link_ring *)gyre_near_load_(&port->rings) + blockIdx.x;
+    out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
+    out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
+    out->shift = gyre_link_shift_(out->mask);
+    out->stride = gyre_near_half_load_(&out->ring->stride);
+    out->head = out->next = gyre_near_load_(&out->ring->head);
+    out->tail = gyre_near_load_(&out->ring->tail);
+}
+
+/* Reads an inlet from the table. */
+GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_u32 number)
+{
+    const gyre_link_inlet *inlet = (const gyre_link_inlet *)(links->table + 1) + number;
+    gyre_link_in_ in;
+    in.ring = (gyre_link_ring *)gyre_near_load_(&inlet->ring);
+    in.slots = (const gyre_u8 *)gyre_near_load_(&in.ring->slots);
+    in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
+    in.stride = gyre_near_half_load_(&in.ring->stride);
+    in.next = gyre_near_load_(&in.ring->claimed);
+    return in;
+}
+
+GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
+{
+    const gyre_link_entry *from = &links->table->entries[number];
+    gyre_link_entry_ *entry = &links->entries[number];
+    const gyre_u64 region = gyre_near_load_(&from->region);
+    const gyre_u64 headers = gyre_near_load_(&from->slots.headers_offset);
+    entry->flows = (gyre_flow *)gyre_near_load_(&from->flows);
+    entry->replies = (gyre_u8 *)region + gyre_near_load_(&from->slots.reply_offset);
+    entry->headers = headers ? (const gyre_u8 *)region + headers : 0;
+    entry->serial = gyre_near_load_(&from->serial);
+    entry->reply_stride = gyre_near_half_load_(&from->slots.reply_stride);
+    entry->header_size = gyre_near_half_load_(&from->slots.header_size);
+    entry->queue = gyre_near_half_load_(&from->queue);
+    entry->foreign = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed) >> 8 & 0xffu;
+}
+
+/* Finds the entry that a served queue is. */
+GYRE_HELPER gyre_u32 gyre_link_entry_of_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
+                                         const gyre_served *queue)
+{
+    const gyre_u64 serial = gyre_near_load_(&arguments.relay->rows[queue->entry].row.serial);
+    const gyre_u32 count = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
+    for (gyre_u32 i = 0; i < count; i++)
+        if (links->entries[i].flows && links->entries[i].queue == queue->entry &&
+            links->entries[i].serial == serial)
+            return i + 1;
+    return 0;
+}
+
+/*
+ * Takes up the table that the control region names now. The block has acknowledged the order that announced it, or an
+ * earlier one: a table that is newer than the order stays until the block obeys the next order. Called by one thread.
+ */
+GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                         gyre_link_view_ *links, gyre_u32 port_count)
+{
+    links->view = view;
+    links->table = (const gyre_link_table *)gyre_word_load_(&arguments.control->command.links);
+    links->port_count = port_count;
+    links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
+    links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
+    links->turn = links->enters = links->wide = 0;
+    links->run = {};
+    links->in_turn = 1;
+    links->nowhere = {};
+}
+
+/* Reads the table's inlets and entries, and finds the entries among the served queues. Called by all threads. */
+GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links)
+{
+    const gyre_u32 first = threadIdx.x, step = blockDim.x;
+    const gyre_u32 entries = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
+#pragma unroll 1
+    for (gyre_u32 i = first; i < links->inlet_count && i < GYRE_LINK_INLETS; i += step)
+        links->inlets[i] = gyre_link_in_load_(links, i);
+#pragma unroll 1
+    for (gyre_u32 i = first; i < entries; i += step)
+        gyre_link_open_entry_(links, i);
+    __syncthreads();
+#pragma unroll 1
+    for (gyre_u32 i = first; i < links->view->queue_count; i += step)
+        if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
+            0)
+            links->enters = 1;
+}
+
+/* Opens the kernel's links and entries. Called by all threads. */
+template <class K>
+GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                 gyre_link_view_ *links)
+{
+    if (threadIdx.x == 0) {
+        gyre_link_open_table_(arguments, view, links, K::gyre_its_port_count_);
+#pragma unroll
+        for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
+            gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));
+    }
+    __syncthreads();
+    gyre_link_open_rest_(arguments, links);
+    __syncthreads();
+}
+
+/* The queue that the run came by; for a run of a link, one that has nothing of a queue. */
+GYRE_HELPER const gyre_served *gyre_link_queue_(const gyre_link_view_ *links)
+{
+    return links->run.from == GYRE_RUN_QUEUE ? &links->view->served[links->run.which] : &links->nowhere;
+}
+
+#endif

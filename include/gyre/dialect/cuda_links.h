@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Serves a kernel that can be a stage of a pipeline: fetches messages from links and from queues, gives the handler places
+ * to emit to, publishes what was emitted, and counts flows (link_layout.h has the protocol). Included by cuda_resident.h in
+ * files that are compiled with GYRE_STAGE = 1; other kernels hold no trace of it.
+ *
+ * A block takes a run of messages at a time. Its first warp looks for one (cuda_link_find.h). The run is copied into cells,
+ * and the places in the ring are given back at once. Lane kernels handle one message a thread: a run of up to 32 messages
+ * takes the first warp alone, a longer one the block. They emit into a part of the stage, because only behind the handlers
+ * it is known how much each emitted. Block kernels and actors handle a run in turn, and emit straight into the rings.
+ * In both cases the messages of a ring are in the order of the messages that caused them.
+ *
+ * Links lie in the device's own memory, where other blocks write. Their words are read past the first cache (the functions
+ * gyre_near_...). A message that fits one line is written by one instruction of a warp, which other blocks see whole, so it
+ * needs no fence; a fence orders the payload of a larger one before its sequence.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINKS_H
+#define GYRE_DIALECT_CUDA_LINKS_H
+
+#include "gyre/dialect/cuda_link_find.h"
+
+/* ---- fetching ---- */
+
+/* Copies the run into the cells, and zeroes the replies. Called by `threads` threads. */
+template <class K>
+GYRE_HELPER void gyre_link_fetch_(const gyre_link_run_ &run, gyre_chunk *cells, gyre_u32 threads)
+{
+    typedef gyre_stage_<K> stage;
+    const gyre_u32 each = stage::request_chunks, all = run.count * each;
+    const gyre_chunk zero = {0, 0};
+#pragma unroll 1
+    for (gyre_u32 base = threadIdx.x; base < all; base += GYRE_LINK_LOADS * threads) {
+        gyre_chunk mine[GYRE_LINK_LOADS];
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
+            const gyre_u32 chunk = base + j * threads, part = chunk % each;
+            const gyre_u8 *from =
+                run.slots + ((run.first + chunk / each) & run.mask) * run.stride + part * 16;
+            mine[j] = zero;
+            if (chunk < all && part * 16 < run.stride)
+                mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
+        }
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
+            const gyre_u32 chunk = base + j * threads;
+            if (chunk < all)
+                cells[chunk / each * stage::cell + chunk % each] = mine[j];
+        }
+    }
+#pragma unroll 1
+    for (gyre_u32 chunk = threadIdx.x; chunk < run.count * stage::reply_chunks; chunk += threads)
+        cells[chunk / stage::reply_chunks * stage::cell + each + chunk % stage::reply_chunks] = zero;
+}
+
+/* Gives the places of the run, which was fetched, back to the sender. Called by one thread. */
+GYRE_HELPER void gyre_link_give_back_(const gyre_link_run_ &run)
+{
+    const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
+    const gyre_u64 end = run.first + run.count;
+    gyre_u64 first = run.first;
+    while (first != end) {
+        const gyre_u64 border = ((first >> shift) + 1) << shift, stop = border < end ? border : end;
+        gyre_near_add_(&run.ring->fetched[((gyre_u32)first & (gyre_u32)run.mask) >> shift], stop - first);
+        first = stop;
+    }
+}
+
+/* ---- flows ---- */
+
+/** A message that is being handled, and what becomes of it. */
+struct gyre_link_message_ {
+    gyre_u64 origin; /* 0: it belongs to no flow */
+    gyre_u64 index;  /* of the request; of a message of a link: not known before the flow ends */
+    gyre_u64 next;   /* the origin of what was emitted; 0: nothing leaves */
+    gyre_u64 to;     /* where the completion goes; 0: there is none. Bit 0: its payload is there already */
+};
+
+GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
+{
+    return &links->entries[GYRE_ORIGIN_TABLE(origin)];
+}
+
+GYRE_HELPER gyre_flow *gyre_flow_of_(const gyre_link_view_ *links, gyre_u64 origin)
+{
+    return gyre_entry_of_(links, origin)->flows + GYRE_ORIGIN_PLACE(origin);
+}
+
+GYRE_HELPER gyre_u64 gyre_reply_of_(const gyre_link_view_ *links, gyre_u64 origin)
+{
+    const gyre_link_entry_ *entry = gyre_entry_of_(links, origin);
+    return (gyre_u64)(entry->replies + (gyre_u64)GYRE_ORIGIN_PLACE(origin) * entry->reply_stride);
+}
+
+/* Notes the reply in `out`, unless another handler replied before: its payload goes to the reply slot of the flow. */
+GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out)
+{
+    gyre_flow *flow = gyre_flow_of_(links, origin);
+    if (atomicAdd(&flow->answers, 1u) != 0)
+        return;
+    gyre_chunk *to = (gyre_chunk *)gyre_reply_of_(links, origin);
+    const gyre_u32 chunks = (out->length + 15) / 16;
+#pragma unroll 1
+    for (gyre_u32 chunk = 1; chunk <= chunks; chunk++)
+        gyre_chunk_store_(to + chunk, ((const gyre_chunk *)out)[chunk]);
+    *(volatile gyre_u32 *)&flow->length = out->length;
+    gyre_fence_system_(); /* whoever ends the flow stores the header behind this payload */
+}
+
+/* Notes the failure in `out`, unless another handler failed before. */
+GYRE_HELPER void gyre_note_failure_(gyre_flow *flow, const gyre_slot *out)
+{
+    if (atomicAdd(&flow->failures, 1u) != 0)
+        return;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < sizeof(gyre_failure) / 8; i++)
+        ((volatile gyre_u64 *)&flow->failure)[i] = ((const gyre_u64 *)(out + 1))[i];
+}
+
+/* Writes the completion of a flow whose messages were counted. Returns 1 if its payload is in the reply slot already. */
+GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
+{
+    const gyre_u32 answers = gyre_near_half_load_(&flow->answers);
+    if (gyre_near_half_load_(&flow->failures)) {
+        for (gyre_u32 i = 0; i < sizeof(gyre_failure) / 8; i++)
+            ((gyre_u64 *)(out + 1))[i] = gyre_near_load_((const gyre_u64 *)&flow->failure + i);
+        out->length = sizeof(gyre_failure);
+        out->info = GYRE_OUTCOME_FAILED;
+        return 0;
+    }
+    if (answers > 1) {
+        gyre_write_failure_(out, GYRE_FAILURE_REPLIES, "two handlers replied to one request");
+        return 0;
+    }
+    out->length = answers ? gyre_near_half_load_(&flow->length) : 0;
+    out->info = answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY;
+    return answers;
+}
+
+/* The only message of its flow goes on as more than one message, or with a reply: from now on its flow counts. */
+GYRE_OUTLINE_ void gyre_flow_begins_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out,
+                                     gyre_u32 sent)
+{
+    gyre_flow *flow = gyre_flow_of_(links, origin);
+    *(volatile gyre_u32 *)&flow->answers = 0;
+    *(volatile gyre_u32 *)&flow->failures = 0;
+    *(volatile gyre_u32 *)&flow->alive = sent;
+    __threadfence();
+    if (out->info == GYRE_OUTCOME_REPLY)
+        gyre_note_reply_(links, origin, out);
+}
+
+/*
+ * Settles one message of several. Accounts for what it emitted before that is published, so that the flow cannot end too
+ * early. Returns where the completion goes, if the flow ends; its payload may be there already (bit 0).
+ */
+GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u64 origin, gyre_slot *out,
+                                            gyre_u32 sent)
+{
+    gyre_flow *flow = gyre_flow_of_(links, origin);
+    if (out->info == GYRE_OUTCOME_FAILED)
+        gyre_note_failure_(flow, out);
+    else if (out->info == GYRE_OUTCOME_REPLY)
+        gyre_note_reply_(links, origin, out);
+    if (sent > 1)
+        atomicAdd(&flow->alive, sent - 1);
+    if (sent)
+        return 0;
+    __threadfence(); /* what was noted above is there for whoever ends the flow */
+    if (atomicSub(&flow->alive, 1u) != 1)
+        return 0;
+    __threadfence(); /* what others noted is there */
+    return gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
+}
+
+/* ---- handling ---- */
+
+/* Says where the ports of one call lead. `number`: of the message's place in the stage; in turn: places of the ring. */
+template <class K>
+GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_places_ &places,
+                                gyre_cuda_port *ports, gyre_u32 number, gyre_u32 emits)
+{
+    typedef gyre_link_shape_<K> shape;
+    gyre_u8 *const mine = places.emitted + (gyre_u64)number * shape::offset_of(shape::ports);
+#pragma unroll
+    for (int i = 0; i < (int)shape::ports; i++) {
+        const gyre_link_out_ *out = &links->outs[i];
+        const gyre_u32 most = K::gyre_its_ports_::of(i).most;
+        if (!shape::in_turn)
+            ports[i] = {mine + shape::offset_of(i), 0, 0xffffffffu, shape::stride_of(i), most, 0};
+        else if (emits && out->use == GYRE_PORT_LINKED)
+            ports[i] = {out->slots, (gyre_u32)out->next, out->mask, out->stride, most, 0};
+        else
+            ports[i] = {places.thrown, 0, 0, 0, most, 0};
+    }
+}
+
+/* Fails a message that was handled. */
+GYRE_HELPER void gyre_link_fail_(gyre_slot *out, gyre_i32 code, const char *text)
+{
+    if (out->info != GYRE_OUTCOME_FAILED)
+        gyre_write_failure_(out, code, text);
+}
+
+/* Returns how many messages the call emitted to links. A message that failed has emitted nothing. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre_link_message_ *message,
+                                        gyre_cuda_port *ports, gyre_slot *out)
+{
+    typedef gyre_link_shape_<K> shape;
+    gyre_u32 sent = 0;
+#pragma unroll
+    for (int i = 0; i < (int)shape::ports; i++) {
+        if (ports[i].emitted && !message->origin)
+            gyre_link_fail_(out, GYRE_FAILURE_PORT, "emitted, and the queue enters no pipeline");
+        else if (ports[i].emitted && links->outs[i].use == GYRE_PORT_UNWIRED)
+            gyre_link_fail_(out, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
+        else if (links->outs[i].use == GYRE_PORT_LINKED)
+            sent += ports[i].emitted;
+    }
+    if (message->origin && out->info == GYRE_OUTCOME_REPLY && !links->answers)
+        gyre_link_fail_(out, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    if (out->info != GYRE_OUTCOME_FAILED)
+        return sent;
+#pragma unroll
+    for (int i = 0; i < (int)shape::ports; i++)
+        ports[i].emitted = 0;
+    return 0;
+}
+
+/*
+ * Settles the only message of its flow: as long as it stays alone, nothing is counted. `begins`: the message is the request,
+ * and its flow's entry has the index of an earlier one.
+ */
+GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_message_ *message,
+                                   const gyre_slot *out, gyre_u32 sent, gyre_u32 begins)
+{
+    if (!sent) {
+        message->to = gyre_reply_of_(links, message->origin);
+        return;
+    }
+    if (begins)
+        *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
+    if (sent == 1 && out->info != GYRE_OUTCOME_REPLY)
+        message->next |= GYRE_ORIGIN_SOLE;
+    else
+        gyre_flow_begins_(links, message->origin, out, sent);
+}
+
+/* Settles a message that was handled, by one thread: notes its outcome in its flow, and whether the flow ends. */
+template <class K>
+GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_message_ *message,
+                                   gyre_cuda_port *ports, gyre_slot *out)
+{
+    const gyre_u32 sent = gyre_link_emitted_<K>(links, message, ports, out);
+    const gyre_u32 begins = links->run.from == GYRE_RUN_ENTRY;
+    if (!message->origin) {
+        message->to = (gyre_u64)gyre_reply_at_(&links->view->served[links->run.which], message->index);
+    } else {
+        message->next = GYRE_ORIGIN_NEXT(message->origin);
+        if (message->origin & GYRE_ORIGIN_SOLE)
+            gyre_settle_sole_(links, message, out, sent, begins);
+        else
+            message->to = gyre_settle_counted_(links, message->origin, out, sent);
+        if (message->to && !begins)
+            message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
+    }
+    out->sequence = message->index + 1;
+    /* accounts are there before what was emitted is published, perhaps by other lanes */
+    if (sent && (begins || !(message->next & GYRE_ORIGIN_SOLE)))
+        __threadfence();
+}
+
+/* Makes the context of a message, and says to which flow it belongs. */
+GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, const gyre_slot *in,
+                                                gyre_u32 number, gyre_context *gyre)
+{
+    const gyre_link_run_ *run = &links->run;
+    gyre_link_message_ message = {0, run->first + number, 0, 0};
+    gyre->failed = 0;
+    gyre->origin = 0;
+    gyre->flow = 0;
+
+    if (run->from == GYRE_RUN_QUEUE)
+        return message;
+    if (run->from == GYRE_RUN_ENTRY) {
+        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(run->entry, (gyre_u32)(message.index & run->mask));
+    } else {
+        message.origin = in->sequence; /* where a slot of a link has its origin */
+        gyre->flow = &gyre_flow_of_(links, message.origin)->index;
+    }
+    gyre->origin = message.origin;
+    gyre->index = message.index;
+#if GYRE_HEADED
+    const gyre_link_entry_ *entry = gyre_entry_of_(links, message.origin);
+    GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
+    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+#endif
+    return message;
+}
+
+/* Which header a message has: that of the request that began its flow. */
+GYRE_HELPER gyre_u64 gyre_link_header_(const gyre_link_message_ *message)
+{
+    return message->origin ? GYRE_ORIGIN_PLACE(message->origin) : message->index;
+}
+
+/* Handles one message by one thread. Returns 1 when it failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
+                                       gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
+                                       const void *buffers, gyre_context *gyre)
+{
+    gyre_chunk *cell = cells + number * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
+    *message = gyre_link_begin_(links, in, number, gyre);
+    if (!gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1)) {
+        GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
+        GYRE_STAMP_BEGIN_(gyre, started);
+        const int result =
+            gyre_seal_holds_(gyre, message->index, in + 1, in->length)
+                ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
+                : GYRE_FAILED;
+        gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        gyre_link_settle_<K>(links, message, ports, out);
+        gyre_seal_reply_(gyre, message->index, out->info, out + 1, out->length);
+        GYRE_STAMP_END_(gyre, message->index, started);
+    } else {
+        gyre_link_settle_<K>(links, message, ports, out);
+    }
+    return out->info == GYRE_OUTCOME_FAILED;
+}
+
+/* Handles one message by all lanes of the block. Lane 0 settles it, and returns 1 when it failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
+                                             gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
+                                             void *scratch, const void *buffers, gyre_context *gyre)
+{
+    gyre_chunk *cell = cells + number * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
+    *message = gyre_link_begin_(links, in, number, gyre);
+    const gyre_u32 refused =
+        gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
+    GYRE_STAMP_BEGIN_(gyre, started);
+    if (!refused) {
+        gyre_block_begin_(gyre);
+        GYRE_HEADER_SHARE_(gyre, gyre_link_header_(message));
+        __syncthreads();
+        const int result =
+            gyre_seal_holds_(gyre, message->index, in + 1, in->length)
+                ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
+                : GYRE_FAILED;
+        gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        __syncthreads(); /* the lane that failed has written why */
+    }
+    if (gyre->lane != 0)
+        return 0;
+    gyre_link_settle_<K>(links, message, ports, out);
+    gyre_seal_reply_(gyre, message->index, out->info, out + 1, out->length);
+    if (!refused) {
+        GYRE_STAMP_END_(gyre, message->index, started);
+    }
+    return out->info == GYRE_OUTCOME_FAILED;
+}
+
+#include "gyre/dialect/cuda_link_send.h"
+#include "gyre/dialect/cuda_link_lone.h"
+
+/* ---- runs ---- */
+
+/* Stores the completions of a warp's messages: `to` of message `number`, which is this lane's. */
+template <class K>
+GYRE_HELPER void gyre_link_complete_all_(const gyre_link_places_ &places, gyre_u32 number, gyre_u64 to)
+{
+    typedef gyre_stage_<K> stage;
+    if (!__any_sync(gyre_warp_lanes_(), to != 0))
+        return;
+    gyre_link_complete_(places.cells + number * stage::cell + stage::request_chunks, stage::cell,
+                        stage::reply_chunks > GYRE_LINE_CHUNKS, to);
+}
+
+/* Handles a run by lanes, a message each: by the first warp, or by the block. */
+template <class K>
+GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                      const gyre_link_places_ &places, gyre_u32 threads, const void *buffers,
+                                      gyre_context *gyre)
+{
+    gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
+    gyre_link_message_ message = {0, 0, 0, 0};
+    const gyre_u32 number = threadIdx.x, mine = number < links->run.count;
+    gyre_u32 failed = 0;
+    gyre_link_fetch_<K>(links->run, places.cells, threads);
+    gyre_link_meet_(threads);
+    if (number == 0 && links->run.from == GYRE_RUN_LINK)
+        gyre_link_give_back_(links->run);
+    GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
+    gyre->ports = ports;
+    gyre_link_aim_<K>(links, places, ports, number, 1);
+    if (mine)
+        failed = gyre_link_handle_<K>(links, places.cells, number, ports, &message, arguments.state, buffers,
+                                      gyre);
+    if (failed)
+        atomicAdd(&links->view->failed, (gyre_u64)failed);
+    gyre_link_publish_<K>(links, ports, message.next, threads);
+    gyre_link_complete_all_<K>(places, number, message.to);
+}
+
+/* Handles a run one message after the other, by one lane or by the block together. */
+template <class K>
+GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                        const gyre_link_places_ &places, void *scratch, const void *buffers,
+                                        gyre_context *gyre)
+{
+    gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
+    gyre_link_message_ message;
+    const gyre_u32 emits = links->run.from != GYRE_RUN_QUEUE && threadIdx.x == 0;
+    const gyre_u64 started = (gyre_u64)clock64();
+    gyre_link_fetch_<K>(links->run, places.cells, blockDim.x);
+    __syncthreads();
+    if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
+        gyre_link_give_back_(links->run);
+    GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
+    gyre->ports = ports;
+#pragma unroll 1
+    for (gyre_u32 number = 0; number < links->run.count; number++) {
+        gyre_u32 failed = 0;
+        gyre_link_aim_<K>(links, places, ports, 0, emits);
+        if constexpr (K::gyre_its_kernel_form_ == 2)
+            failed = gyre_link_handle_block_<K>(links, places.cells, number, ports, &message, arguments.state,
+                                                scratch, buffers, gyre);
+        else if (threadIdx.x == 0)
+            failed = gyre_link_handle_<K>(links, places.cells, number, ports, &message, arguments.state,
+                                          buffers, gyre);
+        if (threadIdx.x == 0) {
+            gyre_link_place_<K>(links, ports, message.next);
+            links->to[number] = message.to;
+            links->view->failed += failed;
+        }
+        if constexpr (K::gyre_its_kernel_form_ == 2)
+            gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
+    }
+    gyre_link_publish_placed_(links);
+    if (threadIdx.x < 32)
+        gyre_link_complete_all_<K>(places, threadIdx.x,
+                                   threadIdx.x < links->run.count ? links->to[threadIdx.x] : 0);
+    if (threadIdx.x == 0)
+        gyre_link_adapt_(links, (gyre_u64)clock64() - started);
+}
+
+/* The most messages that the next run may have. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_most_(const gyre_link_view_ *links, const gyre_link_places_ &places)
+{
+    return gyre_link_shape_<K>::in_turn && links->in_turn < places.window ? links->in_turn : places.window;
+}
+
+/* Ends a run: called by thread 0, behind a barrier. */
+GYRE_HELPER void gyre_link_end_run_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links)
+{
+    gyre_turn_ends_(gyre_turn_(arguments, 0));
+    links->view->handled += links->run.count;
+}
+
+/*
+ * Finds the next run that takes the block, or another order. Lane kernels need no block for a run of few messages: the first
+ * warp handles it meanwhile. Called by the first warp.
+ */
+template <class K>
+GYRE_HELPER void gyre_link_alone_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                  const gyre_link_places_ &places, const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 few = gyre_link_shape_<K>::in_turn ? 0 : 32;
+    for (;;) {
+        gyre_u32 lone = 0;
+        if constexpr (gyre_lone_suits_<K>())
+            lone = gyre_link_lone_<K>(arguments, links, buffers, gyre);
+        if (lone)
+            gyre_link_glance_(arguments, links, gyre_link_most_<K>(links, places));
+        else
+            gyre_link_find_(arguments, links, gyre_link_most_<K>(links, places));
+        if (links->run.from == GYRE_RUN_LATER)
+            continue;
+        if (links->run.from == GYRE_RUN_NONE || links->run.count > few)
+            return;
+        if constexpr (!gyre_link_shape_<K>::in_turn)
+            gyre_link_run_lanes_<K>(arguments, links, places, 32, buffers, gyre);
+        __syncwarp();
+        if (threadIdx.x == 0)
+            gyre_link_end_run_(arguments, links);
+        __syncwarp();
+    }
+}
+
+/* Takes runs until another order. Called by all threads. */
+template <class K>
+GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                   gyre_link_view_ *links, gyre_chunk *memory, const void *buffers,
+                                   gyre_context *gyre)
+{
+    typedef gyre_link_shape_<K> shape;
+    const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
+    gyre_link_open_<K>(arguments, view, links);
+    for (;;) {
+        if (threadIdx.x < 32)
+            gyre_link_alone_<K>(arguments, links, places, buffers, gyre);
+        __syncthreads();
+        if (links->run.from == GYRE_RUN_NONE)
+            return;
+        if constexpr (shape::in_turn)
+            gyre_link_run_in_turn_<K>(arguments, links, places, memory, buffers, gyre);
+        else
+            gyre_link_run_lanes_<K>(arguments, links, places, blockDim.x, buffers, gyre);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            gyre_link_end_run_(arguments, links);
+    }
+}
+
+template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &arguments, const void *buffers)
+{
+    extern __shared__ gyre_chunk gyre_dynamic_memory_[];
+    __shared__ gyre_block_view view;
+    __shared__ gyre_link_view_ links;
+    gyre_context gyre;
+    gyre_shape shape = gyre_shape_of_<K>();
+    shape.state_bytes = 0; /* the state stays where it lies */
+    gyre_context_make_(&gyre, arguments, gyre_lanes_share_<K>());
+    if (K::gyre_its_kernel_form_ == 3)
+        gyre.lane_count = 1; /* the other threads only help to move messages */
+    gyre_arrive_(arguments, &view, shape, 0);
+    while (gyre_next_order_(arguments, &view) != 0)
+        gyre_serve_links_<K>(arguments, &view, &links, gyre_dynamic_memory_, buffers, &gyre);
+}
+
+#endif
