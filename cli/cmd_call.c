@@ -28,7 +28,7 @@ enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
     "       gyre call --pipeline NAME[/ENTRY] [OPTION...] [REQUEST...]\n"
-    "       gyre call --attach KERNEL[/QUEUE] [OPTION...] [REQUEST...]\n"
+    "       gyre call --attach NAME [OPTION...] [REQUEST...]\n"
     "\n"
     "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a JSON\n"
     "object with every field of the kernel's request message; without REQUEST arguments they are read from\n"
@@ -47,7 +47,7 @@ static const char HELP[] =
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --pipeline the kernels of [pipeline.NAME] are launched and linked; ENTRY, or the first one, gets the requests.\n"
-    "With --attach the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
+    "With --attach a kernel or pipeline of `gyre serve`, or any program that serves, gets them.\n"
     "A server that is not up yet, or that ends, is waited for as long as --timeout says; what was unanswered is sent\n"
     "again to the next one, and perhaps handled twice.\n"
     "The last line on standard error counts them. Exit code 1 if any failed or was refused.\n"
@@ -68,8 +68,8 @@ static const char HELP[] =
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0; with a journal, the first one ever\n"
-    "  --pipeline NAME[/ENTRY]  use this pipeline\n"
-    "  --attach KERNEL[/QUEUE]  use this kernel of a server\n"
+    "  --pipeline NAME[/ENTRY]  a pipeline\n"
+    "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS             longest wait for a reply, the server, or a FILE that is a pipe; default 10000,\n"
     "                           0: no limit\n"
@@ -519,7 +519,9 @@ static int run(cli_context *cli)
                 cli_usage_error(cli, "--socket is where a server is: give --attach KERNEL with it");
         else if (call.attach && call.pipeline)
             cli->exit_code = cli_usage_error(
-                cli, "--attach and --pipeline: a server's kernel or a pipeline of this program, choose one");
+                cli,
+                "--attach and --pipeline: --attach NAME takes a kernel or a pipeline of a server, --pipeline "
+                "NAME opens one here; choose one");
         else if (call.attach)
             cli->exit_code = run_attached(&call);
         else if (call.pipeline)

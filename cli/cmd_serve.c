@@ -19,17 +19,20 @@
 #include "core/api/tools.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
+#include "gyre/pipeline.h"
 #include "gyre/waiting.h"
 
-enum { DRAIN_DEFAULT_MS = 1000 };
+enum { DRAIN_DEFAULT_MS = 1000, SLICE_MS = 20 };
 
 static const char HELP[] =
-    "usage: gyre serve FILE.gyre.c[:KERNEL]|NAME... [OPTION...]\n"
+    "usage: gyre serve [FILE.gyre.c[:KERNEL]|NAME...] [OPTION...]\n"
     "\n"
     "Launches kernels and keeps them resident for other programs, which attach to them by name: gyre_attach in C,\n"
-    "`gyre call --attach KERNEL` by hand. Each gets a queue of its own in shared memory, so that a message costs what\n"
-    "it costs inside one program, and no client can touch another's. NAME is a kernel whose source is configured in\n"
-    "[kernel.NAME]. A line on standard output tells when everything is ready.\n"
+    "`gyre call --attach NAME` by hand. Each gets a queue of its own in shared memory, so that a message costs what\n"
+    "it costs inside one program, and no client can touch another's. NAME is a pipeline of [pipeline.NAME], whose\n"
+    "kernels are launched and linked, or a kernel whose source is configured in [kernel.NAME]; without any, all\n"
+    "pipelines that are configured. Clients attach to PIPELINE, or PIPELINE/ENTRY.\n"
+    "A line on standard output tells when everything is ready.\n"
     "\n"
     "Ends at an interrupt or SIGTERM: what was in the clients' queues by then is answered, as far as --drain allows, and\n"
     "the rest is told \"unhandled\". So may be what clients send in the moment until they hear of the end, and, of a\n"
@@ -63,6 +66,10 @@ struct serving {
     gyre_server *server;
     gyre_kernel **kernels; /* launched, in the order of the operands */
     size_t kernel_count;
+    gyre_pipeline **pipelines; /* opened, and their names */
+    const char **names;
+    size_t pipeline_count;
+    atomic_bool hurried; /* a second signal came: pipelines drain no longer */
     uint64_t *cut;       /* for each kernel: requests that a second signal left; then those the drain left */
     atomic_bool drained; /* the drain is over: a second signal has no effect any more */
     cli_list buffer_specs, output_specs; /* NAME=FILE */
@@ -79,8 +86,20 @@ static gyre_status launch_kernel(struct serving *serving, const char *operand)
     return status;
 }
 
+static gyre_status open_pipeline(struct serving *serving, const char *name)
+{
+    const gyre_pipeline_desc desc = {.size = sizeof desc, .name = name};
+    const gyre_status status =
+        gyre_pipeline_open(serving->runtime, &desc, &serving->pipelines[serving->pipeline_count]);
+    serving->names[serving->pipeline_count] = name;
+    serving->pipeline_count += status == GYRE_OK;
+    return status;
+}
+
 static bool is_served(const struct serving *serving, const char *name)
 {
+    if (gyre_pipeline_find(serving->runtime, name))
+        return true;
     gyre_kernel_info kernel = {.size = sizeof kernel};
     for (size_t i = 0; i < serving->kernel_count; i++)
         if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK && strcmp(kernel.name, name) == 0)
@@ -119,6 +138,8 @@ static void tell_ready(const struct serving *serving)
     for (size_t i = 0; i < serving->kernel_count; i++)
         if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK)
             printf("%s %s on %s", i ? "," : "", kernel.name, kernel.backend);
+    for (size_t i = 0; i < serving->pipeline_count; i++)
+        printf("%s pipeline %s", i || serving->kernel_count ? "," : "", serving->names[i]);
     putchar('\n');
     fflush(stdout);
 }
@@ -156,20 +177,43 @@ static void *cut_short(void *argument)
     do {
         sigwait(&ends, &signal_number);
     } while (gyre_clock_ns() < second_ns && !atomic_load(&serving->drained));
+    atomic_store(&serving->hurried, true);
     for (size_t i = 0; i < serving->kernel_count && !atomic_load(&serving->drained); i++)
         gyre_kernel_terminate(serving->kernels[i], GYRE_NO_WAIT, &serving->cut[i]);
     return NULL;
 }
 
+/* Drains the pipelines until the deadline or a second signal, and closes them. Returns how many requests were left. */
+static uint64_t drain_pipelines(struct serving *serving, uint64_t deadline, int *code)
+{
+    uint64_t unhandled = 0;
+    for (size_t i = 0; i < serving->pipeline_count; i++) {
+        uint64_t left = 0;
+        gyre_status status = GYRE_TIMEOUT;
+        while (status == GYRE_TIMEOUT && gyre_clock_ns() < deadline && !atomic_load(&serving->hurried)) {
+            const uint64_t slice = gyre_in_ms(SLICE_MS);
+            status = gyre_pipeline_drain(serving->pipelines[i], slice < deadline ? slice : deadline, &left);
+        }
+        if (status == GYRE_TIMEOUT)
+            gyre_pipeline_drain(serving->pipelines[i], GYRE_NO_WAIT, &left);
+        unhandled += left;
+        gyre_error_clear();
+        const int closed = cli_fail_unless_ok(gyre_pipeline_close(serving->pipelines[i], GYRE_NO_WAIT));
+        *code = *code == CLI_OK ? closed : *code;
+    }
+    return unhandled;
+}
+
 /* Drains the kernels. If the thread for a second signal cannot be started, a drain takes as long as --drain says. left[i]: the
- * unhandled requests of kernel i. */
-static int drain_kernels(struct serving *serving, uint64_t *left)
+ * unhandled requests of kernel i; *of_pipelines: those of all pipelines. */
+static int drain_all(struct serving *serving, uint64_t *left, uint64_t *of_pipelines)
 {
     const uint64_t deadline = gyre_in_ms(serving->drain_ms);
     pthread_t second;
     const bool heard = gyre_thread_need(&second, cut_short, serving, "for a second signal") == GYRE_OK;
     int code = CLI_OK;
     gyre_error_clear();
+    *of_pipelines = drain_pipelines(serving, deadline, &code);
     for (size_t i = 0; i < serving->kernel_count; i++) {
         int ended = cli_fail_unless_ok(gyre_kernel_terminate(serving->kernels[i], deadline, &left[i]));
         code = code == CLI_OK ? ended : code;
@@ -205,7 +249,7 @@ static int stop_serving(struct serving *serving)
     gyre_server_info info = {.size = sizeof info};
     uint64_t unhandled = 0, *left = serving->cut + serving->kernel_count;
     gyre_server_info_get(serving->server, &info);
-    const int code = drain_kernels(serving, left);
+    const int code = drain_all(serving, left, &unhandled);
     /* a terminate of a kernel that has ended already reports 0 unhandled requests: the larger count is the right one */
     for (size_t i = 0; i < serving->kernel_count; i++)
         unhandled += left[i] > serving->cut[i] ? left[i] : serving->cut[i];
@@ -213,11 +257,22 @@ static int stop_serving(struct serving *serving)
     return code;
 }
 
+static bool is_pipeline(const struct serving *serving, const char *operand)
+{
+    return gyre_config_has_section(gyre_runtime_config(serving->runtime), GYRE_SECTION_PIPELINE, operand);
+}
+
 /* Loads the buffers. Refuses buffers with several kernels, because nothing says which kernel a buffer is for. */
 static int load_buffers(struct serving *serving)
 {
     const cli_list none = {0};
-    if (serving->buffer_specs.count && serving->cli->operands.count > 1)
+    const bool one = serving->cli->operands.count == 1;
+    if (serving->buffer_specs.count &&
+        (serving->cli->operands.count == 0 || (one && is_pipeline(serving, serving->cli->operands.items[0]))))
+        return cli_usage_error(serving->cli,
+                               "--buffer: a pipeline's kernels take none; bind buffers in a program "
+                               "of your own (gyre_serve)");
+    if (serving->buffer_specs.count && !one)
         return cli_usage_error(serving->cli,
                                "--buffer: expected one kernel with it, found %zu: serve the others "
                                "at a --socket of their own",
@@ -231,16 +286,34 @@ static int load_buffers(struct serving *serving)
     return code;
 }
 
-static int launch_all(struct serving *serving)
+/* What is served: the operands, or every pipeline that is configured. */
+static const char *const *choose_names(const struct serving *serving, size_t *count)
 {
     const cli_list *operands = &serving->cli->operands;
+    *count = operands->count;
+    return operands->count
+               ? operands->items
+               : gyre_config_names(gyre_runtime_config(serving->runtime), GYRE_SECTION_PIPELINE, count);
+}
+
+static int open_all(struct serving *serving)
+{
+    size_t count;
     int code = CLI_OK;
-    serving->kernels = calloc(operands->count, sizeof(gyre_kernel *));
-    serving->cut = calloc(2 * operands->count, sizeof(uint64_t));
-    if (!serving->kernels || !serving->cut)
+    const char *const *names = choose_names(serving, &count);
+    if (count == 0)
+        return cli_usage_error(serving->cli, "expected at least one kernel, or a [pipeline.NAME] in the "
+                                             "configuration");
+    serving->kernels = calloc(count, sizeof(gyre_kernel *));
+    serving->cut = calloc(2 * count, sizeof(uint64_t));
+    serving->pipelines = calloc(count, sizeof(gyre_pipeline *));
+    serving->names = calloc(count, sizeof(char *));
+    if (!serving->kernels || !serving->cut || !serving->pipelines || !serving->names)
         return cli_error(CLI_FAILED, "out of memory");
-    for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
-        code = cli_fail_unless_device(serving->runtime, launch_kernel(serving, operands->items[i]));
+    for (size_t i = 0; code == CLI_OK && i < count; i++)
+        code = cli_fail_unless_device(serving->runtime, is_pipeline(serving, names[i])
+                                                            ? open_pipeline(serving, names[i])
+                                                            : launch_kernel(serving, names[i]));
     return code;
 }
 
@@ -260,7 +333,7 @@ static int serve_clients(struct serving *serving)
     watch_ends();
     int code = load_buffers(serving);
     if (code == CLI_OK)
-        code = launch_all(serving);
+        code = open_all(serving);
     gyre_runtime_preset_log_level(serving->runtime,
                                   GYRE_LOG_INFO); /* logs the coming and going of clients, but no launch */
     if (code == CLI_OK)
@@ -286,9 +359,7 @@ static int run(cli_context *cli)
         {0},
     };
     if (cli_parse(cli, options)) {
-        if (cli->operands.count == 0)
-            cli->exit_code = cli_usage_error(cli, "expected at least one kernel");
-        else if ((cli->exit_code = cli_fail_unless_ok(cli_open_for_others(cli, &serving.runtime))) == CLI_OK)
+        if ((cli->exit_code = cli_fail_unless_ok(cli_open_for_others(cli, &serving.runtime))) == CLI_OK)
             cli->exit_code = serve_clients(&serving);
     }
     gyre_server_close(serving.server);
@@ -296,6 +367,8 @@ static int run(cli_context *cli)
     call_ends_forget();
     free(serving.kernels);
     free(serving.cut);
+    free(serving.pipelines);
+    free(serving.names);
     call_buffers_finish(&serving.buffers);
     cli_list_finish(&serving.buffer_specs);
     cli_list_finish(&serving.output_specs);

@@ -10,7 +10,7 @@
 
 #include "cpu_launch.h"
 #include "cpu_lines.h"
-#include "cpu_links.h"
+#include "cpu_ports.h"
 #include "cpu_module.h"
 #include "cpu_resident.h"
 #include "gyre/lack.h"
@@ -41,7 +41,7 @@ static void free_resident(gyre_resident *resident)
         free(resident->workers[i].scratch);
         free(resident->workers[i].stage.request);
         free(resident->workers[i].stage.reply);
-        cpu_links_finish(&resident->workers[i]);
+        cpu_ports_finish(&resident->workers[i]);
     }
     free(resident->workers);
     free(resident->bindings);
@@ -96,7 +96,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .owner = worker,
             .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         cpu_worker_init(worker);
-        complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_links_init(worker);
+        complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_ports_init(worker);
     }
     if (complete)
         return GYRE_OK;

@@ -17,15 +17,6 @@
 struct cpu_queue;
 struct cpu_worker;
 
-/** Gets the memory that the worker needs; false without memory. cpu_links_finish frees it, also after a failure. */
-bool cpu_links_init(struct cpu_worker *worker);
-void cpu_links_finish(struct cpu_worker *worker);
-
-/** Takes the table that the control region names now, and finds the entry queues among the worker's queues. */
-void cpu_links_read(struct cpu_worker *worker);
-
-/** Whether all that one call may emit has room. Always true for a kernel without ports. */
-bool cpu_links_have_room(const struct cpu_worker *worker);
 /** Whether a link has a message for this worker; whether there is room for what it causes is another question. */
 bool cpu_links_have_messages(const struct cpu_worker *worker);
 
@@ -35,8 +26,5 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command);
 uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run);
 /** Handles requests of a queue that is no entry of a pipeline, for a kernel with ports: to emit is a failure. */
 uint64_t cpu_links_run_alone(struct cpu_worker *worker, gyre_cpu_run *run);
-
-/** Tells the targets whether the worker, about to sleep, waits for room in their rings. */
-void cpu_links_tell_starved(const struct cpu_worker *worker, bool starved);
 
 #endif

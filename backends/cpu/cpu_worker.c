@@ -13,6 +13,7 @@
 
 #include "cpu_handle.h"
 #include "cpu_links.h"
+#include "cpu_ports.h"
 #include "cpu_resident.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
@@ -206,7 +207,7 @@ static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *qu
 
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
-    if (!queue->region || (queue->entry && !cpu_links_have_room(worker)))
+    if (!queue->region || (queue->entry && !cpu_ports_have_room(worker)))
         return false;
     if (worker->resident->blocks == 1)
         return request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
@@ -255,7 +256,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     struct gyre_resident *resident = worker->resident;
     gyre_queue_region *region = queue->region;
     bool shared = resident->blocks > 1;
-    if (queue->entry && queue->next == queue->end && !cpu_links_have_room(worker))
+    if (queue->entry && queue->next == queue->end && !cpu_ports_have_room(worker))
         return 0; /* another block may have room */
     if (shared && queue->next == queue->end && !claim_requests(worker, queue))
         return 0;
@@ -290,7 +291,7 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
-    if (worker->links.table && cpu_links_have_messages(worker) && cpu_links_have_room(worker))
+    if (worker->links.table && cpu_links_have_messages(worker) && cpu_ports_have_room(worker))
         return true;
     for (uint32_t i = 0; i < worker->queue_count; i++)
         if (queue_has_work(worker, &worker->queues[i]))
@@ -357,7 +358,7 @@ static void leave_park(struct cpu_worker *worker)
 {
     __atomic_fetch_sub(&worker->resident->control->device.parked, 1, __ATOMIC_SEQ_CST);
     tell_starved(worker, worker->starved, UINT32_MAX);
-    cpu_links_tell_starved(worker, false);
+    cpu_ports_tell_starved(worker, false);
     worker->parked = false;
 }
 
@@ -368,7 +369,7 @@ static bool park_worker(struct cpu_worker *worker)
     gyre_control_region *control = resident->control;
     worker->starved = starved_queues(worker, worker->command);
     tell_starved(worker, worker->starved, 1);
-    cpu_links_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
+    cpu_ports_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     worker->parked = true;
     const uint64_t parked_ns = gyre_clock_ns();
@@ -410,7 +411,7 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
     gyre_control_region *control = worker->resident->control;
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(worker);
-    cpu_links_read(worker); /* also while the kernel is paused: an old table of links may be freed */
+    cpu_ports_read(worker); /* also while the kernel is paused: an old table of links may be freed */
     __atomic_store_n(&worker->line->acknowledged, command,
                      __ATOMIC_RELEASE); /* pairs with the core's acquire */
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);

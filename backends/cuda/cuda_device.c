@@ -360,7 +360,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_default = 1,
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,
-                            .knows_links = GYRE_LINKING_SLOTS,
+                            .knows_links = GYRE_LINKING_YES | GYRE_LINKING_SLOTS,
                             .block_lane_multiple = WARP};
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);

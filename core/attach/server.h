@@ -69,6 +69,8 @@ struct gyre_session {
     bool counted;        /* in server->attached */
     bool gone;           /* the kernel that the client asked for is lost for good */
     gyre_kernel *kernel; /* visited: it is not freed before the session leaves it */
+    struct gyre_pipeline
+        *pipeline; /* visited: `queue` is an entry of it; NULL: `queue` is one of `kernel` alone */
     gyre_queue *queue;
     struct gyre_relay_ring *ring;      /* the relay's ring of `queue`; NULL: `queue` is the kernel's own */
     struct gyre_queue_options options; /* the options that `queue` was made with */

@@ -30,11 +30,12 @@
 #include "core/kernel/kernel_queue.h"
 #include "core/durability/relayed.h"
 #include "core/kernel/visit.h"
+#include "core/links/lend.h"
 #include "core/attach/session.h"
 #include "core/attach/state_told.h"
 #include "core/attach/session_kernel.h"
 
-enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
+enum { MEETING_MS = 5000, RELAYED_MS = 1000, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64, SETTLE_MS = 2 };
 
 /* ---- the meeting ---- */
 
@@ -53,9 +54,25 @@ static gyre_status make_doorbell(struct gyre_session *session)
     return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
 }
 
+/* Lends an entry of the pipeline. Its kernel is visited, too. */
+static gyre_status lend_entry(struct gyre_session *session, const struct gyre_attach_request *request,
+                              const char *entry)
+{
+    gyre_status status = gyre_session_check_wishes(session, request);
+    session->options.trusted = session->server->trusted;
+    if (status == GYRE_OK)
+        status = gyre_pipeline_lend(session->pipeline, entry, &request->desc, &session->options,
+                                    &session->kernel, &session->queue);
+    if (status != GYRE_OK)
+        session->kernel = NULL;
+    return status == GYRE_OK ? make_doorbell(session) : status;
+}
+
 static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
 {
-    const char *section;
+    const char *section, *entry;
+    if (gyre_session_find_pipeline(session, request, &entry))
+        return lend_entry(session, request, entry);
     gyre_status status = gyre_session_find_kernel(session, request, &section);
     if (status != GYRE_OK)
         return status;
@@ -88,10 +105,12 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
     int control = -1;
     const struct gyre_kernel *kernel = session->kernel;
     const struct gyre_region *region = session->ring ? &session->ring->relay->region : &kernel->region;
-    const struct gyre_attach_answer answer = {.options = session->options,
-                                              .control_size = region->size,
-                                              .request = kernel->record->request,
-                                              .reply = kernel->record->reply};
+    const struct gyre_queue_view *view = gyre_view_of(session->queue);
+    const struct gyre_attach_answer answer = {
+        .options = session->options,
+        .control_size = region->size,
+        .request = session->pipeline ? view->request : kernel->record->request,
+        .reply = session->pipeline ? view->reply : kernel->record->reply};
     gyre_status status = gyre_region_reader(region, &control);
     if (status != GYRE_OK)
         return status;
@@ -135,9 +154,31 @@ static void refuse(const struct gyre_session *session, struct gyre_parcel *parce
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }
 
+/*
+ * Takes the client's entry off its pipeline once its flows are settled. A stage that is paused settles nothing; so once the server
+ * ends they have until the deadline, and the rest is left to the pipeline. Returns whether all were settled.
+ */
+static bool take_entry_back(const struct gyre_session *session)
+{
+    struct pollfd over = {.fd = session->server->over, .events = POLLIN};
+    uint64_t deadline = 0;
+    enum gyre_taken_back how;
+    while ((how = gyre_pipeline_take_back(session->pipeline, session->queue)) == GYRE_BACK_WAITS) {
+        if (deadline == 0 && poll(&over, 1, SETTLE_MS) > 0)
+            deadline = gyre_in_ms(RELAYED_MS);
+        if (deadline && gyre_clock_ns() >= deadline)
+            break;
+        if (deadline)
+            poll(NULL, 0, SETTLE_MS);
+    }
+    return how == GYRE_BACK_FREED;
+}
+
 static void take_queue_back(struct gyre_session *session)
 {
-    if (session->ring) {
+    if (session->pipeline && session->queue) {
+        take_entry_back(session);
+    } else if (session->ring) {
         gyre_relay_leave(session->ring, 0);
         gyre_relay_release(session->ring);
     } else {
@@ -307,8 +348,12 @@ static void part(const struct gyre_session *session, struct gyre_parcel *parcel,
         say(session, parcel, GYRE_PARCEL_ENDED, GYRE_LOST);
         return;
     }
-    gyre_queue_close(session->queue);
-    say(session, parcel, GYRE_PARCEL_ENDED, GYRE_OK);
+    bool all = true;
+    if (!session->pipeline)
+        gyre_queue_close(session->queue);
+    else if (how != KERNEL_ENDED) /* else the pipeline has completed every request, and frees the queue */
+        all = take_entry_back(session);
+    say(session, parcel, GYRE_PARCEL_ENDED, all ? GYRE_OK : GYRE_LOST);
 }
 
 /* ---- the thread ---- */
@@ -321,6 +366,17 @@ static void note_meeting(struct gyre_server *server, gyre_status status)
     pthread_mutex_unlock(&server->lock);
 }
 
+/* What the client is attached to, for the log. */
+static const char *kind_of(const struct gyre_session *session)
+{
+    return session->pipeline ? "pipeline" : "kernel";
+}
+
+static const char *name_of(const struct gyre_session *session)
+{
+    return session->pipeline ? gyre_pipeline_name(session->pipeline) : session->kernel->name;
+}
+
 static void log_end(const struct gyre_session *session, enum stay how)
 {
     static const struct {
@@ -331,8 +387,8 @@ static void log_end(const struct gyre_session *session, enum stay how)
                 [KERNEL_STUCK] = {"was told of the loss of", ", whose handler does not return"},
                 [SERVER_ENDS] = {"was told that the server ends, and left", ""}};
     char who[WHO_SIZE];
-    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "%s %s kernel '%s'%s", who_is(session, who),
-                     ends[how].before, session->kernel->name, ends[how].after);
+    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "%s %s %s '%s'%s", who_is(session, who),
+                     ends[how].before, kind_of(session), name_of(session), ends[how].after);
 }
 
 static void run(struct gyre_session *session, struct gyre_parcel *parcel)
@@ -344,7 +400,8 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     if (status != GYRE_OK)
         return;
     gyre_refusals_forget(session->server, who_is(session, who));
-    gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to kernel '%s'", who, session->kernel->name);
+    gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to %s '%s'", who, kind_of(session),
+                     name_of(session));
     const enum stay how = stay(session, parcel);
     part(session, parcel, how);
     log_end(session, how);
@@ -382,6 +439,8 @@ void *gyre_session_main(void *argument)
     gyre_arrivals_heard(session); /* from now on nobody hangs up its socket, whose number may be another's */
     if (session->kernel)
         gyre_kernel_leave(session->kernel);
+    if (session->pipeline)
+        gyre_pipeline_leave(session->pipeline);
     close(session->socket);
     if (session->doorbell >= 0)
         close(session->doorbell);

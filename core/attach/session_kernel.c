@@ -12,22 +12,28 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/kernel/visit.h"
+#include "core/links/lend.h"
 #include "core/recovery/supervisor.h"
 
-enum { NAMES_MAX = 64 };
+enum { NAMES_MAX = 64, PIPELINES_MAX = 8 };
 
 static gyre_status no_such_kernel(const struct gyre_session *session, const char *name)
 {
     gyre_kernel *kernels[NAMES_MAX];
-    const char *names[NAMES_MAX];
+    char pipelines[PIPELINES_MAX][GYRE_PIPELINE_NAME_MAX];
+    const char *names[PIPELINES_MAX + NAMES_MAX];
+    const size_t open = gyre_pipelines_name(session->server->runtime, pipelines, PIPELINES_MAX);
     size_t count = gyre_kernels_visit_some(session->server->runtime, kernels, NAMES_MAX);
     count = count < NAMES_MAX ? count : NAMES_MAX;
+    for (size_t i = 0; i < open; i++)
+        names[i] = pipelines[i];
     for (size_t i = 0; i < count; i++)
-        names[i] = kernels[i]->name;
+        names[open + i] = kernels[i]->name;
     char list[256], hint[GYRE_TEXT_HINT_SIZE];
-    gyre_text_list(names, count, list, sizeof list);
-    gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
-                   count ? "; it has: " : ", and no other", list, gyre_text_hint(name, names, count, hint));
+    gyre_text_list(names, open + count, list, sizeof list);
+    gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel%s '%s'%s%s%s", open ? " and no pipeline" : "",
+                   name, count ? "; it has: " : ", and no other", list,
+                   gyre_text_hint(name, names, open + count, hint));
     for (size_t i = 0; i < count; i++)
         gyre_kernel_leave(kernels[i]);
     return GYRE_NOT_FOUND;
@@ -56,6 +62,31 @@ static gyre_status check_queue_section(const struct gyre_session *session, const
         gyre_text_hint(section, names, count, hint));
 }
 
+bool gyre_session_find_pipeline(struct gyre_session *session, struct gyre_attach_request *request,
+                                const char **entry)
+{
+    char *slash = strchr(request->name, '/');
+    if (slash)
+        *slash = '\0';
+    session->pipeline = gyre_pipeline_visit(session->server->runtime, request->name);
+    *entry = slash ? slash + 1 : NULL;
+    if (!session->pipeline && slash)
+        *slash = '/';
+    return session->pipeline != NULL;
+}
+
+gyre_status gyre_session_check_wishes(const struct gyre_session *session,
+                                      const struct gyre_attach_request *request)
+{
+    if (request->desc.capacity <= session->server->capacity_max)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "a client may ask for at most %llu slots here (gyre.client_capacity_max of the server), found %llu: ask "
+        "for fewer, or raise that",
+        (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
+}
+
 gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
                                      const char **section)
 {
@@ -68,13 +99,9 @@ gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_a
         return status;
     status = gyre_supervisor_check_gone(session->kernel);
     session->gone = status != GYRE_OK;
+    if (status == GYRE_OK)
+        status = gyre_session_check_wishes(session, request);
     if (status != GYRE_OK)
         return status;
-    if (request->desc.capacity > session->server->capacity_max)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "a client may ask for at most %llu slots here (gyre.client_capacity_max of the server), found %llu: ask "
-            "for fewer, or raise that",
-            (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
     return slash && strcmp(*section, request->name) != 0 ? check_queue_section(session, *section) : GYRE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the kernel that a client asks for (server.h: the session of a client). */
+/* Finds the kernel or the pipeline that a client asks for (server.h: the session of a client). */
 #ifndef GYRE_CORE_ATTACH_SESSION_KERNEL_H
 #define GYRE_CORE_ATTACH_SESSION_KERNEL_H
 
@@ -10,6 +10,17 @@
  *
  */
 gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel);
+
+/**
+ * Has the session visit the open pipeline of the request's name, which is PIPELINE or PIPELINE/ENTRY, if there is one. A pipeline
+ * is found before a kernel of the same name. *entry: ENTRY, a copy in the request, else NULL.
+ */
+bool gyre_session_find_pipeline(struct gyre_session *session, struct gyre_attach_request *request,
+                                const char **entry);
+
+/** INVALID where the client asks for more slots than the server allows. */
+gyre_status gyre_session_check_wishes(const struct gyre_session *session,
+                                      const struct gyre_attach_request *request);
 
 /**
  * Visits the kernel of the request's name, which is KERNEL or KERNEL/QUEUE; the slash is replaced by a NUL. *section:

@@ -354,11 +354,17 @@ static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
 }
 
 gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out)
+                                  const gyre_queue_desc *desc, const char *section,
+                                  struct gyre_queue_options *lent, gyre_queue **out)
 {
     *out = NULL;
+    if (lent && !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_FOREIGN))
+        return gyre_error_set(GYRE_UNAVAILABLE,
+                              "pipelines of backend '%s' take no other programs: their entries are for the "
+                              "program that opened them",
+                              gyre_dispatch_backend(kernel->dispatch));
     const gyre_status status = check_entry(kernel, section);
-    return status == GYRE_OK ? add_queue(kernel, face, desc, section, NULL, out) : status;
+    return status == GYRE_OK ? add_queue(kernel, face, desc, section, lent, out) : status;
 }
 
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,

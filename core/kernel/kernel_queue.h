@@ -16,10 +16,11 @@ struct gyre_kernel_face {
 
 /**
  * Does what gyre_kernel_add_ring does, for a queue that enters a pipeline. CONFIG when the section asks for what such a queue
- * cannot have.
+ * cannot have. `lent`: its client is another program, and the rest is as gyre_kernel_lend_ring says; NULL: it is this one.
  */
 gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                  const gyre_queue_desc *desc, const char *section, gyre_queue **out);
+                                  const gyre_queue_desc *desc, const char *section,
+                                  struct gyre_queue_options *lent, gyre_queue **out);
 /** Makes a queue, puts it into the queue table, and tells a running device. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
 /** Does what gyre_kernel_add_queue does, with the settings of [queue.SECTION], whatever the queue's own name. */

@@ -35,7 +35,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
 {
     const char *const backend = gyre_dispatch_backend(kernel->dispatch);
     const gyre_kernel_state state = gyre_kernel_get_state(kernel);
-    if (gyre_dispatch_device_info(kernel->dispatch)->knows_links == GYRE_LINKING_NONE)
+    if (gyre_dispatch_device_info(kernel->dispatch)->knows_links == 0)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' runs on backend '%s', which does not link kernels: run all kernels of the "
@@ -154,6 +154,13 @@ void gyre_node_wire(gyre_kernel *kernel, uint64_t table)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+void gyre_node_tell(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+}
+
 gyre_status gyre_node_await(gyre_kernel *kernel)
 {
     const uint64_t limit =
@@ -166,9 +173,10 @@ gyre_status gyre_node_await(gyre_kernel *kernel)
 }
 
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                 const gyre_queue_desc *desc, const char *section, gyre_queue **out)
+                                 const gyre_queue_desc *desc, const char *section,
+                                 struct gyre_queue_options *lent, gyre_queue **out)
 {
-    return gyre_kernel_add_entry(kernel, face, desc, section, out);
+    return gyre_kernel_add_entry(kernel, face, desc, section, lent, out);
 }
 
 void gyre_node_show_entry(gyre_queue *queue)

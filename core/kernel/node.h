@@ -33,15 +33,18 @@ void gyre_node_leave(gyre_kernel *kernel);
 
 /** Names the table of links that the kernel's blocks use from now on (0: none). Returns before they do. */
 void gyre_node_wire(gyre_kernel *kernel, uint64_t table);
+/** Gives the blocks a command that changes nothing: they read the table of queues. Returns before they do. */
+void gyre_node_tell(gyre_kernel *kernel);
 /** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
 gyre_status gyre_node_await(gyre_kernel *kernel);
 
 /**
- * Opens a queue that enters the pipeline. The pipeline owns it, until gyre_node_close_entry. gyre_queue_find does not find it
+ * Opens a queue that enters the pipeline (`lent`: see gyre_kernel_add_entry). The pipeline owns it, until gyre_node_close_entry. gyre_queue_find does not find it
  * until gyre_node_show_entry: a request that comes before all blocks know the entry would be handled outside its flow.
  */
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
-                                 const gyre_queue_desc *desc, const char *section, gyre_queue **out);
+                                 const gyre_queue_desc *desc, const char *section,
+                                 struct gyre_queue_options *lent, gyre_queue **out);
 /** All blocks know the entry: clients may find its queue. */
 void gyre_node_show_entry(gyre_queue *queue);
 /** Tells blocks where the requests of the queue lie, and their completions go. */

@@ -197,7 +197,31 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_link_entry described;
     uint64_t address;
     gyre_node_describe_entry(entry->queue, &described);
-    return allocate(pipeline->device, described.slots.capacity * sizeof(gyre_flow), &entry->flows, &address);
+    const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
+    const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
+    return allocate(pipeline->device, described.slots.capacity * place, &entry->flows, &address);
+}
+
+gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
+                                     bool *settled)
+{
+    gyre_link_entry described;
+    gyre_node_describe_entry(entry->queue, &described);
+    const uint64_t count = described.slots.capacity;
+    gyre_flow *flows = calloc(count, sizeof *flows);
+    *settled = true;
+    if (!flows)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to see which requests are settled");
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_DOWNLOAD,
+                                     .memory = entry->flows,
+                                     .byte_count = count * sizeof *flows,
+                                     .target = flows};
+    const gyre_status status = gyre_dispatch_transfer(pipeline->device, &desc);
+    for (uint64_t i = 0; i < count; i++)
+        *settled = *settled && !flows[i].busy;
+    free(flows);
+    return status;
 }
 
 /* ---- tables ---- */
@@ -228,6 +252,8 @@ static gyre_status write_entries(const gyre_pipeline *pipeline, int node, gyre_l
     table->entry_count = (gyre_u32)pipeline->entry_count;
     for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++) {
         gyre_link_entry *entry = &table->entries[i];
+        if (!pipeline->entries[i].queue || pipeline->entries[i].dropped)
+            continue;
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */

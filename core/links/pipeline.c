@@ -15,6 +15,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/visit.h"
+#include "core/links/lend.h"
 #include "core/links/pipeline_make.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
@@ -67,19 +68,9 @@ static void free_pipeline(gyre_pipeline *pipeline)
     for (int i = 0; i < pipeline->node_count; i++)
         gyre_kernel_types_destroy(pipeline->faces[i].types);
     gyre_link_memory_destroy(pipeline);
+    pthread_cond_destroy(&pipeline->left);
     pthread_mutex_destroy(&pipeline->lock);
     free(pipeline);
-}
-
-static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
-                             const char *section, gyre_queue **out);
-
-static int first_entry(const gyre_pipeline *pipeline)
-{
-    int node = 0;
-    while (!pipeline->nodes[node].enters)
-        node++;
-    return node;
 }
 
 /* Makes everything but the pipeline's place among the runtime's guests. */
@@ -96,11 +87,12 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
         status = gyre_link_memory_create(pipeline, &wiring->desc);
     if (status != GYRE_OK)
         return status;
-    const int first = first_entry(pipeline); /* whose own queue has its name */
+    const int first = gyre_entries_first(pipeline); /* whose own queue has its name */
     const bool is_alike = strcmp(pipeline->nodes[first].facts.name, pipeline->name) == 0;
     snprintf(name, sizeof name, "%s%s", pipeline->name, is_alike ? "/entry" : "");
     const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = name};
-    return add_entry(pipeline, first, &main_queue, pipeline->name, &queue);
+    return gyre_entries_open(
+        pipeline, first, &(struct gyre_entry_wish){.desc = &main_queue, .section = pipeline->name}, &queue);
 }
 
 static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name);
@@ -131,6 +123,7 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
     pipeline->guest.end = end_pipeline;
     snprintf(pipeline->name, sizeof pipeline->name, "%s", wiring->desc.name);
     pthread_mutex_init(&pipeline->lock, NULL);
+    pthread_cond_init(&pipeline->left, NULL);
     gyre_status status = make(pipeline, wiring);
     const int count = pipeline->node_count;
     for (int i = 0; i < count; i++)
@@ -150,112 +143,87 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
     return status;
 }
 
-/* ---- queues ---- */
-
-static int find_entry(const gyre_pipeline *pipeline, const char *name)
-{
-    if (!name)
-        return first_entry(pipeline);
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].enters && strcmp(pipeline->nodes[i].facts.name, name) == 0)
-            return i;
-    return GYRE_NODE_NOWHERE;
-}
-
-/* Under the lock: opens the queue and tells all nodes of it, before a client can send into it. */
-static gyre_status add_entry(gyre_pipeline *pipeline, int node, const gyre_queue_desc *desc,
-                             const char *section, gyre_queue **out)
-{
-    struct gyre_pipeline_entry *entry = &pipeline->entries[pipeline->entry_count];
-    if (pipeline->entry_count == GYRE_ENTRIES_MAX)
-        return gyre_error_set(GYRE_EXHAUSTED, "pipeline '%s' has %d queues, which is the most",
-                              pipeline->name, GYRE_ENTRIES_MAX);
-    *entry = (struct gyre_pipeline_entry){.node = node};
-    gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], desc,
-                                              section, &entry->queue);
-    if (status != GYRE_OK)
-        return status;
-    status = gyre_link_memory_flows(pipeline, entry);
-    pipeline->entry_count++;
-    if (status == GYRE_OK)
-        status = gyre_link_memory_distribute(pipeline);
-    if (status == GYRE_OK) {
-        gyre_node_show_entry(entry->queue);
-        *out = entry->queue;
-        return status;
-    }
-    if (status ==
-        GYRE_TIMEOUT) { /* a block may have a table that names the entry: it goes with the pipeline */
-        gyre_node_hide_entry(entry->queue);
-        return status;
-    }
-    pipeline->entry_count--;
-    gyre_node_close_entry(entry->queue);
-    gyre_dispatch_memory_release(pipeline->device, entry->flows);
-    return status;
-}
-
-gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
-                                     gyre_queue **out)
-{
-    gyre_queue_desc given = {.size = sizeof given};
-    if (!pipeline || !out || (desc && desc->size < sizeof desc->size))
-        return GYRE_ARGUMENTS("gyre_pipeline_queue_open", {"pipeline", pipeline}, {"out", out},
-                              GYRE_SIZED_OR_NULL(desc));
-    *out = NULL;
-    if (desc)
-        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    gyre_status status = gyre_runtime_check_own(pipeline->runtime, "gyre_pipeline_queue_open");
-    if (status != GYRE_OK)
-        return status;
-    const int node = find_entry(pipeline, entry);
-    if (node == GYRE_NODE_NOWHERE)
-        return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'; '%s' is one", entry,
-                              pipeline->name, pipeline->nodes[first_entry(pipeline)].facts.name);
-    pthread_mutex_lock(&pipeline->lock);
-    status = add_entry(pipeline, node, &given, given.name ? given.name : "", out);
-    pthread_mutex_unlock(&pipeline->lock);
-    return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", pipeline->name);
-}
-
-gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline)
-{
-    return pipeline ? pipeline->entries[0].queue : NULL; /* nobody has a pipeline before this queue is open */
-}
-
 /* ---- closing ---- */
 
-static bool work_is_left(const gyre_pipeline *pipeline)
+/* Calls `what` for each queue. Under the lock. */
+static void for_entries(const gyre_pipeline *pipeline, void (*what)(gyre_queue *queue))
 {
     for (int i = 0; i < pipeline->entry_count; i++)
-        if (gyre_queue_outstanding(pipeline->entries[i].queue))
-            return true;
-    return false;
+        if (pipeline->entries[i].queue)
+            what(pipeline->entries[i].queue);
 }
 
-static void drain(const gyre_pipeline *pipeline, uint64_t deadline_ns)
+/* Under the lock: how many requests are not settled. */
+static uint64_t count_left(const gyre_pipeline *pipeline)
 {
-    while (work_is_left(pipeline) && gyre_clock_ns() < deadline_ns)
+    uint64_t left = 0;
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue)
+            left += gyre_queue_outstanding(pipeline->entries[i].queue);
+    return left;
+}
+
+/* Under the lock, which it gives up while it waits: clients of other programs leave meanwhile. Returns what is left. */
+static uint64_t drain(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    uint64_t left;
+    while ((left = count_left(pipeline)) != 0 && gyre_clock_ns() < deadline_ns) {
+        pthread_mutex_unlock(&pipeline->lock);
         nanosleep(&(struct timespec){0, DRAIN_POLL_NS}, NULL);
+        pthread_mutex_lock(&pipeline->lock);
+    }
+    return left;
+}
+
+gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, uint64_t *left)
+{
+    if (!pipeline)
+        return GYRE_ARGUMENTS("gyre_pipeline_drain", {"pipeline", pipeline});
+    gyre_status status = gyre_runtime_check_own(pipeline->runtime, "gyre_pipeline_drain");
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->shut = true;
+    for_entries(pipeline, gyre_queue_close_sends);
+    const uint64_t count = drain(pipeline, deadline_ns);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (left)
+        *left = count;
+    if (count == 0)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_TIMEOUT, "pipeline '%s' has %llu requests that are not settled",
+                          pipeline->name, (unsigned long long)count);
+}
+
+/* Ends the queues of other programs, and waits until those who serve these have left. */
+static void see_visitors_off(gyre_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue && gyre_foreign_of(pipeline->entries[i].queue)->lent)
+            gyre_queue_complete_unhandled(pipeline->entries[i].queue);
+    while (__atomic_load_n(&pipeline->visitors, __ATOMIC_ACQUIRE))
+        pthread_cond_wait(&pipeline->left, &pipeline->lock);
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
 /* Takes the pipeline apart. TIMEOUT: a handler does not return, and blocks may still use the links. */
 static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&pipeline->lock);
-    for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_queue_close_sends(pipeline->entries[i].queue);
+    pipeline->shut = true;
+    for_entries(pipeline, gyre_queue_close_sends);
     if (!pipeline->withdrawn) /* else what is under way does not move any more */
         drain(pipeline, deadline_ns);
-    for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_node_hide_entry(pipeline->entries[i].queue);
+    pipeline->closing = true;
+    for_entries(pipeline, gyre_node_hide_entry);
     const gyre_status status = gyre_link_memory_withdraw(pipeline);
     pipeline->withdrawn = true;
     pthread_mutex_unlock(&pipeline->lock);
     if (status != GYRE_OK)
         return gyre_error_add(status, "pipeline '%s' was not taken apart", pipeline->name);
-    for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_node_close_entry(pipeline->entries[i].queue);
+    see_visitors_off(pipeline);
+    for_entries(pipeline, gyre_node_close_entry);
     leave_nodes(pipeline);
     return GYRE_OK;
 }
@@ -270,8 +238,7 @@ static struct gyre_runtime_guest *left_behind;
 static void leave_behind(gyre_pipeline *pipeline)
 {
     gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
-    for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_node_abandon_entry(pipeline->entries[i].queue);
+    for_entries(pipeline, gyre_node_abandon_entry);
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].joined)
             gyre_node_leave_used(pipeline->nodes[i].kernel);
@@ -376,4 +343,40 @@ gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name)
     gyre_pipeline *found = find_listed(runtime, name);
     pthread_mutex_unlock(&runtime->lock);
     return found;
+}
+
+/* ---- visitors ---- */
+
+gyre_pipeline *gyre_pipeline_visit(gyre_runtime *runtime, const char *name)
+{
+    pthread_mutex_lock(&runtime->lock);
+    gyre_pipeline *found = find_listed(runtime, name);
+    if (found)
+        __atomic_fetch_add(&found->visitors, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&runtime->lock);
+    return found;
+}
+
+void gyre_pipeline_leave(gyre_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    __atomic_fetch_sub(&pipeline->visitors, 1, __ATOMIC_RELEASE); /* pairs with see_visitors_off */
+    pthread_cond_broadcast(&pipeline->left);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+size_t gyre_pipelines_name(gyre_runtime *runtime, char names[][GYRE_PIPELINE_NAME_MAX], size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&runtime->lock);
+    for (struct gyre_runtime_guest *guest = runtime->guests; guest && count < room; guest = guest->next)
+        if (guest->end == end_pipeline)
+            memcpy(names[count++], ((gyre_pipeline *)(void *)guest)->name, GYRE_PIPELINE_NAME_MAX);
+    pthread_mutex_unlock(&runtime->lock);
+    return count;
+}
+
+const char *gyre_pipeline_name(const gyre_pipeline *pipeline)
+{
+    return pipeline->name;
 }

@@ -3,7 +3,7 @@
  * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
  *
  * Lock: pipeline->lock for `entries` and the tables of nodes, and for everything while the pipeline is opened or closed. Stages and links
- * are constant while it is open. Order: pipeline->lock, kernel->lock, runtime->lock.
+ * are constant while it is open. A visitor (lend.h) keeps it from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
  */
 #ifndef GYRE_CORE_LINKS_PIPELINE_H
 #define GYRE_CORE_LINKS_PIPELINE_H
@@ -41,9 +41,12 @@ struct gyre_link {
 
 /** A queue through which clients use the pipeline. */
 struct gyre_pipeline_entry {
-    gyre_queue *queue;
+    gyre_queue *queue; /* NULL: the entry is free */
     int node;
     gyre_memory *flows;
+    bool hidden;  /* no block takes its requests any more */
+    bool dropped; /* tables do not have it any more */
+    bool stuck;   /* a block may know it for ever: it goes with the pipeline */
 };
 
 struct gyre_pipeline {
@@ -64,9 +67,29 @@ struct gyre_pipeline {
     gyre_kernel_record records[GYRE_NODES_MAX];
 
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
-    int entry_count;
-    bool withdrawn; /* no table names the links any more; a handler may not have returned since */
+    int entry_count; /* the entries from here on are free */
+    bool shut;       /* no more queues are opened */
+    bool closing;    /* the end has begun: entries are not taken back one by one any more */
+    bool withdrawn;  /* no table names the links any more; a handler may not have returned since */
+
+    uint32_t visitors;   /* atomic: who keeps it from being freed; grows under runtime->lock */
+    pthread_cond_t left; /* a visitor left */
 };
+
+/* ---- entries.c ---- */
+
+/** How a queue to an entry is made. */
+struct gyre_entry_wish {
+    const gyre_queue_desc *desc;
+    const char *section;             /* [queue.SECTION] configures it */
+    struct gyre_queue_options *lent; /* as gyre_kernel_add_entry has it; NULL: it is this program's */
+};
+
+/** The first node that clients enter by. */
+int gyre_entries_first(const gyre_pipeline *pipeline);
+/** Opens a queue and tells all nodes of it, before a client can send into it. Under the lock. */
+gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish,
+                              gyre_queue **out);
 
 /* ---- wiring.c ---- */
 
@@ -80,6 +103,9 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
 void gyre_link_memory_destroy(gyre_pipeline *pipeline);
 /** Makes the table of flows of an entry. EXHAUSTED. */
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
+/** Whether every request of a lent entry, which blocks do not take from any more, is settled. */
+gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
+                                     bool *settled);
 /** Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. */
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use

@@ -179,7 +179,7 @@ static gyre_status verify_port(const gyre_kernel_record *record, uint32_t index)
 static gyre_status verify_ports(const struct gyre_build *build, const gyre_kernel_record *record)
 {
     gyre_status status = GYRE_OK;
-    if (record->port_count > 0 && gyre_dispatch_device_info(build->device)->knows_links == GYRE_LINKING_NONE)
+    if (record->port_count > 0 && gyre_dispatch_device_info(build->device)->knows_links == 0)
         return gyre_error_set(GYRE_UNIMPLEMENTED, GYRE_PORTS_REFUSED, record->name,
                               gyre_dispatch_backend(build->device));
     for (uint32_t i = 0; status == GYRE_OK && i < record->port_count; i++)

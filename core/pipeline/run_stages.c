@@ -136,7 +136,7 @@ static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 static void start_check(struct gyre_run *run)
 {
     struct gyre_dispatch *device = run->desc->device;
-    const bool links = gyre_dispatch_device_info(device)->knows_links != GYRE_LINKING_NONE;
+    const bool links = gyre_dispatch_device_info(device)->knows_links != 0;
     run->check = (struct gyre_check){.source = &run->source,
                                      .headers = run->headers,
                                      .compiler_options = run->settings.compiler_options,

@@ -238,7 +238,7 @@ static uint32_t bridging_of(const struct gyre_dispatch *device)
 /* Whether the kernel can be a stage, on a device that reads only slots of the queues of such kernels. */
 static bool reads_slots(const struct gyre_queue_site *site)
 {
-    return gyre_dispatch_device_info(site->device)->knows_links == GYRE_LINKING_SLOTS &&
+    return gyre_dispatch_device_info(site->device)->knows_links & GYRE_LINKING_SLOTS &&
            !site->record->is_island;
 }
 

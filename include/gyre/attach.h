@@ -41,7 +41,7 @@ typedef struct gyre_serve_desc {
 } gyre_serve_desc;
 
 /**
- * Lets other programs attach to this runtime's kernels by name, including kernels that are launched later. `desc` may
+ * Lets other programs attach to this runtime's kernels and pipelines by name, including those that come later. `desc` may
  * be NULL. A socket that a dead server left is replaced; INVALID when a living server has it. Owner of *out: the
  * caller, until gyre_server_close, or gyre_close of the runtime.
  */
@@ -89,7 +89,8 @@ typedef struct gyre_attach_desc {
 
 /**
  * Opens a queue of this program into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" to configure the queue by the
- * server's section [queue.QUEUE]. NOT_FOUND when there is no such kernel or section, UNAVAILABLE when nobody serves at
+ * server's section [queue.QUEUE]; or into a pipeline: "PIPELINE", or "PIPELINE/ENTRY", by the section [queue.PIPELINE]. Where
+ * both have that name, the pipeline is meant. NOT_FOUND when there is no such kernel, section, pipeline or entry, UNAVAILABLE when nobody serves at
  * the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server takes nobody
  * in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with the server's
  * last sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a

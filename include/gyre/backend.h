@@ -148,13 +148,14 @@ typedef enum gyre_bridging {
     GYRE_BRIDGING_BLOCK = 2  /* each block has a track in each queue */
 } gyre_bridging;
 
-/** How a device links kernels (link_layout.h). */
-typedef enum gyre_linking {
-    GYRE_LINKING_NONE = 0,
-    GYRE_LINKING_ALL = 1,
-    /* since 2.6: as ALL, and queues of a kernel that can be a stage have no gyre_bridge and no express lines */
-    GYRE_LINKING_SLOTS = 2
-} gyre_linking;
+/** How a device links kernels (link_layout.h): bits. */
+enum gyre_linking {
+    GYRE_LINKING_YES = 1,
+    /* since 2.6: entries may be of other programs (gyre_flow.busy, copies of headers), and have seals and stamps */
+    GYRE_LINKING_FOREIGN = 2,
+    /* since 2.6: queues of a kernel that can be a stage have no gyre_bridge and no express lines */
+    GYRE_LINKING_SLOTS = 4
+};
 
 typedef struct gyre_device_info {
     size_t size;
@@ -201,7 +202,7 @@ typedef struct gyre_device_info {
     /* since 2.4: 1: the device does what gyre_queue_slots.foreign demands; 0: only trusted programs may attach */
     uint32_t knows_foreign;
     uint32_t
-        knows_links; /* since 2.5: a gyre_linking: whether kernels of this device can be stages of a pipeline */
+        knows_links; /* since 2.5: gyre_linking bits: how kernels of this device can be stages of a pipeline */
 } gyre_device_info;
 
 /**

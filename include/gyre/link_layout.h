@@ -81,10 +81,20 @@ typedef struct gyre_flow {
     gyre_u32 failures; /* handlers that failed; the first one's failure is below */
     gyre_u32 length;   /* of the reply */
     gyre_failure failure;
-    gyre_u64 reserved[7];
+    /*
+     * of an entry whose client is another program (gyre_queue_slots.foreign): 1 from the block that takes the request until the
+     * flow is settled. Such a client may fill a slot again too early: a request whose place is busy is passed over
+     */
+    gyre_u32 busy;
+    gyre_u32 reserved_busy;
+    gyre_u64 started_ns; /* of an entry with stamps: when the request was taken */
+    gyre_u64 reserved[5];
 } gyre_flow;
 
-/** The table of flows of one entry queue, and where their completions go. Constant. */
+/**
+ * The table of flows of one entry queue, and where their completions go. Constant. Behind the flows of a queue with
+ * GYRE_FOREIGN_RING lie copies of its headers, header_size bytes each: a stage sees a header as it was when the request was taken.
+ */
 typedef struct gyre_link_entry {
     gyre_u64 flows;  /* address of the first gyre_flow; 0: no queue here */
     gyre_u64 region; /* address of the queue's region */

@@ -85,10 +85,16 @@ GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
  * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
  * replies that of the answers. The settings of a queue that it cannot have (durability, wire, seal, layout = bridged) are
  * refused with CONFIG. A pipeline
- * opens at most 64 queues in its life. Owner of *out: the pipeline, gyre_pipeline_close closes it.
+ * has at most 64 queues, with those of attached programs (attach.h). Owner of *out: the pipeline, gyre_pipeline_close closes it.
  */
 GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
                                               const gyre_queue_desc *desc, gyre_queue **out);
+
+/**
+ * Takes no more requests, and waits until all flows are settled or the deadline. TIMEOUT when some are not: *left (may be NULL)
+ * says how many requests. The pipeline stays open.
+ */
+GYRE_API gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, uint64_t *left);
 
 /**
  * Closes the pipeline: takes no more requests, waits until all flows are settled or the deadline, and takes the links

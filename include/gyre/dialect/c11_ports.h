@@ -78,11 +78,10 @@
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
- * tail, and its bytes are those of an earlier message.
+ * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program.
  */
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 least)
 {
-    (void)gyre;
     if (port->emitted >= port->most)
         return 0;
     unsigned char *place = port->slots + ((port->next + port->emitted) & port->mask) * port->stride;
@@ -92,6 +91,8 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
         const gyre_u32 used = (gyre_u32)least;
         memset(place, 0, least);
         memcpy(place, &used, sizeof used);
+    } else if (gyre->foreign) {
+        memset(place, 0, port->stride - GYRE_SLOT_HEADER_SIZE);
     }
     return (GYRE_GLOBAL void *)(uintptr_t)place;
 }

@@ -2,6 +2,7 @@
 /* The server of foreign_scene.h. */
 #include "foreign_scene.h"
 
+#include <gyre/pipeline.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +52,38 @@ static gyre_runtime *open_scene(void)
     return runtime;
 }
 
+static gyre_kernel *launch_stage(gyre_runtime *runtime, const char *kernel, uint32_t blocks)
+{
+    gyre_kernel *launched = NULL;
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = scene.file, .kernel = kernel, .blocks = blocks};
+    must(gyre_launch(runtime, &desc, &launched));
+    return launched;
+}
+
+/* foreign_first -> foreign_last, with a tally beside it. */
+static void open_stages(gyre_runtime *runtime)
+{
+    static const char *const first = "foreign_first", *const last = "foreign_last";
+    static const gyre_link_desc links[] = {
+        {.size = sizeof *links, .from = "foreign_first.asks", .to = "foreign_last"},
+        {.size = sizeof *links, .from = "foreign_first.counts", .to = "foreign_tally"}};
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = scene.kernel,
+                                     .entries = &first,
+                                     .entry_count = 1,
+                                     .answers = &last,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = 2};
+    launch_stage(runtime, first,
+                 2); /* which take requests side by side, by a word that the client can write */
+    launch_stage(runtime, last, 2);
+    launch_stage(runtime, "foreign_tally", 1);
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+}
+
 static void serve(const party *self)
 {
     for (uint64_t i = 0; i < GUARDED; i++) {
@@ -59,14 +92,19 @@ static void serve(const party *self)
     }
     gyre_kernel *kernel = NULL;
     gyre_runtime *runtime = open_scene();
-    gyre_launch_desc desc = {.size = sizeof desc, .source = scene.file, .kernel = scene.kernel};
-    must(gyre_launch(runtime, &desc, &kernel));
+    if (scene.pipeline)
+        open_stages(runtime);
+    else
+        kernel = launch_stage(runtime, scene.kernel, 0);
     gyre_server *server = serve_at_place(runtime);
     party_say(self, 'r');
     for (struct pollfd told = {.fd = self->told, .events = POLLIN}; poll(&told, 1, 1) == 0;)
         check_guarded();
     gyre_server_close(server);
-    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    if (scene.pipeline)
+        must(gyre_pipeline_close(gyre_pipeline_find(runtime, scene.kernel), soon()));
+    else
+        must(gyre_kernel_terminate(kernel, soon(), NULL));
     check_guarded();
     gyre_close(runtime);
 }

@@ -27,6 +27,7 @@ struct scene {
     const char *file, *kernel;
     enum kind kind;
     bool isolated;
+    bool pipeline; /* `kernel` is the name of one, of the stages in `file` */
     const char *settings[SETTINGS];
     size_t header; /* bytes */
 };

@@ -91,6 +91,24 @@ static void clients_write_into_what_is_relayed(void)
     play_form("foreign_actor");
 }
 
+static void play_stages(void)
+{
+    scene.pipeline = true;
+    play_in(ATTACH_KERNELS "foreign_stages.gyre.c", "stages");
+}
+
+static void clients_write_into_what_stages_handle(void)
+{
+    play_stages();
+}
+
+static void clients_write_into_headers_of_flows(void)
+{
+    scene.header = 16;
+    scene.settings[0] = "queue.default.header=16";
+    play_stages();
+}
+
 static const named_case cases[] = {
     {"clients_write_into_what_a_lane_handles", clients_write_into_what_a_lane_handles},
     {"clients_write_into_what_a_block_handles", clients_write_into_what_a_block_handles},
@@ -101,6 +119,8 @@ static const named_case cases[] = {
     {"clients_write_into_headers_and_seals", clients_write_into_headers_and_seals},
     {"clients_write_into_what_a_worker_handles", clients_write_into_what_a_worker_handles},
     {"clients_write_into_what_is_relayed", clients_write_into_what_is_relayed},
+    {"clients_write_into_what_stages_handle", clients_write_into_what_stages_handle},
+    {"clients_write_into_headers_of_flows", clients_write_into_headers_of_flows},
 };
 
 int main(int argc, char **argv)

@@ -174,7 +174,7 @@ refuses 2 "expected the name of one pipeline, found 0 operands ('gyre help links
 call --lanes 4 <"$nothing"
 refuses 2 "--lanes is for a kernel that is launched; [kernel.NAME] configures those of a pipeline ('gyre help call' shows how)"
 call --attach book <"$nothing"
-refuses 2 "--attach and --pipeline: a server's kernel or a pipeline of this program, choose one ('gyre help call' shows how)"
+refuses 2 "--attach and --pipeline: --attach NAME takes a kernel or a pipeline of a server, --pipeline NAME opens one here; choose one ('gyre help call' shows how)"
 call "$orders" <"$nothing"
 refuses 2 "'$orders' is a file: --pipeline launches none, and takes nothing but requests ('gyre help call' shows how)"
 finish

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A message of a flow from its handler to its end (cpu_flow.h). */
+#include "cpu_flow.h"
+
+#include <string.h>
+
+#include "cpu_handle.h"
+#include "cpu_link_ring.h"
+#include "cpu_ports.h"
+#include "gyre/kernel.h"
+
+/* ---- flows ---- */
+
+/* A message that is being handled: its flow, and where the completion of the flow goes. */
+struct message {
+    gyre_u64 origin;
+    const gyre_link_entry *entry;
+    gyre_flow *flow;
+    gyre_slot *out;
+};
+
+static struct message message_of(const struct cpu_worker *worker, gyre_u64 origin)
+{
+    const gyre_link_entry *entry = &worker->links.table->entries[GYRE_ORIGIN_TABLE(origin)];
+    const gyre_u32 place = GYRE_ORIGIN_PLACE(origin);
+    unsigned char *replies = (unsigned char *)at(entry->region) + entry->slots.reply_offset;
+    return (struct message){.origin = origin,
+                            .entry = entry,
+                            .flow = (gyre_flow *)at(entry->flows) + place,
+                            .out =
+                                (gyre_slot *)(void *)(replies + (gyre_u64)place * entry->slots.reply_stride)};
+}
+
+/*
+ * Publishes the completion, which is in its slot. Pairs with the client's acquire of the sequence. The flow is settled before
+ * that: the client may fill the slot of its request again right afterwards.
+ */
+static void complete(struct cpu_worker *worker, const struct message *message, gyre_u32 outcome,
+                     gyre_u32 length)
+{
+    const gyre_u64 index = message->flow->index;
+    if (message->entry->slots.foreign)
+        __atomic_store_n(&message->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with cpu_flow_begin */
+    message->out->length = length;
+    message->out->info = outcome;
+    __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
+    worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
+}
+
+static void complete_failed(struct cpu_worker *worker, const struct message *message, gyre_i32 code,
+                            const char *text)
+{
+    gyre_write_failure_(message->out, code, text);
+    complete(worker, message, GYRE_OUTCOME_FAILED, sizeof(gyre_failure));
+}
+
+/* Copies the worker's reply to the completion. Returns its length. */
+static gyre_u32 give_reply(const struct cpu_worker *worker, const struct message *message)
+{
+    const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
+    const gyre_u32 said = *(const gyre_u32 *)(const void *)worker->links.reply;
+    const gyre_u32 length = GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, said);
+    memcpy(message->out + 1, worker->links.reply, length);
+    return length;
+}
+
+/* Ends a flow whose messages were counted, with its last message. */
+static void end_flow(struct cpu_worker *worker, const struct message *message)
+{
+    const gyre_flow *flow = message->flow;
+    const gyre_u32 answers = __atomic_load_n(&flow->answers, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&flow->failures, __ATOMIC_RELAXED))
+        complete_failed(worker, message, flow->failure.code, flow->failure.text);
+    else if (answers > 1)
+        complete_failed(worker, message, GYRE_FAILURE_REPLIES, "two handlers replied to one request");
+    else
+        complete(worker, message, answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY,
+                 answers ? flow->length : 0);
+}
+
+/* Notes the reply of a handler, unless another handler replied before. */
+static void note_reply(const struct cpu_worker *worker, const struct message *message)
+{
+    /* the counter `alive` orders this before the end of the flow */
+    if (__atomic_fetch_add(&message->flow->answers, 1, __ATOMIC_RELAXED) == 0)
+        message->flow->length = give_reply(worker, message);
+}
+
+/* Notes the failure of a handler, unless another handler failed before. */
+static void note_failure(const struct message *message, gyre_i32 code, const char *text)
+{
+    gyre_failure failure = {code, {0}};
+    if (__atomic_fetch_add(&message->flow->failures, 1, __ATOMIC_RELAXED) != 0)
+        return;
+    for (uint32_t i = 0; i < sizeof failure.text - 1 && text[i]; i++)
+        failure.text[i] = text[i];
+    message->flow->failure = failure;
+}
+
+/* What a handler did with a message. */
+struct outcome {
+    gyre_i32 code;    /* of the failure */
+    const char *text; /* NULL: it did not fail */
+    uint32_t sent;    /* messages that it emitted to links */
+    bool replied;
+};
+
+/* The only message of its flow: as long as it stays alone, nothing is counted. */
+static void settle_sole(struct cpu_worker *worker, const struct message *message, const struct outcome *did)
+{
+    gyre_flow *flow = message->flow;
+    const gyre_u64 next = GYRE_ORIGIN_NEXT(message->origin);
+    if (did->sent == 1 && !did->replied) {
+        cpu_ports_publish(worker, next | GYRE_ORIGIN_SOLE);
+        return;
+    }
+    if (did->sent) {
+        flow->answers = flow->failures = 0;
+        __atomic_store_n(&flow->alive, did->sent, __ATOMIC_RELAXED);
+        if (did->replied)
+            note_reply(worker, message);
+        cpu_ports_publish(worker, next);
+        return;
+    }
+    cpu_ports_publish(worker, next); /* what is thrown away */
+    if (did->text)
+        complete_failed(worker, message, did->code, did->text);
+    else if (did->replied)
+        complete(worker, message, GYRE_OUTCOME_REPLY, give_reply(worker, message));
+    else
+        complete(worker, message, GYRE_OUTCOME_NO_REPLY, 0);
+}
+
+/* One message of several. Accounts for what it emitted before that is published, so that the flow cannot end too early. */
+static void settle_counted(struct cpu_worker *worker, const struct message *message,
+                           const struct outcome *did)
+{
+    gyre_flow *flow = message->flow;
+    if (did->text)
+        note_failure(message, did->code, did->text);
+    else if (did->replied)
+        note_reply(worker, message);
+    if (did->sent > 1)
+        __atomic_fetch_add(&flow->alive, did->sent - 1, __ATOMIC_RELAXED);
+    cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(message->origin));
+    /* release: what was noted above; acquire: what others noted */
+    if (did->sent == 0 && __atomic_sub_fetch(&flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
+        end_flow(worker, message);
+}
+
+/* ---- handling ---- */
+
+static void fail(struct outcome *did, gyre_i32 code, const char *text)
+{
+    *did = (struct outcome){.code = code, .text = text};
+}
+
+static struct outcome call_handler(struct cpu_worker *worker, const void *request, gyre_u32 length)
+{
+    const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    const gyre_cpu_sizes *sizes = &kernel->sizes;
+    gyre_context *context = &worker->context;
+    const gyre_u32 said = *(const gyre_u32 *)request;
+    const char *astray = NULL;
+    struct outcome did = {.text = NULL};
+    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
+        fail(&did, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
+        return did;
+    }
+    const int result = cpu_handle(request, worker->links.reply, worker->resident->state, worker->scratch,
+                                  worker->resident->bindings, context);
+    did.sent = cpu_ports_count(worker, &astray);
+    did.replied = result == GYRE_OUTCOME_REPLY && sizes->reply;
+    if (context->failed)
+        fail(&did, context->fail_code, context->fail_text);
+    else if (astray)
+        fail(&did, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
+    else if (did.replied && !worker->links.table->answers)
+        fail(&did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    context->failed = 0;
+    if (did.text)
+        cpu_ports_take_back(worker);
+    return did;
+}
+
+#define FLOW_INDEX (((gyre_u64)1 << 56) - 1)
+
+unsigned char *cpu_flow_header(const gyre_link_entry *entry, gyre_u32 place)
+{
+    unsigned char *copies = (unsigned char *)((gyre_flow *)at(entry->flows) + entry->slots.capacity);
+    return copies + (gyre_u64)place * entry->slots.header_size;
+}
+
+static const unsigned char *header_of(const gyre_link_entry *entry, gyre_u32 place)
+{
+    const gyre_queue_slots *slots = &entry->slots;
+    if (!slots->headers_offset)
+        return NULL;
+    if (slots->foreign & GYRE_FOREIGN_RING)
+        return cpu_flow_header(entry, place);
+    return (const unsigned char *)at(entry->region) + slots->headers_offset +
+           (gyre_u64)place * slots->header_size;
+}
+
+void cpu_flow_forget(struct cpu_worker *worker)
+{
+    worker->context.origin = worker->context.flow = 0;
+}
+
+bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+{
+    const struct message message = message_of(worker, origin);
+    worker->context.header_size = message.entry->slots.header_size;
+    worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
+    worker->context.foreign = message.entry->slots.foreign;
+    if (worker->context.foreign) /* what the last handler wrote may be of another program */
+        memset(worker->links.reply, 0, worker->resident->kernel->sizes.reply);
+    worker->context.origin = origin;
+    worker->context.flow =
+        ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
+    const struct outcome did = call_handler(worker, request, length);
+    if (origin & GYRE_ORIGIN_SOLE)
+        settle_sole(worker, &message, &did);
+    else
+        settle_counted(worker, &message, &did);
+    return did.text != NULL;
+}
+
+bool cpu_flow_begin(const gyre_link_entry *entry, gyre_flow *flow, gyre_u64 index)
+{
+    if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
+        return false;
+    flow->index = index;
+    return true;
+}

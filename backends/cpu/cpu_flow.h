@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A message of a flow, for which there is room: gives it to the handler, publishes what that emitted, and completes the request
+ * of the flow with its last message (link_layout.h has the protocol).
+ *
+ * Takes no lock. A worker writes the flows of the messages that it handles, and the completions of flows that end with it.
+ */
+#ifndef GYRE_CPU_FLOW_H
+#define GYRE_CPU_FLOW_H
+
+#include <stdbool.h>
+
+#include "gyre/link_layout.h"
+
+struct cpu_worker;
+
+/**
+ * Begins the flow of a request. False when the last flow of its place is not settled: only a program that breaks the protocol
+ * sends so early, and its request has no completion.
+ */
+bool cpu_flow_begin(const gyre_link_entry *entry, gyre_flow *flow, gyre_u64 index);
+/** Where the copy is of a header that another program can write: behind the flows. */
+unsigned char *cpu_flow_header(const gyre_link_entry *entry, gyre_u32 place);
+/** Handles a message for which there is room. Returns whether its handler failed it. */
+bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length);
+/** The next message may be one of a queue that enters no pipeline. */
+void cpu_flow_forget(struct cpu_worker *worker);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the shared structs of links (gyre/link_layout.h), for the files of this backend that serve them. */
+#ifndef GYRE_CPU_LINK_RING_H
+#define GYRE_CPU_LINK_RING_H
+
+#include "cpu_resident.h"
+#include "gyre/link_layout.h"
+
+static inline void *at(gyre_u64 address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static inline gyre_link_slot *slot_of(const gyre_link_ring *ring, gyre_u64 index)
+{
+    return (gyre_link_slot *)(void *)((unsigned char *)at(ring->slots) +
+                                      (index & (ring->capacity - 1)) * ring->stride);
+}
+
+/* Whether the message is there. The acquire pairs with the sender's release of the sequence. */
+static inline bool is_filled(const gyre_link_ring *ring, gyre_u64 index)
+{
+    return __atomic_load_n(&slot_of(ring, index)->sequence, __ATOMIC_ACQUIRE) == (gyre_u32)(index + 1);
+}
+
+static inline uint32_t section_of(const gyre_link_ring *ring, gyre_u64 index)
+{
+    return (uint32_t)((index & (ring->capacity - 1)) / (ring->capacity / GYRE_LINK_SECTIONS));
+}
+
+static inline const gyre_link_inlet *inlets_of(const gyre_link_table *table)
+{
+    return (const gyre_link_inlet *)(const void *)(table + 1);
+}
+
+static inline gyre_link_window *window_of(const struct cpu_worker *worker, const gyre_link_inlet *inlet)
+{
+    return (gyre_link_window *)at(inlet->windows) + worker->block;
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queues through which clients use a pipeline: those of this program, which stay until its end, and those of other programs,
+ * which come and go (lend.h). Lock: pipeline->lock.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/links/lend.h"
+#include "core/links/pipeline.h"
+#include "core/queue/end.h"
+
+/* ---- opening ---- */
+
+int gyre_entries_first(const gyre_pipeline *pipeline)
+{
+    int node = 0;
+    while (!pipeline->nodes[node].enters)
+        node++;
+    return node;
+}
+
+static gyre_status find_entry(const gyre_pipeline *pipeline, const char *name, int *node)
+{
+    *node = gyre_entries_first(pipeline);
+    if (!name)
+        return GYRE_OK;
+    for (*node = 0; *node < pipeline->node_count; (*node)++)
+        if (pipeline->nodes[*node].enters && strcmp(pipeline->nodes[*node].facts.name, name) == 0)
+            return GYRE_OK;
+    return gyre_error_set(GYRE_NOT_FOUND, "kernel '%s' is no entry of pipeline '%s'; '%s' is one", name,
+                          pipeline->name, pipeline->nodes[gyre_entries_first(pipeline)].facts.name);
+}
+
+/* A free place for an entry, or NULL. */
+static struct gyre_pipeline_entry *find_place(gyre_pipeline *pipeline)
+{
+    int number = 0;
+    while (number < pipeline->entry_count && pipeline->entries[number].queue)
+        number++;
+    return number < GYRE_ENTRIES_MAX ? &pipeline->entries[number] : NULL;
+}
+
+static void count_in(gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry)
+{
+    const int number = (int)(entry - pipeline->entries);
+    pipeline->entry_count = number < pipeline->entry_count ? pipeline->entry_count : number + 1;
+}
+
+/* Frees an entry that no block knows. */
+static void free_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    gyre_node_close_entry(entry->queue);
+    gyre_dispatch_memory_release(pipeline->device, entry->flows);
+    *entry = (struct gyre_pipeline_entry){.queue = NULL};
+}
+
+gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish,
+                              gyre_queue **out)
+{
+    struct gyre_pipeline_entry *entry = find_place(pipeline);
+    if (pipeline->shut)
+        return gyre_error_set(GYRE_CLOSED, "pipeline '%s' takes no more requests", pipeline->name);
+    if (!entry)
+        return gyre_error_set(GYRE_EXHAUSTED, "pipeline '%s' has %d queues, which is the most",
+                              pipeline->name, GYRE_ENTRIES_MAX);
+    *entry = (struct gyre_pipeline_entry){.node = node};
+    gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node],
+                                              wish->desc, wish->section, wish->lent, &entry->queue);
+    if (status != GYRE_OK)
+        return status;
+    count_in(pipeline, entry);
+    status = gyre_link_memory_flows(pipeline, entry);
+    if (status == GYRE_OK)
+        status = gyre_link_memory_distribute(pipeline);
+    if (status == GYRE_OK) {
+        gyre_node_show_entry(entry->queue);
+        *out = entry->queue;
+    } else if (status == GYRE_TIMEOUT) {
+        /* a block may have a table that names the entry: it goes with the pipeline */
+        gyre_node_hide_entry(entry->queue);
+        entry->hidden = true;
+    } else {
+        free_entry(pipeline, entry);
+    }
+    return status;
+}
+
+gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
+                                     gyre_queue **out)
+{
+    gyre_queue_desc given = {.size = sizeof given};
+    int node;
+    if (!pipeline || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_pipeline_queue_open", {"pipeline", pipeline}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(pipeline->runtime, "gyre_pipeline_queue_open");
+    if (status == GYRE_OK)
+        status = find_entry(pipeline, entry, &node);
+    if (status != GYRE_OK)
+        return status;
+    const struct gyre_entry_wish wish = {.desc = &given, .section = given.name ? given.name : ""};
+    pthread_mutex_lock(&pipeline->lock);
+    status = gyre_entries_open(pipeline, node, &wish, out);
+    pthread_mutex_unlock(&pipeline->lock);
+    return status == GYRE_OK ? status : gyre_error_add(status, "pipeline '%s'", pipeline->name);
+}
+
+gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline)
+{
+    return pipeline ? pipeline->entries[0].queue : NULL; /* nobody has a pipeline before this queue is open */
+}
+
+/* ---- lending ---- */
+
+gyre_status gyre_pipeline_lend(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
+                               struct gyre_queue_options *options, gyre_kernel **kernel, gyre_queue **out)
+{
+    int node;
+    *out = NULL;
+    gyre_status status = find_entry(pipeline, entry, &node);
+    if (status != GYRE_OK)
+        return status;
+    const struct gyre_entry_wish wish = {.desc = desc, .section = pipeline->name, .lent = options};
+    pthread_mutex_lock(&pipeline->lock);
+    *kernel = pipeline->nodes[node].kernel;
+    status = gyre_entries_open(pipeline, node, &wish, out);
+    if (status == GYRE_OK)
+        gyre_node_hold(*kernel);
+    pthread_mutex_unlock(&pipeline->lock);
+    return status;
+}
+
+static struct gyre_pipeline_entry *entry_of(gyre_pipeline *pipeline, const gyre_queue *queue)
+{
+    struct gyre_pipeline_entry *entry = pipeline->entries;
+    while (entry->queue != queue)
+        entry++;
+    return entry;
+}
+
+/* Keeps blocks from taking more requests of the entry. TIMEOUT: a handler does not return, and its block may. */
+static gyre_status hide_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    gyre_kernel *kernel = pipeline->nodes[entry->node].kernel;
+    gyre_queue_close_sends(entry->queue);
+    gyre_node_hide_entry(entry->queue);
+    entry->hidden = true;
+    gyre_node_tell(kernel);
+    return gyre_node_await(kernel);
+}
+
+static enum gyre_taken_back take_back(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    bool settled = false;
+    if (pipeline->closing || entry->stuck)
+        return GYRE_BACK_LEFT;
+    gyre_status status = entry->hidden ? GYRE_OK : hide_entry(pipeline, entry);
+    if (status == GYRE_OK)
+        status = gyre_link_memory_settled(pipeline, entry, &settled);
+    if (status == GYRE_OK && !settled)
+        return GYRE_BACK_WAITS;
+    entry->dropped = status == GYRE_OK; /* the next tables do not have it */
+    if (status == GYRE_OK)
+        status = gyre_link_memory_distribute(pipeline);
+    if (status == GYRE_OK) {
+        free_entry(pipeline, entry);
+        return GYRE_BACK_FREED;
+    }
+    entry->stuck = true;
+    gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR,
+                     "%s; the memory of a client's queue stays until pipeline '%s' is closed",
+                     gyre_error_text(), pipeline->name);
+    return GYRE_BACK_LEFT;
+}
+
+enum gyre_taken_back gyre_pipeline_take_back(gyre_pipeline *pipeline, gyre_queue *queue)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    const enum gyre_taken_back how = take_back(pipeline, entry_of(pipeline, queue));
+    pthread_mutex_unlock(&pipeline->lock);
+    return how;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gyre serve of pipelines, and gyre call --attach PIPELINE: which are opened, what they answer, and how they end.
+set -u
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none"
+mkdir -p "$XDG_RUNTIME_DIR"
+unset GYRE_BACKEND
+orders=examples/pipeline/gyre.ini
+server=
+
+# start_server ARGUMENT...: in the background, until it says that it serves.
+start_server()
+{
+    : >"$folder/ready"
+    "$GYRE" serve "$@" >"$folder/ready" 2>"$folder/served" &
+    server=$!
+    for ((i = 0; i < 600 * patience; i++)); do
+        if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
+            break
+        fi
+        sleep 0.05
+    done
+}
+
+# stop_server SIGNAL: checks how it ended.
+stop_server()
+{
+    kill "-$1" "$server"
+    code=0
+    wait "$server" || code=$?
+    called="gyre serve until $1" err="$(<"$folder/served")"
+    exits 0
+}
+
+# all that are configured, when none is named
+start_server --config "$orders"
+checks=$((checks + 1))
+[[ "$(<"$folder/ready")" == "serving at $XDG_RUNTIME_DIR/gyre.sock: pipeline orders" ]] || fail "found $(<"$folder/ready")"
+run call --attach orders '{"item":2,"count":3}' '{"item":9,"count":1}'
+exits 1
+[[ "$out" == '{"number":1,"cents":3150}
+{"failed":{"code":1,"text":"there is no such item"}}' ]] || fail "expected a receipt and a refusal"
+says "gyre: orders of the server: 2 sent, 1 answered, 1 failed"
+run call --attach orders/check '{"item":2,"count":3}'
+exits 0
+prints '{"number":2,"cents":3150}'
+run call --attach orders/book '{"item":2,"count":3}'
+refuses 1 "kernel 'book' is no entry of pipeline 'orders'; 'check' is one"
+run call --attach order '{"item":2,"count":3}'
+refuses 1 "the server has no kernel and no pipeline 'order'; it has: orders, check, price, book; did you mean 'orders'?"
+stop_server TERM
+says "info: process "
+says " attached to pipeline 'orders'"
+says " left pipeline 'orders'"
+says "gyre: served 2 clients, refused 2"
+
+# by name, beside a kernel; requests of thousands, and the end under load
+start_server --config "$orders" orders examples/command/scale.gyre.c
+checks=$((checks + 1))
+[[ "$(<"$folder/ready")" == "serving at "*": scale on cpu, pipeline orders" ]] || fail "found $(<"$folder/ready")"
+run call --attach scale '{"value":20.5,"factor":2}'
+prints '{"scaled":41.0}'
+for ((i = 0; i < 5000; i++)); do
+    echo '{"item":2,"count":3}'
+done >"$folder/many"
+run call --attach orders <"$folder/many"
+exits 0
+says "gyre: orders of the server: 5000 sent, 5000 answered, 0 failed"
+stop_server INT
+
+# a stage that is paused: what it holds is left, told, and nobody waits longer than --drain
+start_server --config "$orders" --set kernel.book.active=false --drain 50
+"$GYRE" call --attach orders --timeout $((2000 * patience)) '{"item":2,"count":3}' >"$folder/held" 2>&1 &
+caller=$!
+for ((i = 0; i < 600 * patience; i++)); do
+    ! grep -q "attached to pipeline" "$folder/served" || break
+    sleep 0.05
+done
+sleep 0.2
+stop_server TERM
+says "gyre: served 1 client, left 1 request unhandled"
+kill "$caller" 2>/dev/null
+wait "$caller"
+
+# ---- what is refused ----
+
+run serve --config "$orders" ordres
+exits 1
+says "'ordres'"
+run serve --config "$orders" orders --buffer some=zeros:8
+exits 2
+says "--buffer: a pipeline's kernels take none; bind buffers in a program of your own (gyre_serve)"
+run serve --config "$orders" --set link.checked.to=book
+exits 1
+says "gyre: pipeline 'orders': command line: link 'checked': message type mismatch: 'priced' of kernel 'book' has field 'cents'"
+run serve --config "$orders" --set queue.orders.durability=journal --set gyre.journal_dir="$folder"
+exits 4
+says "queue 'orders' enters a pipeline, and such a queue cannot have durability: leave it out"
+run serve
+refuses 2 "expected at least one kernel, or a [pipeline.NAME] in the configuration ('gyre help serve' shows how)"
+finish
