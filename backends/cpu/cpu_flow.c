@@ -7,6 +7,7 @@
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
+#include "gyre/checksum.h"
 #include "gyre/kernel.h"
 
 /* ---- flows ---- */
@@ -31,6 +32,19 @@ static struct message message_of(const struct cpu_worker *worker, gyre_u64 origi
                                 (gyre_slot *)(void *)(replies + (gyre_u64)place * entry->slots.reply_stride)};
 }
 
+/* Stores when the request was taken, and when its flow is settled, for the client's statistics. */
+static void stamp(const struct cpu_worker *worker, const struct message *message)
+{
+    const gyre_queue_slots *slots = &message->entry->slots;
+    gyre_stamp *stamps = at(message->entry->region + slots->stamps_offset);
+    gyre_stamp *stamp = stamps + GYRE_ORIGIN_PLACE(message->origin);
+    const gyre_u64 sequence = message->flow->index + 1;
+    __atomic_store_n(&stamp->started_ns, message->flow->started_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->finished_ns, worker->context.services->time_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->sequence_again, sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->sequence, sequence, __ATOMIC_RELEASE); /* pairs with the client's acquire */
+}
+
 /*
  * Publishes the completion, which is in its slot. Pairs with the client's acquire of the sequence. The flow is settled before
  * that: the client may fill the slot of its request again right afterwards.
@@ -39,6 +53,8 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
                      gyre_u32 length)
 {
     const gyre_u64 index = message->flow->index;
+    if (message->entry->slots.stamps_offset)
+        stamp(worker, message);
     if (message->entry->slots.foreign)
         __atomic_store_n(&message->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with cpu_flow_begin */
     message->out->length = length;
@@ -54,6 +70,15 @@ static void complete_failed(struct cpu_worker *worker, const struct message *mes
     complete(worker, message, GYRE_OUTCOME_FAILED, sizeof(gyre_failure));
 }
 
+/* Stores the checksum of a reply, as it was before it was copied. */
+static void seal_reply(const struct message *message, const void *reply, gyre_u32 length)
+{
+    const gyre_queue_slots *slots = &message->entry->slots;
+    gyre_u32 *seals = at(message->entry->region + GYRE_SEALS_OFFSET(slots));
+    seals[GYRE_SEALS_ROUND(slots->capacity) + GYRE_ORIGIN_PLACE(message->origin)] =
+        gyre_seal_of(NULL, 0, reply, length);
+}
+
 /* Copies the worker's reply to the completion. Returns its length. */
 static gyre_u32 give_reply(const struct cpu_worker *worker, const struct message *message)
 {
@@ -61,6 +86,8 @@ static gyre_u32 give_reply(const struct cpu_worker *worker, const struct message
     const gyre_u32 said = *(const gyre_u32 *)(const void *)worker->links.reply;
     const gyre_u32 length = GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, said);
     memcpy(message->out + 1, worker->links.reply, length);
+    if (message->entry->slots.sealed)
+        seal_reply(message, worker->links.reply, length);
     return length;
 }
 
@@ -226,10 +253,19 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     return did.text != NULL;
 }
 
-bool cpu_flow_begin(const gyre_link_entry *entry, gyre_flow *flow, gyre_u64 index)
+void cpu_flow_refuse(struct cpu_worker *worker, gyre_u64 origin, gyre_i32 code, const char *text)
+{
+    const struct message message = message_of(worker, origin);
+    complete_failed(worker, &message, code, text);
+}
+
+bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entry, gyre_flow *flow,
+                    gyre_u64 index)
 {
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
     flow->index = index;
+    if (entry->slots.stamps_offset)
+        flow->started_ns = worker->context.services->time_ns();
     return true;
 }

@@ -18,7 +18,10 @@ struct cpu_worker;
  * Begins the flow of a request. False when the last flow of its place is not settled: only a program that breaks the protocol
  * sends so early, and its request has no completion.
  */
-bool cpu_flow_begin(const gyre_link_entry *entry, gyre_flow *flow, gyre_u64 index);
+bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entry, gyre_flow *flow,
+                    gyre_u64 index);
+/** Completes a request that is not shown to the handler, as failed. Its flow has begun, and has no message. */
+void cpu_flow_refuse(struct cpu_worker *worker, gyre_u64 origin, gyre_i32 code, const char *text);
 /** Where the copy is of a header that another program can write: behind the flows. */
 unsigned char *cpu_flow_header(const gyre_link_entry *entry, gyre_u32 place);
 /** Handles a message for which there is room. Returns whether its handler failed it. */

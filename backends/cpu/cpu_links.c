@@ -242,6 +242,17 @@ static void drop(gyre_slot *out, gyre_u64 index)
     __atomic_store_n(&out->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
 }
 
+/* Whether the request, as it was taken, has its sender's checksum. */
+static bool seal_holds(const struct cpu_queue *queue, const gyre_cpu_run *run, gyre_u64 index,
+                       const void *request, gyre_u32 length, const gyre_cpu_sizes *sizes)
+{
+    const gyre_u32 place = (gyre_u32)(index & run->mask);
+    const unsigned char *header = run->headers ? run->headers + (gyre_u64)place * run->header_size : NULL;
+    if (header && run->foreign & GYRE_FOREIGN_RING)
+        header = cpu_flow_header(queue->entry, place);
+    return gyre_seal_holds_(run, index, header, request, length, sizes);
+}
+
 /* Returns the request for the handler: a copy, with a copy of its header, when another program can write the ring. */
 static const void *take_request(const struct cpu_queue *queue, const gyre_cpu_run *run, const gyre_slot *in,
                                 gyre_u32 place, const gyre_cpu_sizes *sizes, gyre_small_ *small,
@@ -260,18 +271,23 @@ static const void *take_request(const struct cpu_queue *queue, const gyre_cpu_ru
 static void handle_request(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run,
                            gyre_u64 index)
 {
+    const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
     const gyre_u32 place = (gyre_u32)(index & run->mask);
     const gyre_slot *in =
         (const gyre_slot *)(const void *)(run->requests + (gyre_u64)place * run->request_stride);
-    gyre_flow *flow = (gyre_flow *)at(queue->entry->flows) + place;
     const gyre_u32 table = (gyre_u32)(queue->entry - worker->links.table->entries);
+    const gyre_u64 origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
     gyre_small_ small;
     gyre_u32 length;
-    if (!cpu_flow_begin(queue->entry, flow, index))
+    if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index))
         return;
-    const void *request =
-        take_request(queue, run, in, place, &worker->resident->kernel->sizes, &small, &length);
-    run->failed += cpu_flow_handle(worker, GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place), request, length);
+    const void *request = take_request(queue, run, in, place, sizes, &small, &length);
+    if (seal_holds(queue, run, index, request, length, sizes)) {
+        run->failed += cpu_flow_handle(worker, origin, request, length);
+        return;
+    }
+    cpu_flow_refuse(worker, origin, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+    run->failed++;
 }
 
 uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)

@@ -57,7 +57,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel,
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
-        .timed = gyre_kernel_setting(kernel, "timing") != 0 && !face->enters_pipeline,
+        .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .wire = kernel->migrates ? 0 : (uint32_t)gyre_kernel_queue_setting(kernel, name, "wire"),
         .control = kernel->control,
     };
@@ -109,12 +109,18 @@ static uint32_t free_entry(const gyre_kernel *kernel)
     return entry;
 }
 
+/* Whether entries have what the slots of queues have: seals, stamps, clients in other programs. */
+static bool entries_are_whole(const gyre_kernel *kernel)
+{
+    return gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_FOREIGN;
+}
+
 /* Takes back what only the kernel itself could do for a queue that enters a pipeline: messages back to back, express lines. */
-static void plan_entry(struct gyre_queue_options *options)
+static void plan_entry(const gyre_kernel *kernel, struct gyre_queue_options *options)
 {
     options->bridged_requests = options->bridged_replies = false;
     options->express = options->express_replies = false;
-    options->timed = false; /* a flow has no one time */
+    options->timed = options->timed && entries_are_whole(kernel);
 }
 
 static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel_face *face,
@@ -135,7 +141,7 @@ static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel
     if (status == GYRE_OK)
         status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
     if (face->enters_pipeline)
-        plan_entry(options);
+        plan_entry(kernel, options);
     if (status == GYRE_OK)
         return status;
     gyre_queue_growth_finish(&options->request_growth);
@@ -335,8 +341,9 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
 static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
 {
     static const char *const refused[] = {"durability", "wire", "seal"};
+    const size_t count = entries_are_whole(kernel) ? 2 : 3;
     const struct gyre_config *config = kernel->runtime->config;
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+    for (size_t i = 0; i < count; i++)
         if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, refused[i]) != 0)
             return gyre_config_blame(
                 config, GYRE_SECTION_QUEUE, section, refused[i],
@@ -358,7 +365,7 @@ gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_
                                   struct gyre_queue_options *lent, gyre_queue **out)
 {
     *out = NULL;
-    if (lent && !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_FOREIGN))
+    if (lent && !entries_are_whole(kernel))
         return gyre_error_set(GYRE_UNAVAILABLE,
                               "pipelines of backend '%s' take no other programs: their entries are for the "
                               "program that opened them",

@@ -83,7 +83,7 @@ GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
 
 /**
  * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
- * replies that of the answers. The settings of a queue that it cannot have (durability, wire, seal, layout = bridged) are
+ * replies that of the answers. The settings of a queue that it cannot have (durability, wire, layout = bridged) are
  * refused with CONFIG. A pipeline
  * has at most 64 queues, with those of attached programs (attach.h). Owner of *out: the pipeline, gyre_pipeline_close closes it.
  */

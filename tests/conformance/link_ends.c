@@ -5,6 +5,7 @@
 #include "kernels/links.h"
 
 #include <gyre/pipeline.h>
+#include <gyre/ring_layout.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -215,12 +216,77 @@ static void a_pipeline_may_have_its_entrys_name(struct conformance *test)
     require(completion.outcome == GYRE_NOT_REPLIED);
 }
 
+/* A request that is built in place can be damaged behind its seal. */
+static void send_damaged(const struct pair *pair, uint64_t number)
+{
+    void *place;
+    size_t stride, count = 1;
+    must(gyre_kernel_deactivate(pair->pass, soon()));
+    must(gyre_reserve(pair->queue, &place, &stride, &count, soon()));
+    *(job *)place = (job){.number = number};
+    must(gyre_commit(pair->queue, count));
+    ((job *)place)->number ^= 1;
+    must(gyre_kernel_activate(pair->pass, soon()));
+}
+
+/* The seal of a request is checked by the first kernel, and that of the reply is made by the one that replies. */
+static void messages_of_flows_have_seals(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.tested.seal=crc32c", "queue.tested.header=64", NULL};
+    struct pair pair;
+    gyre_completion completion;
+    gyre_view view;
+    size_t found;
+    job reply;
+    open_pair(test, settings, &pair);
+    for (uint64_t i = 0; i < 300; i++) {
+        const job through = {.number = i};
+        must(gyre_call(pair.queue, &through, sizeof through, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && reply.number == i && reply.hops == 2);
+    }
+    send_damaged(&pair, 40);
+    must(gyre_receive(pair.queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_SEAL);
+    require(strstr(completion.failure_text, "of the request") != NULL);
+    const job request = {.number = 5};
+    must(gyre_send(pair.queue, &request, sizeof request, NULL, soon()));
+    must(gyre_peek(pair.queue, &view, 1, &found, soon())); /* now a reply, damaged before it is taken */
+    require(view.outcome == GYRE_REPLIED && ((const job *)view.reply)->number == 5);
+    memset((void *)(uintptr_t)view.reply, 77, sizeof(job));
+    must(gyre_release_views(pair.queue, 0));
+    must(gyre_receive(pair.queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.failure_code == GYRE_FAILURE_SEAL && strstr(completion.failure_text, "of the reply"));
+    gyre_close(pair.runtime);
+}
+
+/* A flow's time goes from the moment when its request is taken to its completion. */
+static void a_flow_has_its_times(struct conformance *test)
+{
+    static const char *const settings[] = {"kernel.pass.timing=true", NULL};
+    struct pair pair;
+    open_pair(test, settings, &pair);
+    for (uint64_t i = 0; i < 2000; i++) { /* more than the queue has slots */
+        const job spin = {.number = i == 0 ? 20 : 0, .what = JOB_SPIN};
+        gyre_completion completion;
+        gyre_timing timing = {.size = sizeof timing};
+        job reply;
+        must(gyre_call(pair.queue, &spin, sizeof spin, &reply, sizeof reply, &completion, soon()));
+        must(gyre_timing_get(pair.queue, completion.index, &timing));
+        require(timing.sent_ns <= timing.started_ns && timing.started_ns <= timing.finished_ns);
+        require(timing.finished_ns <= timing.received_ns);
+        require(i > 0 || timing.finished_ns - timing.started_ns >= 20000000); /* of the second kernel */
+    }
+    gyre_close(pair.runtime);
+}
+
 const struct conformance_case link_end_cases[] = {
     {"a_handler_that_does_not_return_keeps_what_it_uses", a_handler_that_does_not_return_keeps_what_it_uses},
     {"a_close_that_timed_out_is_made_again", a_close_that_timed_out_is_made_again},
     {"a_release_goes_on_when_a_close_failed", a_release_goes_on_when_a_close_failed},
     {"sleepers_are_woken_one_by_one", sleepers_are_woken_one_by_one},
     {"a_stage_has_queues_of_its_own", a_stage_has_queues_of_its_own},
+    {"messages_of_flows_have_seals", messages_of_flows_have_seals},
+    {"a_flow_has_its_times", a_flow_has_its_times},
     {"a_pipeline_may_have_its_entrys_name", a_pipeline_may_have_its_entrys_name},
     {NULL, NULL},
 };

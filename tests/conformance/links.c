@@ -202,7 +202,6 @@ static void queues_are_refused_what_a_pipeline_cannot_keep(struct conformance *t
 {
     static const char *const settings[][2] = {{"queue.tested.durability=journal", NULL},
                                               {"queue.tested.wire=memorypack", NULL},
-                                              {"queue.tested.seal=crc32c", NULL},
                                               {"queue.tested.layout=bridged", NULL}};
     static const char *const a = "a", *const e = "e";
     const gyre_link_desc link = join("a.out", "e");

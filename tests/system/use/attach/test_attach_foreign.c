@@ -109,6 +109,14 @@ static void clients_write_into_headers_of_flows(void)
     play_stages();
 }
 
+static void clients_write_into_headers_and_seals_of_flows(void)
+{
+    scene.header = 64;
+    scene.settings[0] = "queue.default.header=64";
+    scene.settings[1] = "queue.stages.seal=crc32c";
+    play_stages();
+}
+
 static const named_case cases[] = {
     {"clients_write_into_what_a_lane_handles", clients_write_into_what_a_lane_handles},
     {"clients_write_into_what_a_block_handles", clients_write_into_what_a_block_handles},
@@ -121,6 +129,7 @@ static const named_case cases[] = {
     {"clients_write_into_what_is_relayed", clients_write_into_what_is_relayed},
     {"clients_write_into_what_stages_handle", clients_write_into_what_stages_handle},
     {"clients_write_into_headers_of_flows", clients_write_into_headers_of_flows},
+    {"clients_write_into_headers_and_seals_of_flows", clients_write_into_headers_and_seals_of_flows},
 };
 
 int main(int argc, char **argv)
