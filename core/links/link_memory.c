@@ -3,6 +3,7 @@
  * The memory of a pipeline on its device: rings and windows of links, flows of entries, and a table for each node that says
  * where these lie (gyre/link_layout.h). A change makes new tables; the old ones are freed when no block uses them.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,25 +203,29 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     return allocate(pipeline->device, described.slots.capacity * place, &entry->flows, &address);
 }
 
+/* One word at a time: blocks write the rest of a flow meanwhile. */
+static gyre_status read_busy(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
+                             uint64_t place, uint64_t *busy)
+{
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_DOWNLOAD,
+                                     .memory = entry->flows,
+                                     .offset = place * sizeof(gyre_flow) + offsetof(gyre_flow, busy),
+                                     .byte_count = sizeof *busy,
+                                     .target = busy};
+    return gyre_dispatch_transfer(pipeline->device, &desc);
+}
+
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
                                      bool *settled)
 {
     gyre_link_entry described;
+    gyre_status status = GYRE_OK;
+    uint64_t busy = 0;
     gyre_node_describe_entry(entry->queue, &described);
-    const uint64_t count = described.slots.capacity;
-    gyre_flow *flows = calloc(count, sizeof *flows);
-    *settled = true;
-    if (!flows)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to see which requests are settled");
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = entry->flows,
-                                     .byte_count = count * sizeof *flows,
-                                     .target = flows};
-    const gyre_status status = gyre_dispatch_transfer(pipeline->device, &desc);
-    for (uint64_t i = 0; i < count; i++)
-        *settled = *settled && !flows[i].busy;
-    free(flows);
+    for (uint64_t i = 0; i < described.slots.capacity && status == GYRE_OK && !busy; i++)
+        status = read_busy(pipeline, entry, i, &busy);
+    *settled = status == GYRE_OK && !busy;
     return status;
 }
 

@@ -86,7 +86,7 @@ typedef struct gyre_flow {
      * flow is settled. Such a client may fill a slot again too early: a request whose place is busy is passed over
      */
     gyre_u32 busy;
-    gyre_u32 reserved_busy;
+    gyre_u32 reserved_busy; /* 0: the host reads both as one word */
     gyre_u64 started_ns; /* of an entry with stamps: when the request was taken */
     gyre_u64 reserved[5];
 } gyre_flow;
@@ -144,6 +144,7 @@ _Static_assert(sizeof(gyre_link_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
 _Static_assert(sizeof(gyre_link_ring) == 320, "five lines");
 _Static_assert(sizeof(gyre_link_window) == 64, "one line");
 _Static_assert(sizeof(gyre_flow) == 128, "two lines");
+_Static_assert(__builtin_offsetof(gyre_flow, busy) % 8 == 0, "a word of its own");
 #endif
 
 #endif
