@@ -87,7 +87,7 @@ typedef struct gyre_flow {
      */
     gyre_u32 busy;
     gyre_u32 reserved_busy; /* 0: the host reads both as one word */
-    gyre_u64 started_ns; /* of an entry with stamps: when the request was taken */
+    gyre_u64 started_ns;    /* of an entry with stamps: when the request was taken */
     gyre_u64 reserved[5];
 } gyre_flow;
 
