@@ -197,6 +197,28 @@ static void a_stage_has_queues_of_its_own(struct conformance *test)
     gyre_close(pair.runtime);
 }
 
+/* However many queues a stage has, each is served while the pipeline is open and idle. */
+static void a_stage_serves_many_queues(struct conformance *test)
+{
+    enum { QUEUES = 40 };
+    static const char *const settings[] = {NULL};
+    struct pair pair;
+    gyre_queue *queues[QUEUES];
+    const gyre_queue_desc desc = {.size = sizeof desc};
+    open_pair(test, settings, &pair);
+    for (int i = 0; i < QUEUES; i++)
+        must(gyre_queue_open(pair.finish, &desc, &queues[i]));
+    for (uint64_t i = 0; i < QUEUES; i++) {
+        const job through = {.number = i};
+        job reply;
+        must(gyre_call(queues[i], &through, sizeof through, &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i && reply.hops == 1);
+        must(gyre_call(pair.queue, &through, sizeof through, &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i && reply.hops == 2);
+    }
+    gyre_close(pair.runtime);
+}
+
 static void a_pipeline_may_have_its_entrys_name(struct conformance *test)
 {
     static const char *const first = "pass";
@@ -285,6 +307,7 @@ const struct conformance_case link_end_cases[] = {
     {"a_release_goes_on_when_a_close_failed", a_release_goes_on_when_a_close_failed},
     {"sleepers_are_woken_one_by_one", sleepers_are_woken_one_by_one},
     {"a_stage_has_queues_of_its_own", a_stage_has_queues_of_its_own},
+    {"a_stage_serves_many_queues", a_stage_serves_many_queues},
     {"messages_of_flows_have_seals", messages_of_flows_have_seals},
     {"a_flow_has_its_times", a_flow_has_its_times},
     {"a_pipeline_may_have_its_entrys_name", a_pipeline_may_have_its_entrys_name},

@@ -243,7 +243,6 @@ GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyr
 GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 room, gyre_u32 mask)
 {
     GYRE_IN_SHARED_(links);
-
     const gyre_u32 lane = threadIdx.x & 31, team = links->view->team_size;
     gyre_served *queue = &links->view->served[which];
     gyre_cuda_claims *claims = queue->claims;
@@ -278,7 +277,6 @@ GYRE_HELPER gyre_u32 gyre_link_seek_queues_(gyre_link_view_ *links, gyre_u32 roo
                                             gyre_u32 aside, gyre_u32 mask)
 {
     const gyre_u32 count = links->view->queue_count;
-
     if (links->table && !links->enters && !aside)
         return 0;
     gyre_u32 which = count == 1 ? 0 : links->turn % count;
@@ -351,7 +349,6 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
         found = room && gyre_link_seek_(links, room, mask);
         if (!found)
             found = gyre_link_seek_queues_(links, room, most, looks % GYRE_LINK_ASIDE == 0, mask);
-
         if (!found && lane == 0)
             gyre_rest_(arguments.pause_ns);
     }

@@ -39,7 +39,10 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
 {
     GYRE_IN_SHARED_(links);
     gyre_u32 entries = 0;
+    const gyre_u32 queues = links->view->queue_count;
     if (!links->table || gridDim.x > 1 || links->inlet_count + links->enters != 1)
+        return 0;
+    if (queues > 32) /* a glance sees no more (gyre_link_glance_) */
         return 0;
     if (!links->enters) {
         const gyre_link_in_ *in = &links->inlets[0];
@@ -47,7 +50,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
         return in->stride <= GYRE_LINE_SIZE;
     }
 #pragma unroll 1
-    for (gyre_u32 i = 0; i < links->view->queue_count; i++)
+    for (gyre_u32 i = 0; i < queues; i++)
         if (links->entry_of[i]) {
             const gyre_served *queue = &links->view->served[i];
             *source = {queue->requests,       queue->own.next,    (gyre_u32)queue->mask,
@@ -271,7 +274,6 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
     if (source.entry && source.next < links->view->served[source.which].dropping)
         return 0;
     const gyre_u32 most = source.entry ? GYRE_LONE_LOOKS_AFAR : GYRE_LONE_LOOKS;
-
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
 #pragma unroll 1
     for (gyre_u32 looks = 0; looks < most; looks++) {

@@ -268,7 +268,6 @@ GYRE_HELPER void gyre_link_complete_alone_(gyre_u64 to, const gyre_chunk *out)
 GYRE_OUTLINE_ void gyre_link_complete_(const gyre_chunk *mine, gyre_u32 cell, gyre_u32 large, gyre_u64 to)
 {
     const gyre_u32 mask = gyre_warp_lanes_(), lane = threadIdx.x & 31, part = lane & 3;
-
     gyre_settle_(to != 0);
     if (mask != GYRE_ALL_LANES) {
         if (to)

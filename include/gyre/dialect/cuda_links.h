@@ -279,7 +279,6 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
-
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
