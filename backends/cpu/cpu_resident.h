@@ -68,6 +68,7 @@ struct gyre_resident {
     uint32_t present; /* futex word: workers that have not left yet */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
+    gyre_errand *errand;        /* the core's; NULL: none */
     struct cpu_worker *workers; /* `blocks` of them */
 };
 

@@ -299,10 +299,33 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
     return false;
 }
 
+/* Does the core's errand (backend.h), if there is one. Whether anything was done. */
+static int run_errand(const struct cpu_worker *worker)
+{
+    gyre_errand *errand = worker->resident->errand;
+    return errand && __atomic_load_n(&errand->open, __ATOMIC_ACQUIRE) && errand->run(errand);
+}
+
+static void begin_looking(const struct cpu_worker *worker)
+{
+    gyre_errand *errand = worker->resident->errand;
+    if (errand)
+        __atomic_fetch_add(&errand->looking, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Seq_cst: either the core sees that nobody looks, or this thread sees that there is an errand, and gives it back. */
+static void end_looking(const struct cpu_worker *worker)
+{
+    gyre_errand *errand = worker->resident->errand;
+    if (errand && __atomic_fetch_sub(&errand->looking, 1, __ATOMIC_SEQ_CST) == 1 &&
+        __atomic_load_n(&errand->open, __ATOMIC_SEQ_CST))
+        errand->leave(errand);
+}
+
 static int find_work(void *context)
 {
     const struct cpu_worker *worker = context;
-    return has_work(worker, worker->command);
+    return has_work(worker, worker->command) || run_errand(worker);
 }
 
 /* Whether the queue has requests for this worker whose replies find no room. */
@@ -360,6 +383,7 @@ static void leave_park(struct cpu_worker *worker)
     tell_starved(worker, worker->starved, UINT32_MAX);
     cpu_ports_tell_starved(worker, false);
     worker->parked = false;
+    begin_looking(worker);
 }
 
 /* Parks. False when nothing came for long: the worker stays parked and rests (gives its thread away). */
@@ -367,6 +391,7 @@ static bool park_worker(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
     gyre_control_region *control = resident->control;
+    end_looking(worker);
     worker->starved = starved_queues(worker, worker->command);
     tell_starved(worker, worker->starved, 1);
     cpu_ports_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
@@ -486,9 +511,12 @@ static enum cpu_task_end run_worker(struct cpu_task *task)
     struct cpu_worker *worker = worker_of(task);
     if (worker->parked)
         leave_park(worker);
+    else
+        begin_looking(worker);
     while (!is_last(worker->command))
         if (!take_turn(worker))
             return CPU_TASK_RESTS;
+    end_looking(worker);
     cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
     return CPU_TASK_ENDED;
 }

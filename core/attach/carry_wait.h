@@ -21,6 +21,12 @@ struct gyre_carry_wait {
 
 enum { GYRE_CARRY_LOOKS = 4 }; /* a turn that finds nothing takes as long as this number of looks at a slot */
 
+/** Whether the thread shares its processor with the device: waits for the device mostly ended once another thread had run. */
+static inline bool gyre_carry_wait_shares(const struct gyre_carry_wait *wait)
+{
+    return gyre_patience_shares(&wait->of_device);
+}
+
 /** Ends the wait because a turn did something. */
 static inline void gyre_carry_wait_end(struct gyre_carry_wait *wait)
 {

@@ -20,6 +20,7 @@
 #include <pthread.h>
 
 #include "core/attach/server.h"
+#include "core/kernel/errand.h"
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/ring/region.h"
@@ -94,6 +95,8 @@ struct gyre_relay {
     uint64_t last_word_ns;              /* how long the end waits for the journal; 0: it does not wait yet */
     bool ended;                         /* the target is closed and not looked at any more */
     uint64_t serial;                    /* the last number given to a client without a name */
+    struct gyre_kernel_errand *errand;  /* the kernel's: by it the thread lends its turns (relay_lent.c) */
+    uint32_t calm;                      /* the thread's: turns in a row with one request at most */
     pthread_t thread;
     uint32_t stop; /* atomic */
 };
@@ -106,6 +109,15 @@ static inline struct gyre_relay_place *gyre_relay_place(const struct gyre_relay 
 static inline bool gyre_relay_is_in_use(const struct gyre_relay *relay, uint64_t index)
 {
     return gyre_relay_place(relay, index)->request == index + 1;
+}
+
+/** How many requests of clients that are there are under way. */
+static inline uint64_t gyre_relay_under_way(const struct gyre_relay *relay)
+{
+    uint64_t count = 0;
+    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
+        count += ring->under_way;
+    return count;
 }
 
 #endif

@@ -27,7 +27,6 @@
 #include "gyre/waiting.h"
 
 enum {
-    TAKES_MAX = 256,     /* the most requests that a turn takes from one ring */
     BATCH_MOST = 64,     /* the most requests that are copied together ... */
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
     AHEAD = 8            /* how many request slots ahead are prefetched */
@@ -466,12 +465,17 @@ static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring
     return granted;
 }
 
-uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring)
+bool gyre_relay_has_next(const struct gyre_relay_ring *ring)
+{
+    return !ring->leaves && is_there(ring->queue, ring->taken);
+}
+
+uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t most)
 {
     const uint64_t first = ring->taken;
     uint64_t passed = 0;
-    for (bool more = true; more && !ring->leaves && ring->taken - first < TAKES_MAX;) {
-        const uint64_t gathered = relay->batch_most ? gather(relay, ring) : 0;
+    for (bool more = true; more && !ring->leaves && ring->taken - first < most;) {
+        const uint64_t gathered = relay->batch_most && most > 1 ? gather(relay, ring) : 0;
         const uint64_t put = gathered > 1 ? put_batch(relay, ring, gathered) : 0;
         passed += put;
         more = gathered > 1 ? put == gathered : take_one(relay, ring, &passed);
@@ -519,7 +523,8 @@ static bool keep(struct gyre_relay_promise *promise, const struct gyre_relay_rin
     return true;
 }
 
-bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring)
+/* Tells the ring's client which of its requests are durable, or covered by a checkpoint. Returns whether any are new. */
+static bool promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring)
 {
     const struct gyre_queue_log *log = gyre_log_of(relay->target);
     struct gyre_promises *promises = gyre_promises_of(ring->queue);
@@ -534,8 +539,11 @@ bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *
     return told;
 }
 
-/* The fence pairs with the barrier of a waiter between its note that it sleeps and its last look. */
-void gyre_relay_ring_bell(struct gyre_relay_ring *ring)
+/*
+ * Wakes the ring's client if something new is in the ring. The fence pairs with the barrier of a waiter between its note
+ * that it sleeps and its last look.
+ */
+static void ring_bell(struct gyre_relay_ring *ring)
 {
     gyre_queue_region *shared = gyre_ring_of(ring->queue)->shared;
     if (!ring->rings)
@@ -544,4 +552,16 @@ void gyre_relay_ring_bell(struct gyre_relay_ring *ring)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__atomic_load_n(&shared->host.waiting, __ATOMIC_RELAXED))
         gyre_bell_ring(&shared->device.bell, INT_MAX);
+}
+
+bool gyre_relay_tell(struct gyre_relay *relay)
+{
+    bool told = false;
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
+        told = promise(relay, ring) || told;
+        ring_bell(ring);
+    }
+    if (told)
+        pthread_cond_broadcast(&relay->changed);
+    return told;
 }

@@ -29,18 +29,19 @@ gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_o
  */
 void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_relay_ring *ring);
 
-/** Copies the client's requests into the kernel's queue, as far as there is room. Returns how many it is done with. */
-uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring);
+/** Whether the client's next request is there. */
+bool gyre_relay_has_next(const struct gyre_relay_ring *ring);
+
+/**
+ * Copies the client's requests, about `most` of them, into the kernel's queue, as far as there is room. Returns how many it
+ * is done with.
+ */
+uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t most);
 
 /** Copies the completion of the kernel's request `index`, whose place is `place`, into its client's ring. */
 void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place);
 
-/**
- * Tells the ring's client which of its requests are durable, or covered by a checkpoint. Returns whether any are new.
- */
-bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring);
-
-/** Wakes the ring's client if something new is in the ring (`rings`). */
-void gyre_relay_ring_bell(struct gyre_relay_ring *ring);
+/** Tells all clients what is promised to them, and wakes those in whose ring is something new. Returns whether a promise is new. */
+bool gyre_relay_tell(struct gyre_relay *relay);
 
 #endif

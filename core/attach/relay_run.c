@@ -5,6 +5,7 @@
  * journal, checkpoints and the sessions ring this bell. Locks: relay.h.
  */
 #include "core/attach/relay_back.h"
+#include "core/attach/relay_lent.h"
 #include "core/attach/relay_ring.h"
 #include "core/attach/relay_run.h"
 
@@ -37,7 +38,8 @@
 
 enum {
     /* in every WHOLE-th turn the thread looks at all completions, even if it always has other work */
-    WHOLE = 64
+    WHOLE = 64,
+    TAKES_MAX = 256 /* the most requests that a turn takes from one ring */
 };
 #define LAST_WORD_NS UINT64_C(1000000000) /* how long the end of a relay waits for the journal */
 #define LOOK_NS      UINT64_C(50000000) /* the longest sleep with requests under way: a bell may be missed once */
@@ -49,27 +51,12 @@ static bool turn(struct gyre_relay *relay)
     bool worked = gyre_relay_carry_back(relay, ++relay->turns % WHOLE == 0);
     relay->held = false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
-        worked = gyre_relay_take(relay, ring) || worked;
+        worked = gyre_relay_take(relay, ring, TAKES_MAX) || worked;
     worked = worked || gyre_relay_carry_back(relay, true);
-    bool told = false;
-    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
-        told = gyre_relay_promise(relay, ring) || told;
-        gyre_relay_ring_bell(ring);
-    }
-    if (told)
-        pthread_cond_broadcast(&relay->changed);
-    return worked || told;
+    return gyre_relay_tell(relay) || worked;
 }
 
 /* ---- the end; under the lock ---- */
-
-static uint64_t under_way(const struct gyre_relay *relay)
-{
-    uint64_t count = 0;
-    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
-        count += ring->under_way;
-    return count;
-}
 
 static bool is_stopped(const struct gyre_relay *relay)
 {
@@ -112,7 +99,7 @@ static bool comes_to_an_end(struct gyre_relay *relay)
             gyre_queue_close_sends(ring->queue);
         ring->shut = true;
     }
-    if (!abandoned && (under_way(relay) || waits_for_journal(relay)))
+    if (!abandoned && (gyre_relay_under_way(relay) || waits_for_journal(relay)))
         return false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (ring->under_way)
@@ -160,7 +147,9 @@ static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 {
     pthread_mutex_lock(&relay->lock);
     bool worked = turn(relay);
-    *waits = under_way(relay) != 0;
+    const uint64_t under_way = gyre_relay_under_way(relay);
+    *waits = under_way != 0;
+    relay->calm = under_way > 1 ? 0 : relay->calm + worked;
     *ended = is_stopped(relay) || (is_over(relay->target) && comes_to_an_end(relay));
     if (*ended)
         end(relay);
@@ -176,7 +165,7 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
 {
     pthread_mutex_lock(&relay->lock);
     bool worked = turn(relay) || is_stopped(relay) || (relay->held && !held);
-    bool waits = under_way(relay) != 0, busy = waits || relay->absent || is_over(relay->target);
+    bool waits = gyre_relay_under_way(relay) != 0, busy = waits || relay->absent || is_over(relay->target);
     for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         busy = busy || ring->covered.open || ring->durable.open;
     *deadline = busy ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER;
@@ -233,6 +222,8 @@ static void *carry(void *argument)
         const bool worked = look(relay, &waits, &ended);
         if (worked) {
             gyre_carry_wait_end(&wait);
+        } else if (!ended && gyre_carry_wait_shares(&wait) && gyre_relay_lend(relay)) {
+            gyre_carry_wait_forget(&wait);
         } else if (!ended &&
                    !gyre_carry_wait_a_moment(&wait, waits, gyre_ways_of(relay->target)->spin_turns)) {
             sleep_at_bell(relay);
@@ -302,6 +293,7 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
     if (!relay)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
     relay->target = target;
+    relay->errand = gyre_kernel_errand(kernel);
     relay->region = GYRE_REGION_NONE;
     relay->return_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "client_return_ms");
     snprintf(relay->kernel, sizeof relay->kernel, "%s", kernel->name);

@@ -42,6 +42,7 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
     kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
     pthread_mutex_init(&kernel->lock, NULL);
     pthread_mutex_init(&kernel->log.lock, NULL);
+    gyre_errand_init(&kernel->errand);
     gyre_clock_condition(&kernel->changed);
     return kernel;
 }

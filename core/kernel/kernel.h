@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "core/device/runtime.h"
+#include "core/kernel/errand.h"
 #include "core/pipeline/pipeline.h"
 #include "core/plan/build_options.h"
 #include "core/queue/queue.h"
@@ -161,12 +162,19 @@ struct gyre_kernel {
     struct gyre_kernel_tally tally;
     struct gyre_care *care; /* the watcher's (watcher.h); set before the kernel is listed */
     struct gyre_kernel_log log;
+    struct gyre_kernel_errand errand; /* under a lock of its own */
 };
 
 /** True while a thread takes the device side up or down, or copies the handler's state. Under the lock. */
 static inline bool gyre_kernel_is_taken(const gyre_kernel *kernel)
 {
     return kernel->turn.starting || kernel->turn.ending || kernel->turn.saving;
+}
+
+/** Through which a thread that carries messages of the kernel lends its work to the device. */
+static inline struct gyre_kernel_errand *gyre_kernel_errand(gyre_kernel *kernel)
+{
+    return &kernel->errand;
 }
 
 /** Makes a kernel that has nothing but its locks; NULL without memory. */

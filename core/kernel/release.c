@@ -77,6 +77,7 @@ static void free_kernel(gyre_kernel *kernel)
     gyre_build_release(kernel->build);
     gyre_region_destroy(&kernel->region);
     pthread_cond_destroy(&kernel->changed);
+    pthread_mutex_destroy(&kernel->errand.lock);
     pthread_mutex_destroy(&kernel->log.lock);
     pthread_mutex_destroy(&kernel->lock);
     free(kernel->care);

@@ -83,7 +83,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
                                    .idle = (gyre_idle)gyre_kernel_setting(kernel, "idle"),
                                    .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
                                    .kernel_log = log_line,
-                                   .kernel_log_context = kernel};
+                                   .kernel_log_context = kernel,
+                                   .errand = &kernel->errand.shown};
         status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc, out);
     }
     gyre_buffer_list_finish(&list);

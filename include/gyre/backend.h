@@ -38,7 +38,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 6
+#define GYRE_ABI_MINOR 7
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -353,6 +353,21 @@ typedef enum gyre_idle {
     GYRE_IDLE_PARK = 3
 } gyre_idle;
 
+/**
+ * Work of the core that waits for the same messages as a kernel, and that the kernel's own threads may do between two looks
+ * at its queues. Where threads outnumber processors this saves two switches between threads for each message. The core owns
+ * it; it outlives the resident.
+ */
+typedef struct gyre_errand {
+    uint32_t open; /* atomic: 1: a thread that finds no messages calls `run` */
+    uint32_t
+        looking; /* atomic: threads that run, look for messages, and call `run` while it is open; the device counts them */
+    /** Does a little of the work and waits for nobody. Any thread of the kernel. Returns 1 when it did something. */
+    int (*run)(struct gyre_errand *errand);
+    /** Gives the work back to the core. Called while it is open, by the last thread of `looking`, which looks no more. */
+    void (*leave)(struct gyre_errand *errand);
+} gyre_errand;
+
 typedef struct gyre_resident_desc {
     size_t size;
     gyre_control_region *control; /* owned by the core; zeroed, except `command` and the table of queues */
@@ -368,6 +383,7 @@ typedef struct gyre_resident_desc {
     /** Called when a handler calls `gyre_log`; by any thread; must not block. */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
+    gyre_errand *errand; /* since 2.7; NULL, or ignored by the device: threads of the core do the work */
 } gyre_resident_desc;
 
 /* ---- the table ---- */

@@ -76,10 +76,16 @@ typedef struct gyre_patience {
 
 enum { GYRE_PATIENCE_TURNS = 128, GYRE_PATIENCE_PROBE = 32, GYRE_HASTY_TURNS = 4, GYRE_HASTY_YIELDS = 4 };
 
+/** Whether the thread seems to share its processor with the thread that it waits for. */
+static inline int gyre_patience_shares(const gyre_patience *patience)
+{
+    return patience->shared >= 2;
+}
+
 /** Called at the begin of a wait. */
 static inline void gyre_patience_begin(gyre_patience *patience)
 {
-    patience->hasty = patience->shared >= 2 && ++patience->waits % GYRE_PATIENCE_PROBE != 0;
+    patience->hasty = gyre_patience_shares(patience) && ++patience->waits % GYRE_PATIENCE_PROBE != 0;
 }
 
 /** Called after a look that found nothing; `turn` is the number of looks so far. Returns 1 when it let others run. */
