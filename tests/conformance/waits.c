@@ -3,7 +3,10 @@
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "conformance.h"
 
@@ -76,21 +79,36 @@ static void a_wish_has_to_be_one(struct conformance *test)
 struct waiter {
     gyre_wish wish;
     pthread_t thread;
+    pid_t id; /* atomic; 0: the thread does not wait yet */
     gyre_status status;
 };
 
 static void *wait_for_one(void *argument)
 {
     struct waiter *waiter = argument;
+    __atomic_store_n(&waiter->id, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     waiter->status = gyre_wait_any(&waiter->wish, 1, NULL, soon());
     return NULL;
 }
 
+static bool is_asleep(pid_t thread)
+{
+    char path[64], state = 'R';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "r");
+    require(file != NULL);
+    require(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+    fclose(file);
+    return state == 'S';
+}
+
+/* Returns when the thread sleeps in its wait: a queue must not be closed before another thread is in it. */
 static void start_waiter(struct waiter *waiter, gyre_queue *queue, uint32_t wants)
 {
     *waiter = (struct waiter){.wish = {.queue = queue, .wants = wants}};
     require(pthread_create(&waiter->thread, NULL, wait_for_one, waiter) == 0);
-    sleep_ms(5); /* mostly it sleeps by then; it has to see it either way */
+    while (!__atomic_load_n(&waiter->id, __ATOMIC_ACQUIRE) || !is_asleep(waiter->id))
+        sleep_ms(1);
 }
 
 static uint32_t end_waiter(struct waiter *waiter)
