@@ -18,13 +18,19 @@
 enum { LAST = BENCH_CHAIN_KERNELS - 1 };
 
 static gyre_status launch_node(gyre_runtime *runtime, const char *file, const char *kernel, const char *name,
-                               gyre_kernel **out)
+                               unsigned blocks, gyre_kernel **out)
 {
     char path[PATH_MAX];
     const gyre_launch_desc desc = {
-        .size = sizeof desc, .source = path, .kernel = kernel, .name = name, .blocks = 1};
+        .size = sizeof desc, .source = path, .kernel = kernel, .name = name, .blocks = blocks};
     const gyre_status status = bench_file(file, path, sizeof path);
     return status == GYRE_OK ? bench_device_status(runtime, gyre_launch(runtime, &desc, out)) : status;
+}
+
+gyre_status bench_chain_queue(const bench_session *session, gyre_queue **out)
+{
+    const gyre_queue_desc desc = {.size = sizeof desc, .capacity = session->shape.capacity};
+    return gyre_pipeline_queue_open(session->pipeline, NULL, &desc, out);
 }
 
 gyre_status bench_chain_open(bench_session *session)
@@ -34,10 +40,11 @@ gyre_status bench_chain_open(bench_session *session)
     gyre_link_desc links[LAST];
     gyre_kernel *kernels[BENCH_CHAIN_KERNELS];
     gyre_pipeline *pipeline = NULL;
+    const unsigned blocks = session->shape.producers ? session->shape.producers : 1; /* one a ring */
     gyre_status status = GYRE_OK;
     for (int i = 0; i < BENCH_CHAIN_KERNELS && status == GYRE_OK; i++)
         status = launch_node(session->runtime, "links.gyre.c", i < LAST ? "pass_48" : "last_48", names[i],
-                             &kernels[i]);
+                             blocks, &kernels[i]);
     for (int i = 0; i < LAST; i++)
         links[i] = (gyre_link_desc){.size = sizeof links[i], .from = ports[i], .to = names[i + 1]};
     const gyre_pipeline_desc desc = {.size = sizeof desc,
@@ -53,8 +60,14 @@ gyre_status bench_chain_open(bench_session *session)
     if (status != GYRE_OK)
         return status;
     session->kernel = kernels[0];
+    session->pipeline = pipeline;
+    /* the pipeline's own queue, or one of the case's capacity */
+    gyre_queue_stats stats = {.size = sizeof stats};
     session->queue = gyre_pipeline_queue(pipeline);
-    return GYRE_OK;
+    status = gyre_queue_stats_get(session->queue, &stats);
+    if (status == GYRE_OK && stats.capacity != session->shape.capacity)
+        status = bench_chain_queue(session, &session->queue);
+    return status;
 }
 
 /* ---- by way of the host ---- */
@@ -74,8 +87,8 @@ static gyre_status open_hosted(const bench_case *self, const bench_options *opti
     for (int i = 0; i < BENCH_CHAIN_KERNELS && status == GYRE_OK; i++) {
         gyre_kernel *kernel = NULL;
         snprintf(name, sizeof name, "hosted_%d", i);
-        status = i < LAST ? launch_node(hosted->runtime, "echo.gyre.c", "echo_48", name, &kernel)
-                          : launch_node(hosted->runtime, "words.gyre.c", "words_48", name, &kernel);
+        status = i < LAST ? launch_node(hosted->runtime, "echo.gyre.c", "echo_48", name, 1, &kernel)
+                          : launch_node(hosted->runtime, "words.gyre.c", "words_48", name, 1, &kernel);
         hosted->queues[i] = gyre_kernel_queue(kernel);
         hosted->first = i == 0 ? kernel : hosted->first;
     }

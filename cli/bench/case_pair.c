@@ -5,6 +5,7 @@
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_layouts.h"
+#include "cli/bench/chain.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"
 #include "cli/bench/session.h"
@@ -177,7 +178,10 @@ static gyre_status add_ring(const bench_case *self, struct rings *all)
     *ring = (struct ring){.queue = all->session.queue, .shape = &self->shape};
     ring->sides[0] = (struct side){.ring = ring, .main = producer_main, .number = 2 * all->count};
     ring->sides[1] = (struct side){.ring = ring, .main = consumer_main, .number = 2 * all->count + 1};
-    return all->count++ ? gyre_queue_open(all->session.kernel, &desc, &ring->queue) : GYRE_OK;
+    if (all->count++ == 0)
+        return GYRE_OK;
+    return all->session.pipeline ? bench_chain_queue(&all->session, &ring->queue)
+                                 : gyre_queue_open(all->session.kernel, &desc, &ring->queue);
 }
 
 gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row)

@@ -285,6 +285,8 @@ const bench_case bench_cases[] = {
      ONE(BENCH_LINKED_48),
      NULL,
      {{"p50 ratio", "x", false, 1.25, 0}}},
+    {"chain/5/48/pair", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_LINKED_48), NULL, {{0}}},
+    {"chain/5/48/six", bench_run_pair, NO_FLOOR, {BENCH_LINKED_48, 65536, 65536, 256, 6}, NULL, {{0}}},
     {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"chain/5/48/one", bench_run_stream, FIVE_RINGS_FULL, {BENCH_LINKED_48, 1024, 1024, 256, 1}, NULL, {{0}}},
 

@@ -8,4 +8,7 @@
 /** Launches the kernels in the session's runtime, and links them. The runtime owns the pipeline, its queue is the session's. */
 gyre_status bench_chain_open(bench_session *session);
 
+/** Opens another queue to the chain, of the case's capacity. */
+gyre_status bench_chain_queue(const bench_session *session, gyre_queue **out);
+
 #endif

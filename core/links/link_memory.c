@@ -13,7 +13,8 @@
 #include "core/links/pipeline.h"
 
 enum { CAPACITY_MOST = 1 << 24 };
-enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 }; /* of a ring whose capacity Gyre chooses: at most so much */
+/* of a ring whose capacity Gyre chooses: at most so much; a device may ask for another number of slots (device_info) */
+enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 };
 
 /* ---- device memory ---- */
 
@@ -78,10 +79,11 @@ static uint64_t least_capacity(uint32_t most)
     return capacity;
 }
 
-static uint64_t usual_capacity(uint64_t least, uint32_t stride)
+static uint64_t usual_capacity(const gyre_pipeline *pipeline, uint64_t least, uint32_t stride)
 {
+    const uint64_t asked = gyre_dispatch_device_info(pipeline->device)->link_slots;
     uint64_t capacity = least;
-    while (capacity < RING_SLOTS && capacity * 2 * stride <= RING_BYTES)
+    while (capacity < (asked ? asked : RING_SLOTS) && capacity * 2 * stride <= RING_BYTES)
         capacity *= 2;
     return capacity;
 }
@@ -103,7 +105,7 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
     const uint64_t least = least_capacity(port->most);
     link->stride = stride_of(port->type->size);
     if (link->capacity == 0 || tight) {
-        link->capacity = tight ? least : usual_capacity(least, link->stride);
+        link->capacity = tight ? least : usual_capacity(pipeline, least, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&

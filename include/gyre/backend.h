@@ -203,6 +203,7 @@ typedef struct gyre_device_info {
     uint32_t knows_foreign;
     uint32_t
         knows_links; /* since 2.5: gyre_linking bits: how kernels of this device can be stages of a pipeline */
+    uint32_t link_slots; /* since 2.7: slots of each ring of a link whose capacity Gyre chooses; 0: no wish */
 } gyre_device_info;
 
 /**

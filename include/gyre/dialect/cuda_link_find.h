@@ -118,11 +118,28 @@ GYRE_HELPER gyre_u32 gyre_link_share_(gyre_u32 found, gyre_u32 blocks, gyre_u32 
     return share < room ? share : room;
 }
 
+/*
+ * Takes up to `count` messages of a ring or a queue that only this block takes from, without a look whether they are there:
+ * the last run from there was long. What is there is known when they are fetched (gyre_link_hold_). Called by lane 0.
+ */
+GYRE_HELPER void gyre_link_hope_(gyre_link_view_ *links, const gyre_link_run_ &run)
+{
+    links->run = run;
+    links->run.hoped = 1;
+    links->found = run.count;
+}
+
 /* Takes the messages of a ring that are there, up to `room`. Returns 0 if there are none, or another block was quicker. */
 GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
                                       gyre_u32 room, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
+    if (number < GYRE_LINK_INLETS && links->inlets_wide >> number & 1) {
+        if (lane == 0)
+            gyre_link_hope_(links, {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, room, in.stride,
+                                    number, 0, 1});
+        return 1;
+    }
     const gyre_u32 filled = __ballot_sync(mask, gyre_link_is_filled_(in, in.next + lane));
     if (!(filled & 1))
         return 0;
@@ -141,7 +158,10 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
             gyre_near_store_(&in.ring->claimed, in.next + taken);
         if (number < GYRE_LINK_INLETS)
             links->inlets[number].next = in.next + taken;
-        links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, 0, 0};
+        links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, number, 0, 0};
+        if (links->hopes && gridDim.x == 1 && in.stride <= GYRE_LINE_SIZE && number < GYRE_LINK_INLETS &&
+            taken >= GYRE_LINK_LONG)
+            links->inlets_wide |= 1u << number;
     }
     return ours;
 }
@@ -193,11 +213,10 @@ GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre
 /* ---- queues ---- */
 
 /* Counts the requests that are there from index `next` on. Called by the first warp. */
-GYRE_HELPER gyre_u32 gyre_link_poll_(const gyre_link_view_ *links, const gyre_served *queue, gyre_u64 next,
-                                     gyre_u32 mask)
+GYRE_HELPER gyre_u32 gyre_link_poll_(const gyre_served *queue, gyre_u64 next, gyre_u32 wide, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
-    const gyre_u32 rows = links->wide ? GYRE_LINK_ROWS : 1, slots = links->wide ? lanes : GYRE_LINK_NARROW;
+    const gyre_u32 rows = wide ? GYRE_LINK_ROWS : 1, slots = wide ? lanes : GYRE_LINK_NARROW;
     gyre_u64 sequences[GYRE_LINK_ROWS];
     gyre_u32 found = 0, full = 1;
 #pragma unroll
@@ -232,22 +251,37 @@ GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyr
                   taken,
                   queue->request_stride,
                   which,
-                  entry - 1};
+                  entry - 1,
+                  0};
     return 1;
 }
 
 /*
- * Looks at one queue. Of blocks that share it one looks across the bus, and the others learn what it found. Returns whether
- * the block has a run. Called by the first warp.
+ * Looks at one queue. Of blocks that share it one looks across the bus, and the others learn what it found. `there`: the next
+ * request was seen already. Returns whether the block has a run. Called by the first warp.
  */
-GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 room, gyre_u32 mask)
+GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 room, gyre_u32 there,
+                                       gyre_u32 mask)
 {
     GYRE_IN_SHARED_(links);
     const gyre_u32 lane = threadIdx.x & 31, team = links->view->team_size;
     gyre_served *queue = &links->view->served[which];
     gyre_cuda_claims *claims = queue->claims;
+    const gyre_u32 wide = (gyre_u32)(links->wide >> which) & 1;
     gyre_u64 next = 0;
     gyre_u32 known = 0, polls = 0, ours = 0;
+    if ((wide || there) && links->hopes && team == 1) {
+        const gyre_u32 entry = links->entry_of[which], hope = wide ? room : GYRE_LINK_LONG;
+        const gyre_u32 waits = wide && (gyre_u64)clock64() < links->waits;
+        if (__shfl_sync(mask, waits, 0))
+            return 0;
+        if (lane == 0)
+            gyre_link_hope_(links, {gyre_near_load_(&claims->next), queue->mask,
+                                    *(volatile gyre_u64 *)&queue->dropping, queue->requests, 0,
+                                    (gyre_u32)(entry ? GYRE_RUN_ENTRY : GYRE_RUN_QUEUE),
+                                    hope < room ? hope : room, queue->request_stride, which, entry - 1, 1});
+        return 1;
+    }
     if (lane == 0) {
         next = gyre_near_load_(&claims->next);
         const gyre_u64 ready = team > 1 ? gyre_near_load_(&claims->ready) : next;
@@ -256,10 +290,11 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, g
     }
     next = __shfl_sync(mask, next, 0);
     if (__shfl_sync(mask, polls, 0)) {
-        known = gyre_link_poll_(links, queue, next, mask);
+        known = gyre_link_poll_(queue, next, wide, mask);
         __syncwarp(mask);
         if (lane == 0) {
-            links->wide = known >= GYRE_LINK_NARROW;
+            const gyre_u64 bit = (gyre_u64)1 << which;
+            links->wide = known >= GYRE_LINK_NARROW ? links->wide | bit : links->wide & ~bit;
             if (team > 1) {
                 if (known)
                     atomicMax(&claims->ready, next + known);
@@ -272,6 +307,33 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, g
     return __shfl_sync(mask, ours, 0);
 }
 
+/*
+ * Returns a bit for each queue that is worth a look: its next request is there, or requests are hoped for. The first requests of
+ * all queues are asked for together, because each look crosses the bus. Called by the first warp.
+ */
+GYRE_HELPER gyre_u64 gyre_link_worth_(gyre_link_view_ *links, gyre_u32 mask)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask), count = links->view->queue_count;
+    const gyre_u32 looks = links->looks;
+    gyre_u64 worth = links->wide;
+    __syncwarp(mask);
+    if (lane == 0)
+        links->looks = looks + 1;
+    if (worth && looks % GYRE_LINK_BESIDE)
+        return worth;
+#pragma unroll 1
+    for (gyre_u32 first = 0; first < count; first += lanes) {
+        gyre_u32 there = 0;
+        if (first + lane < count) {
+            const gyre_served *queue = &links->view->served[first + lane];
+            const gyre_u64 next = gyre_near_load_(&queue->claims->next);
+            there = gyre_word_load_(&gyre_request_at_(queue, next)->sequence) == next + 1;
+        }
+        worth |= (gyre_u64)__ballot_sync(mask, there) << first;
+    }
+    return worth;
+}
+
 /* Looks at the queues. Those that enter no pipeline come seldom (`aside`), while there are links to look at. */
 GYRE_HELPER gyre_u32 gyre_link_seek_queues_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 wanted,
                                             gyre_u32 aside, gyre_u32 mask)
@@ -279,12 +341,14 @@ GYRE_HELPER gyre_u32 gyre_link_seek_queues_(gyre_link_view_ *links, gyre_u32 roo
     const gyre_u32 count = links->view->queue_count;
     if (links->table && !links->enters && !aside)
         return 0;
+    const gyre_u32 seen = count > 1 && links->view->team_size == 1;
+    const gyre_u64 worth = seen ? gyre_link_worth_(links, mask) : ~(gyre_u64)0;
     gyre_u32 which = count == 1 ? 0 : links->turn % count;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < count; i++) {
         const gyre_u32 enters = links->entry_of[which];
-        if ((enters ? room > 0 : !links->table || aside) &&
-            gyre_link_look_(links, which, enters ? room : wanted, mask))
+        if (worth >> which & 1 && (enters ? room > 0 : !links->table || aside) &&
+            gyre_link_look_(links, which, enters ? room : wanted, seen, mask))
             return 1;
         which = which + 1 < count ? which + 1 : 0;
     }
@@ -303,25 +367,32 @@ GYRE_HELPER void gyre_link_tell_(const gyre_cuda_arguments &arguments, gyre_bloc
 }
 
 /*
- * Looks for another order, for requests to drop, and tells the host what was counted. Returns whether there is another
- * order. Called by lane 0, now and then.
+ * Looks for another order and for requests to drop, by reads that are under way together, and tells the host what was counted.
+ * Returns whether there is another order. Called by the first warp, now and then.
  */
 GYRE_OUTLINE_ gyre_u32 gyre_link_ask_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
-                                      gyre_u64 now)
+                                      gyre_u32 mask)
 {
     GYRE_IN_SHARED_(links);
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
+    const gyre_u64 now = (gyre_u64)clock64();
     gyre_block_view *view = links->view;
-    view->asked = now;
-    gyre_link_tell_(arguments, view);
+    gyre_u32 leaves = 0;
+    if (lane == 0)
+        gyre_link_tell_(arguments, view);
 #pragma unroll 1
-    for (gyre_u32 i = 0; i < view->queue_count; i++) {
+    for (gyre_u32 i = lane; i < view->queue_count; i += lanes) {
         gyre_served *queue = &view->served[i];
         if (now - queue->looked < GYRE_CUDA_LOOK_CLOCKS * (1 + gridDim.x / 8))
             continue;
         queue->looked = now;
         queue->dropping = gyre_word_load_(queue->drop_before);
     }
-    return (gyre_u32)gyre_order_changed_(view);
+    if (lane == 0) {
+        leaves = (gyre_u32)gyre_order_changed_(view);
+        view->asked = now;
+    }
+    return __shfl_sync(mask, leaves, 0);
 }
 
 /* Finds the next run, of `most` messages at most, or another order (links->run.from). Called by the first warp. */
@@ -336,13 +407,9 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
         links->run.from = GYRE_RUN_NONE;
 #pragma unroll 1
     while (!found) {
-        gyre_u32 leaves = 0;
-        if (lane == 0 && looks % GYRE_LINK_ASKS == 0) {
-            const gyre_u64 now = (gyre_u64)clock64();
-            if (looks || now - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS)
-                leaves = gyre_link_ask_(arguments, links, now);
-        }
-        if (__shfl_sync(mask, leaves, 0))
+        const gyre_u32 asks = looks % GYRE_LINK_ASKS == 0 &&
+                              (looks || (gyre_u64)clock64() - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS);
+        if (__shfl_sync(mask, asks, 0) && gyre_link_ask_(arguments, links, mask))
             break;
         const gyre_u32 room = gyre_link_room_(links, most, mask);
         looks++;
@@ -388,7 +455,7 @@ GYRE_OUTLINE_ void gyre_link_glance_(const gyre_cuda_arguments &arguments, gyre_
     leaves = __ballot_sync(mask, leaves);
     there = __ballot_sync(mask, there);
     if (!leaves && there)
-        ours = gyre_link_look_(links, (gyre_u32)__ffs((int)there) - 1, most, mask);
+        ours = gyre_link_look_(links, (gyre_u32)__ffs((int)there) - 1, most, 1, mask);
     if (lane == 0 && !ours)
         links->run.from = leaves ? GYRE_RUN_NONE : GYRE_RUN_LATER;
     if (lane == 0 && ours)

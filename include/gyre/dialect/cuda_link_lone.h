@@ -77,7 +77,16 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
         gyre_near_add_(&in->ring->fetched[first], count);
         return;
     }
-    gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0});
+    gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
+}
+
+/* A backlog came: the long way need not look whether messages are there. Called by lane 0. */
+GYRE_HELPER void gyre_lone_widen_(gyre_link_view_ *links, const gyre_link_source_ &source)
+{
+    if (source.entry)
+        links->wide |= (gyre_u64)1 << source.which;
+    else
+        links->inlets_wide |= 1u;
 }
 
 /* Whether each ring has room for `count` messages, as far as is known. */
@@ -222,7 +231,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     gyre_chunk line[4];
     gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
-    gyre_link_message_ message = {0, source.next + lane, 0, 0};
+    gyre_link_message_ message = {0, source.next + lane, 0, 0, 0};
     gyre_u32 failed = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -290,6 +299,8 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             continue;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
+        if (there == GYRE_LONE_HEADS && lane == 0)
+            gyre_lone_widen_(links, source);
         if (there == GYRE_LONE_HEADS || !gyre_lone_room_<K>(links, count))
             return 0;
         if (lane == 0) {

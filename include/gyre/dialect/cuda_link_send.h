@@ -145,29 +145,67 @@ GYRE_HELPER void gyre_link_publish_warp_(gyre_link_out_ *out, const gyre_cuda_po
         gyre_link_advance_(out, head + total);
 }
 
+/*
+ * Publishes what the first `count` lanes of a block emitted to a port, one message each at most, in slots that lie in a line.
+ * `mine`: of this lane; its count is 0 if nothing of it leaves. `pitch`: from the messages of a lane to those of the next.
+ * Each lane puts the header on its message, and four lanes move the line of one message.
+ */
+GYRE_OUTLINE_ void gyre_link_send_lines_(const gyre_link_out_ *out, gyre_link_given_ mine, gyre_u32 count,
+                                         gyre_u32 pitch)
+{
+    GYRE_IN_SHARED_(out);
+    gyre_u8 *const message = (gyre_u8 *)mine.from, *const slots = out->slots;
+    const gyre_u8 *const messages = message - (gyre_u64)threadIdx.x * pitch;
+    const gyre_u32 part = threadIdx.x & 3, mask = out->mask, stride = out->stride;
+    if (threadIdx.x < count)
+        *(gyre_chunk *)message =
+            mine.count ? gyre_link_head_(mine, 0, gyre_link_length_(out, message)) : gyre_chunk{0, 0};
+    __syncthreads();
+    if (part * 16 >= mine.stride)
+        return;
+#pragma unroll 4
+    for (gyre_u32 number = threadIdx.x >> 2; number < count; number += blockDim.x >> 2) {
+        const gyre_chunk *line = (const gyre_chunk *)(messages + (gyre_u64)number * pitch);
+        const gyre_chunk head = line[0];
+        const gyre_u32 at = ((gyre_u32)(head.y >> 32) - 1) & mask;
+        if (head.x)
+            gyre_near_chunk_store_(slots + (gyre_u64)at * stride + 16 * part, part ? line[part] : head);
+    }
+}
+
 /* Publishes what the lanes of a block emitted. */
 template <class K>
 GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cuda_port *ports,
-                                          gyre_u64 origin)
+                                          const gyre_link_message_ &message)
 {
     enum { count = gyre_link_shape_<K>::ports };
     gyre_u32 mine[count], before[count];
     const gyre_u32 warp = threadIdx.x >> 5;
 #pragma unroll
     for (int i = 0; i < count; i++) {
-        mine[i] = origin ? ports[i].emitted : 0;
+        mine[i] = message.next ? ports[i].emitted : 0;
         const gyre_u32 sum = gyre_link_scan_(mine[i]);
         before[i] = sum - mine[i];
         if ((threadIdx.x & 31) == 31)
             links->totals[i * 16 + warp] = sum;
     }
-    __syncthreads();
+    /* one fence for the accounts of all lanes: the fences of warps would wait for each other */
+    if (__syncthreads_or((int)message.counted)) {
+        if (threadIdx.x == 0)
+            __threadfence();
+        __syncthreads();
+    }
 #pragma unroll
     for (int i = 0; i < count; i++) {
         const gyre_link_out_ *out = &links->outs[i];
         const gyre_u64 first = out->head + gyre_link_total_(links, i, warp) + before[i];
-        if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
-            gyre_link_send_(out, {ports[i].slots, origin, first, mine[i], ports[i].stride});
+        const gyre_link_given_ given = {ports[i].slots, message.next, first, mine[i], ports[i].stride};
+        if (K::gyre_its_ports_::of(i).most == 1 && out->use == GYRE_PORT_LINKED && gyre_link_by_line_(out) &&
+            blockDim.x % 4 == 0)
+            gyre_link_send_lines_(out, given, links->run.count,
+                                  (gyre_u32)gyre_link_shape_<K>::offset_of(count));
+        else if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
+            gyre_link_send_(out, given);
     }
     __syncthreads(); /* all lanes have read the heads */
     if (threadIdx.x < count)
@@ -177,21 +215,25 @@ GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cud
 }
 
 /*
- * Publishes what `threads` lanes emitted, in the order of the lanes. `origin`: of what this lane emitted; 0: nothing of it
- * leaves. Called by whole warps.
+ * Publishes what `threads` lanes emitted, in the order of the lanes. `message`: the one that this lane handled. Called by whole
+ * warps.
  */
 template <class K>
-GYRE_HELPER void gyre_link_publish_(gyre_link_view_ *links, const gyre_cuda_port *ports, gyre_u64 origin,
-                                    gyre_u32 threads)
+GYRE_HELPER void gyre_link_publish_(gyre_link_view_ *links, const gyre_cuda_port *ports,
+                                    const gyre_link_message_ &message, gyre_u32 threads)
 {
     if constexpr (gyre_link_shape_<K>::ports > 0) {
         if (threads > 32) {
-            gyre_link_publish_block_<K>(links, ports, origin);
+            gyre_link_publish_block_<K>(links, ports, message);
             return;
         }
+        if (__any_sync(GYRE_ALL_LANES, message.counted))
+            __threadfence();
+        __syncwarp();
 #pragma unroll
         for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
-            gyre_link_publish_warp_(&links->outs[i], ports[i], origin, origin ? ports[i].emitted : 0);
+            gyre_link_publish_warp_(&links->outs[i], ports[i], message.next,
+                                    message.next ? ports[i].emitted : 0);
     }
 }
 

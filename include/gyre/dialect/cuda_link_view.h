@@ -10,9 +10,19 @@
 #define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
 #define GYRE_LINK_INLETS  32 /* inlets whose words are kept in shared memory */
 #define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
+#define GYRE_LINK_STREAM  4  /* requests found together that are called a stream */
 #define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
-#define GYRE_LINK_ASIDE   64 /* looks at links for each look at a queue that enters no pipeline */
-#define GYRE_LINK_ASKS    64 /* looks that found nothing between two looks at the order */
+#define GYRE_LINK_LONG    32 /* messages of a run that is called long: behind it others are hoped for */
+/*
+ * Clocks until a queue whose requests were all taken is read again: a read of slots that the host is about to fill takes their
+ * lines away from it, and it fills them an order of magnitude slower.
+ */
+#ifndef GYRE_LINK_STAND_OFF
+#define GYRE_LINK_STAND_OFF 3000
+#endif
+#define GYRE_LINK_BESIDE 4  /* runs of queues with many requests for each look at the other queues */
+#define GYRE_LINK_ASIDE  64 /* looks at links for each look at a queue that enters no pipeline */
+#define GYRE_LINK_ASKS   64 /* looks that found nothing between two looks at the order */
 #define GYRE_LINK_TURN_LEAST                                                                                 \
     100000 /* clocks: a run in turn that took less may be twice as long the next time */
 
@@ -63,8 +73,9 @@ struct gyre_link_run_ {
     gyre_link_ring *ring; /* of a link */
     gyre_u32 from;        /* enum gyre_run_from_ */
     gyre_u32 count, stride;
-    gyre_u32 which; /* the queue's number in view->served */
+    gyre_u32 which; /* the queue's number in view->served; of a link: the inlet's number */
     gyre_u32 entry; /* the entry's number in the table */
+    gyre_u32 hoped; /* nobody has looked whether they are there, which is seen when they are fetched */
 };
 
 /** The words of a stage that the threads of a block share, in shared memory. */
@@ -72,11 +83,16 @@ struct gyre_link_view_ {
     gyre_block_view *view;
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_u32 port_count, inlet_count, answers;
-    gyre_u32 turn;    /* runs that were taken: where to look first */
-    gyre_u32 in_turn; /* messages of the next run in turn, at most */
-    gyre_u32 enters;  /* one of the served queues enters the pipeline */
-    gyre_u32 wide;    /* the last look at a queue found many requests */
+    gyre_u32 turn;        /* runs that were taken: where to look first */
+    gyre_u32 in_turn;     /* messages of the next run in turn, at most */
+    gyre_u32 enters;      /* one of the served queues enters the pipeline */
+    gyre_u32 hopes;       /* runs may be hoped for */
+    gyre_u32 looks;       /* looks at several queues */
+    gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
+    gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
+    gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
     gyre_link_run_ run;
+    gyre_u32 found;      /* messages of the hoped run that are there */
     gyre_served nowhere; /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
@@ -177,6 +193,15 @@ template <class K> struct gyre_link_shape_ {
     static constexpr bool in_turn =
         K::gyre_its_kernel_form_ != 1 || offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes;
 };
+
+/*
+ * Whether a block may fetch messages before it knows that they are there: each lies in one line, which a quad of lanes or fewer
+ * reads by one instruction, together with its sequence.
+ */
+template <class K> GYRE_HELPER constexpr bool gyre_link_hopes_()
+{
+    return !gyre_link_shape_<K>::in_turn && gyre_stage_<K>::request_chunks <= GYRE_LINE_SIZE / 16;
+}
 
 /** Where the block keeps a run. */
 struct gyre_link_places_ {
@@ -298,7 +323,8 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
-    links->turn = links->enters = links->wide = 0;
+    links->turn = links->enters = links->looks = links->inlets_wide = 0;
+    links->wide = links->waits = 0;
     links->run = {};
     links->in_turn = 1;
     links->nowhere = {};
@@ -330,6 +356,7 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
 {
     if (threadIdx.x == 0) {
         gyre_link_open_table_(arguments, view, links, K::gyre_its_port_count_);
+        links->hopes = gyre_link_hopes_<K>();
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));

@@ -21,30 +21,45 @@
 
 /* ---- fetching ---- */
 
-/* Copies the run into the cells, and zeroes the replies. Called by `threads` threads. */
+/* Whether a slot whose first chunk is `head` has message `index` of the run. */
+GYRE_HELPER gyre_u32 gyre_link_is_there_(const gyre_link_run_ &run, gyre_chunk head, gyre_u64 index)
+{
+    return run.from == GYRE_RUN_LINK ? (gyre_u32)(head.y >> 32) == (gyre_u32)(index + 1)
+                                     : head.x == index + 1;
+}
+
+/*
+ * Copies the run into the cells, and zeroes the replies. Of a hoped run links->found becomes the number of messages that were
+ * there, one after the other. Called by `threads` threads.
+ */
 template <class K>
-GYRE_HELPER void gyre_link_fetch_(const gyre_link_run_ &run, gyre_chunk *cells, gyre_u32 threads)
+GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 threads)
 {
     typedef gyre_stage_<K> stage;
-    const gyre_u32 each = stage::request_chunks, all = run.count * each;
+    const gyre_link_run_ run = links->run; /* in registers: the loads below let nothing stay known */
+    /* neighbouring lanes of one warp have the chunks of a message that lies in a line */
+    const gyre_u32 each = stage::request_chunks, pitch = each == 3 ? 4 : each, all = run.count * pitch;
     const gyre_chunk zero = {0, 0};
 #pragma unroll 1
     for (gyre_u32 base = threadIdx.x; base < all; base += GYRE_LINK_LOADS * threads) {
         gyre_chunk mine[GYRE_LINK_LOADS];
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
-            const gyre_u32 chunk = base + j * threads, part = chunk % each;
+            const gyre_u32 chunk = base + j * threads, part = chunk % pitch;
             const gyre_u8 *from =
-                run.slots + ((run.first + chunk / each) & run.mask) * run.stride + part * 16;
+                run.slots + ((run.first + chunk / pitch) & run.mask) * run.stride + part * 16;
             mine[j] = zero;
-            if (chunk < all && part * 16 < run.stride)
+            if (chunk < all && part < each && part * 16 < run.stride)
                 mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
         }
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
-            const gyre_u32 chunk = base + j * threads;
-            if (chunk < all)
-                cells[chunk / each * stage::cell + chunk % each] = mine[j];
+            const gyre_u32 chunk = base + j * threads, part = chunk % pitch;
+            if (chunk < all && part < each)
+                cells[chunk / pitch * stage::cell + part] = mine[j];
+            if (run.hoped && chunk < all && part == 0 &&
+                !gyre_link_is_there_(run, mine[j], run.first + chunk / pitch))
+                atomicMin(&links->found, chunk / pitch);
         }
     }
 #pragma unroll 1
@@ -65,6 +80,33 @@ GYRE_HELPER void gyre_link_give_back_(const gyre_link_run_ &run)
     }
 }
 
+/* Notes whether the requests of a queue come as a stream, when `found` of `hoped` were there. Called by one thread. */
+GYRE_HELPER void gyre_link_hope_anew_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 found, gyre_u32 hoped)
+{
+    const gyre_u64 bit = (gyre_u64)1 << which;
+    links->wide = found < GYRE_LINK_STREAM ? links->wide & ~bit : links->wide | bit;
+    if (found < hoped)
+        links->waits = (gyre_u64)clock64() + GYRE_LINK_STAND_OFF;
+}
+
+/* Takes the messages of a hoped run that were there. Called by one thread, behind the fetch. */
+GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
+{
+    gyre_link_run_ *run = &links->run;
+    const gyre_u64 end = run->first + links->found;
+    if (run->from == GYRE_RUN_LINK) {
+        gyre_near_store_(&run->ring->claimed, end);
+        links->inlets[run->which].next = end;
+        if (links->found < GYRE_LINK_LONG)
+            links->inlets_wide &= ~(1u << run->which);
+    } else {
+        *(volatile gyre_u64 *)&links->view->served[run->which].claims->next =
+            end; /* in shared memory, or not */
+        gyre_link_hope_anew_(links, run->which, links->found, run->count);
+    }
+    run->count = links->found;
+}
+
 /* ---- flows ---- */
 
 /** A message that is being handled, and what becomes of it. */
@@ -73,6 +115,8 @@ struct gyre_link_message_ {
     gyre_u64 index;  /* of the request; of a message of a link: not known before the flow ends */
     gyre_u64 next;   /* the origin of what was emitted; 0: nothing leaves */
     gyre_u64 to;     /* where the completion goes; 0: there is none. Bit 0: its payload is there already */
+    gyre_u32
+        counted; /* its flow's account was written, and has to be there before what was emitted is published */
 };
 
 GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
@@ -265,9 +309,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
             message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
     }
     out->sequence = message->index + 1;
-    /* accounts are there before what was emitted is published, perhaps by other lanes */
-    if (sent && (begins || !(message->next & GYRE_ORIGIN_SOLE)))
-        __threadfence();
+    message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
 
 /* Makes the context of a message, and says to which flow it belongs. */
@@ -275,7 +317,7 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
                                                 gyre_u32 number, gyre_context *gyre)
 {
     const gyre_link_run_ *run = &links->run;
-    gyre_link_message_ message = {0, run->first + number, 0, 0};
+    gyre_link_message_ message = {0, run->first + number, 0, 0, 0};
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
@@ -389,13 +431,19 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
                                       gyre_context *gyre)
 {
     gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
-    gyre_link_message_ message = {0, 0, 0, 0};
-    const gyre_u32 number = threadIdx.x, mine = number < links->run.count;
+    gyre_link_message_ message = {0, 0, 0, 0, 0};
+    const gyre_u32 number = threadIdx.x, hoped = links->run.hoped;
     gyre_u32 failed = 0;
-    gyre_link_fetch_<K>(links->run, places.cells, threads);
+    gyre_link_fetch_<K>(links, places.cells, threads);
     gyre_link_meet_(threads);
+    const gyre_u32 count = hoped ? *(volatile gyre_u32 *)&links->found : links->run.count,
+                   mine = number < count;
+    if (number == 0 && hoped)
+        gyre_link_hold_(links);
     if (number == 0 && links->run.from == GYRE_RUN_LINK)
         gyre_link_give_back_(links->run);
+    if (!count)
+        return;
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
     gyre_link_aim_<K>(links, places, ports, number, 1);
@@ -404,7 +452,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
                                       gyre);
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
-    gyre_link_publish_<K>(links, ports, message.next, threads);
+    gyre_link_publish_<K>(links, ports, message, threads);
     gyre_link_complete_all_<K>(places, number, message.to);
 }
 
@@ -418,7 +466,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     gyre_link_message_ message;
     const gyre_u32 emits = links->run.from != GYRE_RUN_QUEUE && threadIdx.x == 0;
     const gyre_u64 started = (gyre_u64)clock64();
-    gyre_link_fetch_<K>(links->run, places.cells, blockDim.x);
+    gyre_link_fetch_<K>(links, places.cells, blockDim.x);
     __syncthreads();
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
         gyre_link_give_back_(links->run);
