@@ -90,6 +90,12 @@ class Lanes:
         self._own: Optional[Lane] = None  # of send, receive, reserve and peek
         self._all: List[Lane] = [first]
         self._idle: Deque[Lane] = deque([first])
+        kept = kept_completions(first.c.queue)
+        if kept is not None:  # another queue would not keep what is sent
+            self._open_lane = None
+        if kept:
+            first.c.owed, self._own = kept, first
+            self._idle.clear()
         self._stale: List[Lane] = []
         self._changed = threading.Condition()
         self._waiting = 0
@@ -186,6 +192,12 @@ class Lanes:
         """Waits until no call is at work; the end of the kernel ends each."""
         while not all([lib.gyrepy_close(lane.c) for lane in self._all]):
             time.sleep(0.001)
+
+
+def kept_completions(queue: Any) -> Optional[int]:
+    """How many completions of an earlier run wait in a queue that keeps what is sent; None: it keeps nothing."""
+    told = ffi.new("gyre_recovered *", {"size": ffi.sizeof("gyre_recovered")})
+    return int(told.offered) if lib.gyre_queue_recovered(queue, told) == OK else None
 
 
 def open_queue(call: Callable[[Any], int]) -> Any:

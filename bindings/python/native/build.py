@@ -82,6 +82,8 @@ typedef struct {
 } gyre_queue_desc;
 gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
 void gyre_queue_close(gyre_queue *queue);
+typedef struct { size_t size; uint64_t first, offered, lost_bytes, lost_first, lost_end; } gyre_recovered;
+gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered);
 typedef struct {
     uint64_t index;
     int outcome;

@@ -85,6 +85,18 @@ def test_a_time_limit_ends_a_call_and_the_next_call_gets_its_own_reply(gyre_runt
     assert [grant(number=i).number for i in range(10, 20)] == list(range(10, 20))
 
 
+def test_a_long_wait_sends_once(launch: Callable[..., Any]) -> None:
+    grant = launch("grant", active=False)
+    replies: List[Any] = []
+    thread = threading.Thread(target=lambda: replies.append(grant(number=6)))
+    thread.start()
+    thread.join(0.3)  # several slices of waiting
+    assert thread.is_alive() and grant.info()["queued"] == 1
+    grant.activate()
+    thread.join()
+    assert replies[0].number == 6 and grant.stats()["sent"] == 1
+
+
 def test_negative_limits_are_refused(launch: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="expected None or seconds from 0 on, found -1"):
         launch("scale").call({}, timeout=-1)

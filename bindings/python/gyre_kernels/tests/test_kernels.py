@@ -74,6 +74,64 @@ def test_an_actor_keeps_its_state(launch: Callable[..., Any]) -> None:
         launch("total", state=5)
 
 
+def test_a_kernel_with_one_queue_uses_it_for_everything() -> None:
+    with gyre.open("cpu", settings={"kernel.total.checkpoints": True, "backend.cpu.isolation": "process"}) as rt:
+        total = rt.launch(HANDLERS, kernel="total")
+        assert total(result=1).count == 1
+        with total.reserve() as slots:
+            slots["result"] = 1
+        with pytest.raises(gyre.InvalidError, match="'total' has one queue, and 1 completions .* receive them first"):
+            total(result=1)
+        with total.peek() as views:
+            assert views["count"].tolist() == [2]
+        assert total(result=1).count == 3
+        assert [reply.count for reply in total.stream({"result": 1} for _ in range(3))] == [4, 5, 6]
+        assert total.info()["queues"] == 1
+
+
+def test_a_queue_with_a_journal_is_the_only_one(tmp_path: Path) -> None:
+    settings = {"queue.grant.durability": "journal", "gyre.journal_dir": tmp_path}
+    with gyre.open("cpu", settings=settings) as rt:
+        grant = rt.launch(HANDLERS, kernel="grant")
+        grant.send(number=1)
+        with pytest.raises(gyre.InvalidError, match="has one queue, and 1 completions"):
+            grant(number=2)  # another queue would have no journal
+        assert grant.receive().number == 1
+        assert grant(number=2).number == 2
+
+
+JOURNALED = """
+import sys, gyre_kernels as gyre
+settings = {"queue.total.durability": "journal", "gyre.journal_dir": sys.argv[2], "kernel.total.checkpoints": True}
+with gyre.open("cpu", settings=settings) as rt:
+    total = rt.launch(sys.argv[1], kernel="total")
+    if sys.argv[3] == "first":
+        print(total(result=1).count, flush=True)
+        for _ in range(3):
+            total.send(result=1)
+        total.terminate(drain=60)
+        sys.exit()
+    try:
+        total(result=1)
+    except gyre.InvalidError as error:
+        print(error)
+    print([total.receive().count for _ in range(3)], total(result=1).count, total.info()["queues"])
+"""
+
+
+def test_completions_that_a_journal_kept_are_not_taken_for_others(tmp_path: Path) -> None:
+    def run(turn: str) -> str:
+        words = [sys.executable, "-c", JOURNALED, HANDLERS, str(tmp_path), turn]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert run("first") == "1\n"
+    sentence, replies = run("second").splitlines()
+    assert sentence.startswith("'total' has one queue, and 3 completions of requests that were sent or reserved wait in it")
+    assert replies == "[2, 3, 4] 5 1"
+
+
 def test_buffers_are_bound_by_name(gyre_runtime: gyre.Runtime, launch: Callable[..., Any]) -> None:
     gains = gyre_runtime.buffer(np.array([1.5, 2.5, 3.5]))
     amplify = launch("amplify", buffers={"gain": gains})
