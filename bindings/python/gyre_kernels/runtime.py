@@ -6,8 +6,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import weakref
-from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Union
 
 import numpy as np
 
@@ -41,7 +40,9 @@ def _chars(text: Optional[str]) -> Any:
     return ffi.NULL if text is None else ffi.new("char[]", text.encode())
 
 
-_open_runtimes: "weakref.WeakSet[Runtime]" = weakref.WeakSet()
+# Strong references: threads of Gyre log into a runtime until it is closed, and a collector may not close it, because it may run
+# inside of such a log line.
+_open_runtimes: "Set[Runtime]" = set()
 
 
 class Runtime:

@@ -20,6 +20,7 @@ _NUMPY = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<i8", 5: "<u1", 6: "<u2", 7: "<u4", 
 _STRUCT = {1: "b", 2: "h", 3: "i", 4: "q", 5: "B", 6: "H", 7: "I", 8: "Q", 9: "f", 10: "d"}
 _PART_DTYPE = np.dtype([("offset", "<u4"), ("count", "<u4")])
 _FAR = 0x80000000
+_FRONT = struct.Struct("<II")  # gyre_used and gyre_choice of a protocol's message
 
 
 class Message(tuple):  # type: ignore[type-arg]
@@ -91,6 +92,9 @@ class MessageType:
         self.least: int = info.least
         self.items: Optional[MessageType] = MessageType(info.items) if info.items else None
         self.fields: List[Field] = _fields_of(handle, info.fields)
+        # of a protocol's message: the types that it may be, in the order of their numbers
+        choices = info.choices if self.kind == CHOICE else 0
+        self.choices = [MessageType(lib.gyre_fields_choice(handle, number + 1)) for number in range(choices)]
         self.dtype: Any = self._make_dtype()
         self._names = tuple(field.name for field in self.fields)
         self._known = frozenset(self._names)
@@ -156,10 +160,10 @@ class MessageType:
         raise ValueError(f"a message of type '{self.name}' has {self.size} bytes, found {len(message)}")
 
     def _pack_general(self, values: Mapping[str, Any]) -> bytes:
-        if self.kind in (CHOICE, PACKET):
-            raise NotImplementedError(
-                f"'{self.name}' is the message of a protocol or of a wire form; pass its bytes, as gyre/message.h has them"
-            )
+        if self.kind == CHOICE:
+            return self._pack_choice(values)
+        if self.kind == PACKET:
+            raise NotImplementedError(f"'{self.name}' is a message in a wire form: pass its bytes")
         if self.size == 0 and not values:
             return b""
         room = ffi.new("char[]", max(self.size, 8))
@@ -169,6 +173,16 @@ class MessageType:
         out.record(self, 0, values)
         used = ffi.cast("uint32_t *", room)[0] if self.tail else self.size
         return bytes(ffi.buffer(room, used))
+
+    def _pack_choice(self, values: Mapping[str, Any]) -> bytes:
+        names = [choice.name for choice in self.choices]
+        if len(values) != 1 or next(iter(values)) not in names:
+            given = ", ".join(values) or "nothing"
+            raise TypeError(f"'{self.name}' is one message of {', '.join(names)}: expected one of these, found {given}")
+        name, message = next(iter(values.items()))
+        number = names.index(name)
+        inner = self.choices[number].pack(message)
+        return _FRONT.pack(_FRONT.size + len(inner), number + 1) + inner
 
     def array(self, messages: Any) -> Any:
         """A NumPy array of messages that are given as mappings, one after another; for types with tails too."""
@@ -309,9 +323,18 @@ class _In:
             return uuid.UUID(bytes=self.data[at : at + 16])
         if kind.kind in _PARTS:
             return self.part(kind, at)
-        if kind.kind in (CHOICE, PACKET):
+        if kind.kind == CHOICE:
+            return self.choice(kind)
+        if kind.kind == PACKET:
             return self.data[: self.length]
         return tuple.__new__(kind._class, [self.field(field, at + field.offset) for field in kind.fields])
+
+    def choice(self, kind: MessageType) -> Any:
+        """The message of a protocol: of one of its types, which the name of the value's class tells."""
+        used, number = _FRONT.unpack_from(self.data)
+        if not (1 <= number <= len(kind.choices) and _FRONT.size <= used <= self.length):
+            raise ValueError(f"a message of type '{kind.name}' says that it is number {number} of {used} bytes")
+        return kind.choices[number - 1].unpack(self.data[_FRONT.size : used], self.lane)
 
     def field(self, field: Field, at: int) -> Any:
         if not field.shape:

@@ -157,6 +157,7 @@ typedef struct {
 gyre_status gyre_fields_read(const gyre_type *type, gyre_fields **out);
 void gyre_fields_release(gyre_fields *fields);
 gyre_status gyre_fields_info_get(const gyre_fields *fields, gyre_fields_info *info);
+const gyre_type *gyre_fields_choice(const gyre_fields *fields, uint32_t number);
 gyre_status gyre_field_get(const gyre_fields *fields, size_t number, gyre_field_info *info);
 
 typedef struct { gyre_queue *queue; uint64_t owed; uint32_t busy, closed; } gyrepy_lane;

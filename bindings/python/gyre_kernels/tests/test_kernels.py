@@ -221,6 +221,20 @@ def test_a_program_that_closes_nothing_ends_quietly() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
 
 
+def test_a_runtime_that_nobody_holds_stays_open() -> None:
+    program = f"""
+import gc, gyre_kernels as g
+def work():
+    g.open("cpu").launch({HANDLERS!r}, kernel="grant")
+work()
+gc.collect()
+(runtime,) = g.runtime._open_runtimes  # its threads log into Python
+print(runtime._kernels[0](number=3).number)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
+
+
 def test_what_is_no_longer_wanted_is_collected(gyre_runtime: gyre.Runtime) -> None:
     for _ in range(20):
         with gyre_runtime.launch(HANDLERS, kernel="grant") as grant:

@@ -171,3 +171,58 @@ def test_what_has_no_room_in_the_tail_is_refused(gyre_runtime: gyre.Runtime) -> 
     kind = gyre_runtime.launch(TAILS).request
     with pytest.raises(gyre.InvalidError, match="2048|room|fit"):
         kind.pack(symbol="x" * 3000)
+
+
+BANK = """
+#include <gyre/kernel.h>
+#define DEPOSIT(FIELD) FIELD(u32, account) FIELD(u64, cents)
+GYRE_MESSAGE(deposit, DEPOSIT)
+#define BALANCE(FIELD) FIELD(u64, cents)
+GYRE_MESSAGE(balance, BALANCE)
+#define NOTE(FIELD) FIELD(utf8, text)
+GYRE_MESSAGE_TAIL(note, NOTE, 200)
+#define ECHO(FIELD) FIELD(u32, length) FIELD(utf8, text)
+GYRE_MESSAGE_TAIL(echo, ECHO, 200)
+#define BANK(TAKES) TAKES(deposit, balance) TAKES(note, echo)
+GYRE_PROTOCOL(bank, BANK)
+GYRE_KERNEL_OF(bank, BANK)
+GYRE_HANDLER(bank, deposit, balance)
+{
+    reply->cents = request->cents + request->account;
+    return GYRE_REPLY;
+}
+GYRE_HANDLER(bank, note, echo)
+{
+    reply->length = request->text.count;
+    reply->text = gyre_copy(gyre, u8, reply, request, request->text);
+    return GYRE_REPLY;
+}
+"""
+
+
+def test_a_kernel_of_several_types_takes_each_by_name(gyre_runtime: gyre.Runtime) -> None:
+    bank = gyre_runtime.launch(BANK)
+    reply = bank(deposit={"account": 5, "cents": 100})
+    assert repr(reply) == "balance(cents=105)"
+    assert bank({"note": {"text": "Grüße"}}).asdict() == {"length": 7, "text": "Grüße"}
+    replies = list(bank.stream({"note": {"text": "x" * i}} if i % 2 else {"deposit": {"cents": i}} for i in range(200)))
+    assert [r.length if i % 2 else r.cents for i, r in enumerate(replies)] == list(range(200))
+    replies = bank.map([{"deposit": {"cents": 3}}, {"note": {"text": "ab"}}])
+    assert [type(r).__name__ for r in replies] == ["balance", "echo"] and replies[1].text == "ab"
+
+    async def main() -> Any:
+        return await asyncio.gather(*(bank.acall(note={"text": "y" * i}) for i in range(100)))
+
+    assert [r.length for r in asyncio.run(main())] == list(range(100))
+
+
+def test_messages_that_no_handler_takes_are_refused(gyre_runtime: gyre.Runtime) -> None:
+    bank = gyre_runtime.launch(BANK)
+    with pytest.raises(TypeError, match="'bank_request' is one message of deposit, note: expected one of these, found loan"):
+        bank(loan={})
+    with pytest.raises(TypeError, match="found nothing"):
+        bank()
+    with pytest.raises(TypeError, match="'deposit' has no field 'sum'"):
+        bank(deposit={"sum": 1})
+    with pytest.raises(ValueError, match="says that it is number 9"):
+        bank.reply.unpack((16).to_bytes(4, "little") + (9).to_bytes(4, "little") + bytes(8))
