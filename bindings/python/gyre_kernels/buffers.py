@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Buffer:
         check(lib.gyre_buffer_alloc(runtime.pointer(), kept, device, size, out))
         self._pointer: Any = out[0]
         self.size = size
+        self.dtype: Any = np.dtype(np.uint8)  # of the items that __array__ and __dlpack__ give
 
     def pointer(self) -> Any:
         if self._pointer is None:
@@ -45,6 +46,29 @@ class Buffer:
             view = ffi.from_buffer(out)
             check(lib.gyre_buffer_download(self.pointer(), offset, view, out.nbytes))
         return out
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """A copy of the buffer for NumPy."""
+        self._refuse_no_copy(copy)
+        items = self.download(self.dtype)
+        return items if dtype is None else items.astype(dtype)
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None
+    ) -> Any:
+        """A copy of the buffer in memory of the host, for whoever takes DLPack."""
+        self._refuse_no_copy(copy)
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"a buffer is given as memory of the host, found the device {tuple(dl_device)} asked for")
+        return self.download(self.dtype).__dlpack__()
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        """Memory of the host: kDLCPU."""
+        return (1, 0)
+
+    def _refuse_no_copy(self, copy: Optional[bool]) -> None:
+        if copy is False:
+            raise BufferError("the memory of a device is copied: copy=False cannot be had")
 
     def fill(self, byte: int = 0, offset: int = 0, size: int = -1) -> None:
         """Sets bytes of the buffer; a size of -1: all to the end."""

@@ -94,19 +94,17 @@ class Slots(_InPlace):
     def __enter__(self) -> "Slots":
         kind = self._port.request
         place, stride, granted = ffi.new("void **"), ffi.new("size_t *"), ffi.new("size_t *")
+        least = kind.least if kind.tail else 0
         lane = self._begin()
 
         def reserve(end: int) -> int:
             granted[0] = self._count
-            return int(lib.gyrepy_reserve(lane.c, place, stride, granted, end))
+            return int(lib.gyrepy_reserve(lane.c, kind.size, least, place, stride, granted, end))
 
         try:
             wait_sliced(reserve, deadline_of(self._timeout))
             self._count = int(granted[0])
             self._place = _Place(place[0], stride[0], self._count, kind.dtype, True)
-            self.array[...] = np.zeros((), kind.dtype)
-            if kind.tail:
-                self.array["gyre_used"] = kind.least
         except BaseException:
             if place[0]:
                 lib.gyrepy_commit(lane.c, 0)

@@ -124,12 +124,15 @@ class Runtime:
         return launched
 
     def buffer(self, size_or_array: Any, *, backend: Optional[str] = None, device: int = 0) -> Buffer:
-        """Memory on a device: of a size in bytes, or with the content of an array."""
-        is_size = isinstance(size_or_array, int)
-        made = Buffer(self, size_or_array if is_size else size_or_array.nbytes, backend, device)
+        """Memory on a device: of a size in bytes, or with the content of an array, of NumPy or of whoever gives DLPack."""
+        if isinstance(size_or_array, int):
+            made = Buffer(self, size_or_array, backend, device)
+        else:
+            given = _array_of(size_or_array)
+            made = Buffer(self, given.nbytes, backend, device)
+            made.upload(given)
+            made.dtype = given.dtype
         self._buffers.append(made)
-        if not is_size:
-            made.upload(size_or_array)
         return made
 
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
@@ -177,6 +180,13 @@ class Runtime:
         pointer, self._pointer = self._pointer, None
         _open_runtimes.discard(self)
         lib.gyre_close(pointer)
+
+
+def _array_of(content: Any) -> Any:
+    """The content as a NumPy array."""
+    if not isinstance(content, np.ndarray) and hasattr(content, "__dlpack__"):
+        return np.from_dlpack(content)
+    return np.asarray(content)
 
 
 def _state_bytes(state: Any) -> bytes:

@@ -113,16 +113,19 @@ class MessageType:
             return np.dtype(("u1", 16))
         if self.kind in _PARTS:
             return _PART_DTYPE
-        names: List[str] = []
-        formats: List[Any] = []
-        offsets: List[int] = []
+        parts: List[Tuple[str, Any, int]] = []
         if self.tail or self.kind in (CHOICE, PACKET):
-            names, formats, offsets = ["gyre_used"], ["<u4"], [0]
+            parts.append(("gyre_used", "<u4", 0))
+        if self.kind == CHOICE:
+            parts.append(("gyre_choice", "<u4", 4))
         for field in self.fields:
-            names.append(field.name)
-            formats.append((field.type.dtype, field.shape) if field.shape else field.type.dtype)
-            offsets.append(field.offset)
-        layout: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": self.size}
+            parts.append((field.name, (field.type.dtype, field.shape) if field.shape else field.type.dtype, field.offset))
+        begin = {CHOICE: 8, PACKET: 4}.get(self.kind, self.least)
+        if parts and parts[0][0] == "gyre_used" and self.size > begin:
+            # a field, because NumPy need not copy what is none
+            parts.append(("gyre_tail", f"V{self.size - begin}", begin))
+        names, formats, offsets = zip(*parts) if parts else ((), (), ())
+        layout: Any = {"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": self.size}
         return np.dtype(layout)
 
     def _make_struct(self) -> Optional[struct.Struct]:

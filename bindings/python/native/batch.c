@@ -95,11 +95,19 @@ int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size,
     return lane_leave(lane, status);
 }
 
-int gyrepy_reserve(gyrepy_lane *lane, void **requests, size_t *stride, size_t *count, uint64_t deadline_ns)
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride,
+                   size_t *count, uint64_t deadline_ns)
 {
     if (!lane_enter(lane))
         return GYREPY_CLOSED;
-    return lane_leave(lane, gyre_reserve(lane->queue, requests, stride, count, deadline_ns));
+    const gyre_status status = gyre_reserve(lane->queue, requests, stride, count, deadline_ns);
+    for (size_t i = 0; status == GYRE_OK && i < *count; i++) {
+        char *request = (char *)*requests + i * *stride;
+        memset(request, 0, size);
+        if (least)
+            memcpy(request, &least, sizeof least);
+    }
+    return lane_leave(lane, status);
 }
 
 int gyrepy_commit(gyrepy_lane *lane, size_t count)

@@ -168,7 +168,8 @@ int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, 
                    size_t *received, uint64_t deadline_ns);
 int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
                     size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
-int gyrepy_reserve(gyrepy_lane *lane, void **requests, size_t *stride, size_t *count, uint64_t deadline_ns);
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride, size_t *count,
+                   uint64_t deadline_ns);
 int gyrepy_commit(gyrepy_lane *lane, size_t count);
 int gyrepy_release_views(gyrepy_lane *lane, size_t count);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Callable
 
@@ -83,3 +84,5 @@ def test_a_server_says_who_is_there(gyre_runtime: gyre.Runtime, launch: Callable
         with gyre.attach("grant", str(tmp_path / "door")) as grant:
             assert grant(number=2).number == 2
             assert server.info()["attached"] == 1 and server.info()["refused"] == 0
+        while server.info()["attached"]:  # the queue was closed
+            time.sleep(0.01)

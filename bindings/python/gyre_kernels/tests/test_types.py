@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 import numpy as np
 import pytest
@@ -156,6 +156,31 @@ def test_handlers_see_texts_and_spans(gyre_runtime: gyre.Runtime) -> None:
         return await asyncio.gather(*(mirror.acall(symbol="y" * (i % 60)) for i in range(500)))
 
     assert [len(reply.symbol) for reply in asyncio.run(main())] == [i % 60 for i in range(500)]
+
+
+def test_messages_with_tails_in_place(gyre_runtime: gyre.Runtime) -> None:
+    mirror = gyre_runtime.launch(TAILS)
+    with mirror.reserve(3) as slots:
+        slots["number"] = [4, 5, 6]
+    numbers: List[Any] = []
+    while len(numbers) < 3:
+        with mirror.peek(1) as views:
+            numbers.append((views.message.number, views.message.symbol))
+    assert numbers == [(4, ""), (5, ""), (6, "")]
+    mirror.send(symbol="text")
+    with mirror.peek() as views:
+        assert views.message.symbol == "text" and views.replied
+
+
+def test_copies_of_arrays_have_their_tails(gyre_runtime: gyre.Runtime) -> None:
+    mirror = gyre_runtime.launch(TAILS)
+    rows = mirror.request.array({"number": i, "symbol": f"text {i}"} for i in range(30))
+    every_third = rows[::3]
+    copied = np.zeros(10, rows.dtype)
+    copied[:] = every_third
+    for batch in (every_third, copied, every_third[np.arange(10)]):
+        replies = mirror.map(batch)
+        assert [mirror.reply.unpack(row.tobytes()).symbol for row in replies] == [f"text {i}" for i in range(0, 30, 3)]
 
 
 def test_parts_that_lie_outside_of_the_message_are_refused(gyre_runtime: gyre.Runtime) -> None:
