@@ -16,6 +16,7 @@ from typing import Any, Mapping, Optional, Union
 from ._native import lib as _lib
 from .attachment import Attachment, Server
 from .buffers import Buffer
+from .compilers import zig_compiler
 from .errors import (
     AgainError,
     ClosedError,
@@ -101,4 +102,5 @@ __all__ = [
     "Views",
     "attach",
     "open",
+    "zig_compiler",
 ]

@@ -22,10 +22,11 @@ def _folder() -> str:
     return tempfile.mkdtemp(prefix="gyre-python-")  # it stays: a kernel that is relaunched reads its file again
 
 
-def file_of_text(text: str) -> str:
-    """A file with this text. Another process that writes the same file writes the same bytes."""
+def kept_file(text: str, begin: str, end: str, mode: int = 0o600) -> str:
+    """A file with this text, whose name has a hash of it. Another process that writes the same file writes the same
+    bytes."""
     data = text.encode()
-    path = os.path.join(_folder(), f"text-{hashlib.sha256(data).hexdigest()[:16]}.gyre.c")
+    path = os.path.join(_folder(), f"{begin}{hashlib.sha256(data).hexdigest()[:16]}{end}")
     try:
         with open(path, "rb") as there:
             if there.read() == data:
@@ -35,6 +36,7 @@ def file_of_text(text: str) -> str:
     handle, name = tempfile.mkstemp(dir=os.path.dirname(path))
     with os.fdopen(handle, "wb") as out:
         out.write(data)
+    os.chmod(name, mode)
     os.replace(name, path)
     return path
 
@@ -42,4 +44,4 @@ def file_of_text(text: str) -> str:
 def file_of(source: Union[str, "os.PathLike[str]"]) -> str:
     """The file of a handler that is given as a path, "FILE.gyre.c:KERNEL", or a text of several lines."""
     path = os.fspath(source)
-    return file_of_text(path) if isinstance(source, str) and "\n" in path else path
+    return kept_file(path, "text-", ".gyre.c") if isinstance(source, str) and "\n" in path else path

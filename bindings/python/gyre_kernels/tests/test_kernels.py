@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -200,6 +201,15 @@ def test_the_log_goes_where_it_is_wanted(caplog: Any) -> None:
     with gyre.open("cpu", settings={"gyre.log_level": "debug"}, log=lambda level, text: lines.append((level, text))) as rt:
         rt.launch(ECHO)
     assert lines and all(1 <= level <= 4 and text for level, text in lines)
+
+
+def test_a_compiler_out_of_a_wheel() -> None:
+    if importlib.util.find_spec("ziglang") is None:
+        with pytest.raises(gyre.UnavailableError, match="pip install"):
+            gyre.zig_compiler()
+        pytest.skip("ziglang is not here")
+    with gyre.open("cpu", settings={"backend.cpu.compiler": gyre.zig_compiler()}) as rt:
+        assert rt.launch(ECHO)(word=6).word == 6
 
 
 def test_types_are_read_without_a_launch(gyre_runtime: gyre.Runtime) -> None:

@@ -32,6 +32,17 @@ def test_the_program_runs_as_it_stands(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["41.0"] + [f"{2.0 * i}" for i in range(100)]
 
 
+def test_the_program_of_the_readme_runs() -> None:
+    root = Path(__file__).resolve().parents[4]
+    if not (root / "README.md").exists() or not (root / "examples" / "vector_add").is_dir():
+        pytest.skip("the tests are not in a checkout")
+    (program,) = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root / "examples" / "vector_add", capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1. 2. 3.]\n", "")
+
+
 def test_its_lines_print_what_they_say() -> None:
     session = "\n".join(re.findall(r"^```pycon\n(.*?)^```", page(), re.M | re.S))
     test = doctest.DocTestParser().get_doctest(session, {}, "python.md", None, None)
