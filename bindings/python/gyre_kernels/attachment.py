@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Dict, Optional
 
 from ._native import ffi, lib
@@ -73,18 +74,20 @@ class Attachment(Port):
         more = None if client else lambda: Lane(open_one(), reply.size)  # at most one client of a name is attached
         super().__init__(name, request, reply, Lanes(name, Lane(first, reply.size), more))
         self._is_open = True
+        self._closing = threading.Lock()
 
     def close(self) -> None:
         """Lets go of the kernel; calls of other threads are waited for. A second call does nothing."""
-        if not self._is_open:
-            return
         self._check_places()
-        self._lanes.close()
-        self._async.close()
-        self._lanes.wait()
-        self._is_open = False
-        for lane in self._lanes.lanes():
-            lib.gyre_queue_close(lane.c.queue)
+        with self._closing:
+            if not self._is_open:
+                return
+            self._lanes.close()
+            self._async.close()
+            self._lanes.wait()
+            self._is_open = False
+            for lane in self._lanes.lanes():
+                lib.gyre_queue_close(lane.c.queue)
 
     def __repr__(self) -> str:
         return f"<gyre attachment {self.name}{'' if self._is_open else ', closed'}>"

@@ -157,7 +157,7 @@ class Lanes:
         lane = self._own
         if lane is None or len(self._all) > 1:
             return None
-        if lane.c.owed or lane.c.busy:
+        if lane.c.owed or lane.c.gate.busy:
             raise InvalidError(
                 f"'{self.name}' has one queue, and {lane.c.owed} completions of requests that were sent or reserved "
                 "wait in it: receive them first"
@@ -186,11 +186,11 @@ class Lanes:
             self.closed = True
             self._changed.notify_all()
         for lane in self._all:
-            lib.gyrepy_close(lane.c)
+            lib.gyrepy_close(ffi.addressof(lane.c, "gate"))
 
     def wait(self) -> None:
         """Waits until no call is at work; the end of the kernel ends each."""
-        while not all([lib.gyrepy_close(lane.c) for lane in self._all]):
+        while not all([lib.gyrepy_close(ffi.addressof(lane.c, "gate")) for lane in self._all]):
             time.sleep(0.001)
 
 

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
 import os
+import threading
+import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Union
 
 import numpy as np
@@ -18,7 +21,7 @@ from .lanes import Lane, Lanes, open_queue
 from .port import Port
 from .sources import file_of
 from .types import MessageType
-from .waiting import deadline_of
+from .waiting import deadline_of, wait_sliced
 
 Log = Callable[[int, str], None]
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
@@ -220,6 +223,8 @@ class Kernel(Port):
 
     def __init__(self, runtime: Runtime, pointer: Any) -> None:
         self._runtime, self._pointer = runtime, pointer
+        self._closing = threading.Lock()
+        self._c = ffi.new("gyrepy_kernel *", {"kernel": pointer})
         info = self._info()
         request, reply = MessageType(info.request), MessageType(info.reply)
         self.state: MessageType = MessageType(info.state_type)
@@ -250,12 +255,11 @@ class Kernel(Port):
 
     def _info(self) -> Any:
         info = ffi.new("gyre_kernel_info *", {"size": ffi.sizeof("gyre_kernel_info")})
-        check(lib.gyre_kernel_info_get(self._pointer, info))
+        check(lib.gyrepy_kernel_info(self._c, info))
         return info
 
     def info(self) -> Dict[str, Any]:
         """What the kernel says of itself (gyre_kernel_info)."""
-        self.pointer()
         info = self._info()
         told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "kernel", "backend", "device")}
         told["state"] = text_of(lib.gyre_kernel_state_word(info.state))
@@ -268,33 +272,36 @@ class Kernel(Port):
     def read_state(self) -> Any:
         """The state that an actor keeps between messages, at a message boundary."""
         room = ffi.new("char[]", max(self.state.size, 1))
-        check(lib.gyre_kernel_state_read(self.pointer(), room, self.state.size))
+        check(lib.gyrepy_kernel_state_read(self._c, room, self.state.size))
         return self.state.unpack(ffi.buffer(room, self.state.size))
 
     def activate(self, timeout: Optional[float] = 10.0) -> None:
         """Serves the queues again."""
-        check(lib.gyre_kernel_activate(self.pointer(), deadline_of(timeout)))
+        wait_sliced(functools.partial(lib.gyrepy_kernel_activate, self._c), deadline_of(timeout))
 
     def deactivate(self, timeout: Optional[float] = 10.0) -> None:
         """Stops at the next message boundary and keeps what is queued."""
-        check(lib.gyre_kernel_deactivate(self.pointer(), deadline_of(timeout)))
+        wait_sliced(functools.partial(lib.gyrepy_kernel_deactivate, self._c), deadline_of(timeout))
 
     def terminate(self, drain: float = 0.0) -> int:
         """Refuses further requests, works off what is queued for `drain` seconds at most, and ends. Returns how many
         requests were left."""
         left = ffi.new("uint64_t *")
-        check(lib.gyre_kernel_terminate(self.pointer(), deadline_of(drain), left))
+        check(lib.gyrepy_kernel_terminate(self._c, deadline_of(drain), left))
         return int(left[0])
 
     def close(self) -> None:
         """Terminates the kernel and frees it. Calls of other threads end with ClosedError first."""
-        if self._pointer is None:
-            return
         self._check_places()
-        self._lanes.close()
-        lib.gyre_kernel_terminate(self._pointer, 0, ffi.NULL)
-        self._async.close()
-        self._lanes.wait()
-        pointer, self._pointer = self._pointer, None
-        self._runtime.forget(self)
-        lib.gyre_kernel_release(pointer)
+        with self._closing:
+            if self._pointer is None:
+                return
+            self._lanes.close()
+            lib.gyrepy_kernel_terminate(self._c, 0, ffi.NULL)
+            self._async.close()
+            self._lanes.wait()
+            while not lib.gyrepy_close(ffi.addressof(self._c, "gate")):
+                time.sleep(0.001)
+            pointer, self._pointer = self._pointer, None
+            self._runtime.forget(self)
+            lib.gyre_kernel_release(pointer)

@@ -15,26 +15,75 @@ enum {
     CHUNK = 512 /* messages that are received by one call */
 };
 
+static bool gate_enter(gyrepy_gate *gate)
+{
+    __atomic_fetch_add(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&gate->closed, __ATOMIC_SEQ_CST))
+        return true;
+    __atomic_fetch_sub(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static int gate_leave(gyrepy_gate *gate, gyre_status status)
+{
+    __atomic_fetch_sub(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    return (int)status;
+}
+
+int gyrepy_close(gyrepy_gate *gate)
+{
+    __atomic_store_n(&gate->closed, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&gate->busy, __ATOMIC_SEQ_CST) == 0;
+}
+
 static bool lane_enter(gyrepy_lane *lane)
 {
-    __atomic_fetch_add(&lane->busy, 1, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&lane->closed, __ATOMIC_SEQ_CST))
-        return true;
-    __atomic_fetch_sub(&lane->busy, 1, __ATOMIC_SEQ_CST);
-    return false;
+    return gate_enter(&lane->gate);
 }
 
 static int lane_leave(gyrepy_lane *lane, gyre_status status)
 {
-    __atomic_fetch_sub(&lane->busy, 1, __ATOMIC_SEQ_CST);
-    return (int)status;
+    return gate_leave(&lane->gate, status);
 }
 
-int gyrepy_close(gyrepy_lane *lane)
+/* ---- kernels ---- */
+
+int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info)
 {
-    __atomic_store_n(&lane->closed, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&lane->busy, __ATOMIC_SEQ_CST) == 0;
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_info_get(kernel->kernel, info));
 }
+
+int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_state_read(kernel->kernel, state, size));
+}
+
+int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_activate(kernel->kernel, deadline_ns));
+}
+
+int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_deactivate(kernel->kernel, deadline_ns));
+}
+
+int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_terminate(kernel->kernel, drain_deadline_ns, unhandled));
+}
+
+/* ---- messages ---- */
 
 static gyre_status lane_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,
                              uint64_t deadline_ns)

@@ -7,7 +7,7 @@
  * again: between two waits it handles signals.
  *
  * Threads: any, where gyre.h allows several threads in one queue. Each function returns GYREPY_CLOSED, and does not touch
- * the queue, once the lane is closed.
+ * the object, once its gate is closed.
  */
 #ifndef GYRE_BINDINGS_PYTHON_BATCH_H
 #define GYRE_BINDINGS_PYTHON_BATCH_H
@@ -18,15 +18,32 @@
 
 enum { GYREPY_CLOSED = 100 }; /* beside the numbers of gyre_status */
 
-/** A queue and its users. Python owns the memory, which outlives the queue. */
+/** Who is at work in an object. Python owns the memory, which outlives the object. */
+typedef struct gyrepy_gate {
+    uint32_t busy, closed; /* calls at work; 1: no further call may begin */
+} gyrepy_gate;
+
+/** Lets no further call begin. True when none is at work: the object may be freed then. */
+int gyrepy_close(gyrepy_gate *gate);
+
+/** A kernel, for the functions of gyre.h with the same last word. */
+typedef struct gyrepy_kernel {
+    gyre_kernel *kernel;
+    gyrepy_gate gate;
+} gyrepy_kernel;
+
+int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info);
+int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size);
+int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns);
+int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns);
+int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
+
+/** A queue and its users. */
 typedef struct gyrepy_lane {
     gyre_queue *queue;
-    uint64_t owed;         /* requests that were sent, and whose completions were not received */
-    uint32_t busy, closed; /* calls at work; 1: no further call may begin */
+    uint64_t owed; /* requests that were sent, and whose completions were not received */
+    gyrepy_gate gate;
 } gyrepy_lane;
-
-/** Lets no further call begin. True when none is at work: the queue may be closed then. */
-int gyrepy_close(gyrepy_lane *lane);
 
 /** gyre_send_batch; *sent (may be NULL) is how many were accepted. */
 int gyrepy_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,

@@ -51,9 +51,6 @@ typedef struct {
     ...;
 } gyre_launch_desc;
 gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out);
-gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns);
-gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns);
-gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
 void gyre_kernel_release(gyre_kernel *kernel);
 typedef struct {
     size_t size;
@@ -68,10 +65,8 @@ typedef struct {
     uint64_t checkpoints;
     ...;
 } gyre_kernel_info;
-gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
 const char *gyre_kernel_health_word(int health);
 const char *gyre_kernel_state_word(int state);
-gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
 gyre_queue *gyre_kernel_queue(gyre_kernel *kernel);
 
 typedef struct {
@@ -160,8 +155,15 @@ gyre_status gyre_fields_info_get(const gyre_fields *fields, gyre_fields_info *in
 const gyre_type *gyre_fields_choice(const gyre_fields *fields, uint32_t number);
 gyre_status gyre_field_get(const gyre_fields *fields, size_t number, gyre_field_info *info);
 
-typedef struct { gyre_queue *queue; uint64_t owed; uint32_t busy, closed; } gyrepy_lane;
-int gyrepy_close(gyrepy_lane *lane);
+typedef struct { uint32_t busy, closed; } gyrepy_gate;
+int gyrepy_close(gyrepy_gate *gate);
+typedef struct { gyre_kernel *kernel; gyrepy_gate gate; } gyrepy_kernel;
+int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info);
+int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size);
+int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns);
+int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns);
+int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
+typedef struct { gyre_queue *queue; uint64_t owed; gyrepy_gate gate; } gyrepy_lane;
 int gyrepy_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,
                 uint64_t deadline_ns);
 int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, gyre_completion *completions,

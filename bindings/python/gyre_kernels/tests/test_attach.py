@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 import numpy as np
 import pytest
@@ -57,6 +58,30 @@ def test_an_attached_kernel_is_used_like_ones_own(served: Any) -> None:
         assert [reply.number for reply in asyncio.run(main())] == list(range(1000))
     with pytest.raises(gyre.ClosedError):
         grant(number=1)
+
+
+def test_an_attachment_may_be_closed_while_others_call(served: Any) -> None:
+    for _ in range(5):
+        grant = gyre.attach("grant", served[0])
+        ended: List[BaseException] = []
+        begun = threading.Barrier(4)
+
+        def call(grant: Any = grant, ended: Any = ended, begun: Any = begun) -> None:
+            begun.wait()
+            try:
+                while True:
+                    grant(number=1)
+            except gyre.ClosedError as error:
+                ended.append(error)
+
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        grant.close()
+        for thread in threads:
+            thread.join()
+        assert len(ended) == 3
 
 
 def test_a_server_that_dies_is_told(served: Any) -> None:

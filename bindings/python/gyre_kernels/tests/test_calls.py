@@ -125,6 +125,38 @@ def test_the_end_of_the_kernel_ends_calls_of_other_threads(gyre_runtime: gyre.Ru
         grant(number=1)
 
 
+def test_a_kernel_may_be_closed_while_others_call(launch: Callable[..., Any]) -> None:
+    for turn in range(20):
+        grant = launch("grant")
+        ended: List[BaseException] = []
+        begun = threading.Barrier(4)
+
+        def work(way: int, grant: Any = grant, ended: Any = ended, begun: Any = begun) -> None:
+            batch = np.zeros(200_000, grant.request.dtype)
+            begun.wait()
+            try:
+                while True:
+                    if way == 0:
+                        grant(number=1)
+                    elif way == 1:
+                        grant.map(batch)
+                    else:
+                        grant.send(number=1)
+                        grant.receive()
+            except gyre.ClosedError as error:
+                ended.append(error)
+
+        threads = [threading.Thread(target=work, args=(way,)) for way in range(3)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        threads[0].join(0.001 * turn)
+        grant.close()
+        for thread in threads:
+            thread.join()
+        assert len(ended) == 3
+
+
 INTERRUPTED = """
 import sys, threading, time, numpy as np, gyre_kernels as gyre
 with gyre.open("cpu") as rt:

@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Callable, List, Tuple
 
@@ -216,6 +217,34 @@ def test_types_are_read_without_a_launch(gyre_runtime: gyre.Runtime) -> None:
     types = gyre_runtime.load_types(HANDLERS)
     assert types["wish"].dtype.names == ("number", "outcome", "turns")
     assert gyre_runtime.backend()["name"] == "cpu"
+
+
+def test_a_kernel_may_be_closed_while_others_ask_it(launch: Callable[..., Any]) -> None:
+    for _ in range(20):
+        total = launch("total")
+        ended: List[BaseException] = []
+        begun = threading.Barrier(4)
+
+        def ask(total: Any = total, ended: Any = ended, begun: Any = begun) -> None:
+            begun.wait()
+            try:
+                while True:
+                    total.info()
+                    total.read_state()
+                    total.stats()
+                    total.deactivate()
+                    total.activate()
+            except gyre.ClosedError as error:
+                ended.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        total.close()
+        for thread in threads:
+            thread.join()
+        assert len(ended) == 3
 
 
 def test_streams_that_nobody_reads_keep_nothing_from_ending(launch: Callable[..., Any]) -> None:
