@@ -10,11 +10,12 @@ import numpy as np
 
 from ._native import ffi, lib
 from .aio import AsyncCalls
-from .errors import HANDLER_FAILED, TIMEOUT, error_of, outcome_error, text_of
+from .errors import HANDLER_FAILED, REPLIED, TIMEOUT, error_of, outcome_error, text_of
 from .lanes import Lane, Lanes
 from .places import Slots, Views
 from .types import MessageType
 from .waiting import FOREVER, deadline_of, first_slice, wait_sliced
+
 
 class Port:
     """A kernel that answers messages. Every method may be called by several threads."""
@@ -68,11 +69,11 @@ class Port:
         Other threads run meanwhile, and Ctrl-C works. `out` takes the replies. A request that the handler failed raises
         FailedError, whose `index` is its place, once all were answered; with `outcomes`, an array of uint8 that takes the
         outcome of each request, nothing is raised, and the replies of such requests are zero. Messages that are given as
-        mappings make a list of replies.
+        mappings make a list of replies, in which None stands for none.
         """
+        deadline = deadline_of(timeout) or 1
         if not isinstance(batch, np.ndarray):
-            replies = self.map(self.request.array(batch), outcomes=outcomes, timeout=timeout)
-            return self._rows(replies)
+            return self._map_messages(self.request.array(batch), outcomes, deadline)
         requests = np.ascontiguousarray(batch, self.request.dtype).reshape(-1)
         count = len(requests)
         if out is None:
@@ -81,17 +82,22 @@ class Port:
         if outcomes is not None:
             _check_target("outcomes", outcomes, np.dtype("u1"), count)
         if count:
-            self._run_batch(requests, out, outcomes, deadline_of(timeout) or 1)
+            self._run_batch(requests, out, outcomes, deadline, outcomes is None)
         return out.reshape(batch.shape) if batch.ndim != 1 else out
 
-    def _rows(self, replies: Any) -> List[Any]:
-        rows: List[Any] = []
-        for row in replies:
-            data = row.tobytes()
-            rows.append(self.reply.unpack(data[: int(row["gyre_used"])] if self.reply.tail else data))
-        return rows
+    def _map_messages(self, requests: Any, outcomes: Any, deadline: int) -> List[Any]:
+        """The replies as messages; None for a request without a reply."""
+        out = np.empty(len(requests), self.reply.dtype)
+        told = np.zeros(len(requests), np.uint8) if outcomes is None else outcomes
+        _check_target("outcomes", told, np.dtype("u1"), len(requests))
+        if len(requests):
+            self._run_batch(requests, out, told, deadline, outcomes is None)
+        return [self._row(row.tobytes()) if outcome == REPLIED else None for row, outcome in zip(out, told)]
 
-    def _run_batch(self, requests: Any, out: Any, outcomes: Any, deadline: int) -> None:
+    def _row(self, data: bytes) -> Any:
+        return self.reply.unpack(data[: int.from_bytes(data[:4], "little")] if self.reply.tail else data)
+
+    def _run_batch(self, requests: Any, out: Any, outcomes: Any, deadline: int, raises: bool) -> None:
         lane = self._lanes.take()
         run = ffi.new("gyrepy_batch *")
         kept = (ffi.from_buffer(requests), ffi.from_buffer(out), outcomes is not None and ffi.from_buffer(outcomes))
@@ -103,7 +109,7 @@ class Port:
             wait_sliced(lambda end: lib.gyrepy_batch_run(lane.c, run, end), deadline)
         finally:
             self._lanes.give(lane)
-        if run.failures and outcomes is None:
+        if run.failures and raises:
             failure = run.failure
             text = text_of(failure.failure_text) if failure.outcome == HANDLER_FAILED else ""
             raise outcome_error(failure.outcome, failure.failure_code, text, int(run.first_failure))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any, Callable
 
@@ -72,6 +73,57 @@ def test_outcomes_tell_of_each_request(launch: Callable[..., Any]) -> None:
 def test_mappings_make_messages(launch: Callable[..., Any]) -> None:
     replies = launch("grant").map([{"number": 3}, {"number": 4}])
     assert [reply.number for reply in replies] == [3, 4]
+
+
+def test_mappings_without_a_reply_make_none(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    assert grant.map([{"number": 3}, {"number": 4, "outcome": 2}]) == [(3,), None]
+    with pytest.raises(gyre.FailedError) as caught:
+        grant.map([{"number": 3}, {"number": 4, "outcome": 3}])
+    assert caught.value.index == 1
+    outcomes = np.zeros(2, np.uint8)
+    assert grant.map([{"outcome": 3}, {"number": 4}], outcomes=outcomes) == [None, (4,)]
+    assert outcomes.tolist() == [3, 1]
+    assert grant.map([]) == []
+
+
+NOTHING = """
+#include <gyre/kernel.h>
+#define COUNT(FIELD) FIELD(u64, count)
+GYRE_MESSAGE(count, COUNT)
+GYRE_ACTOR(tick, gyre_none, count, count) { reply->count = ++state->count; return GYRE_REPLY; }
+"""
+
+
+def test_requests_without_a_content(gyre_runtime: gyre.Runtime) -> None:
+    tick = gyre_runtime.launch(NOTHING)
+    assert tick().count == 1
+    assert [reply.count for reply in tick.map([{}, {}, {}])] == [2, 3, 4]
+    assert tick.map(np.zeros(3, tick.request.dtype))["count"].tolist() == [5, 6, 7]
+    assert [reply.count for reply in tick.stream({} for _ in range(3))] == [8, 9, 10]
+    with pytest.raises(TypeError, match="'gyre_none' has no field 'x'; its fields are none"):
+        tick(x=1)
+
+    async def main() -> Any:
+        return await asyncio.gather(*(tick.acall() for _ in range(300)))
+
+    assert [reply.count for reply in asyncio.run(main())] == list(range(11, 311))
+
+
+REPLY_NOTHING = NOTHING.replace("tick, gyre_none, count, count", "tock, count, gyre_none, count").replace(
+    "reply->count = ++state->count; return GYRE_REPLY;", "state->count += request->count; return GYRE_NO_REPLY;"
+)
+
+
+def test_replies_without_a_content(gyre_runtime: gyre.Runtime) -> None:
+    tock = gyre_runtime.launch(REPLY_NOTHING)
+    assert tock(count=5) is None
+    assert tock.map([{"count": 1}] * 3) == [None] * 3
+    assert len(tock.map(np.zeros(3, tock.request.dtype))) == 3
+    tock.send(count=2)
+    with tock.peek() as views:
+        assert not views.replied and len(views) == 1
+    assert tock.read_state().count == 10
 
 
 def test_a_batch_ends_with_its_time(gyre_runtime: gyre.Runtime, launch: Callable[..., Any]) -> None:
