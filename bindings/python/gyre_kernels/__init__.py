@@ -35,6 +35,7 @@ from .errors import (
     UnimplementedError,
     text_of,
 )
+from .pipeline import Pipeline
 from .places import Slots, Views
 from .port import Port, Stream
 from .runtime import Kernel, Log, Runtime
@@ -92,6 +93,7 @@ __all__ = [
     "Message",
     "MessageType",
     "NotFoundError",
+    "Pipeline",
     "Port",
     "Runtime",
     "Server",

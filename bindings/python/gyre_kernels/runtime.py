@@ -18,6 +18,7 @@ from .attachment import Server
 from .buffers import Buffer
 from .errors import ClosedError, check, text_of
 from .lanes import Lane, Lanes, open_queue
+from .pipeline import Pipeline
 from .port import Port
 from .sources import file_of
 from .types import MessageType
@@ -63,6 +64,7 @@ class Runtime:
         self._kernels: List[Kernel] = []
         self._buffers: List[Buffer] = []
         self._servers: List[Server] = []
+        self._pipelines: List[Pipeline] = []
         texts = [_chars(f"{key}={_setting(value)}") for key, value in (settings or {}).items()]
         array = ffi.new("char *[]", [*texts, ffi.NULL])
         names = (_chars(None if config is None else os.fspath(config)), _chars(backend))
@@ -138,6 +140,13 @@ class Runtime:
         self._buffers.append(made)
         return made
 
+    def pipeline(self, name: str, entry: Optional[str] = None) -> Pipeline:
+        """Joins kernels to the pipeline that [pipeline.NAME] configures, and launches those that are not yet. `entry`
+        names one of its entries; None: the first."""
+        joined = Pipeline(self.pointer(), name, entry)
+        self._pipelines.append(joined)
+        return joined
+
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
         """Lets other programs attach to the kernels of this one."""
         server = Server(self.pointer(), path, mode, clients_max)
@@ -176,6 +185,8 @@ class Runtime:
             return
         for server in self._servers:
             server.close()
+        for pipeline in self._pipelines:
+            pipeline.close()
         for kernel in list(self._kernels):
             kernel.close()
         for buffer in self._buffers:

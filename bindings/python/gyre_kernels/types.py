@@ -253,11 +253,21 @@ class _Out:
         return None
 
     def numbers(self, field: Field, at: int, value: Any, where: str) -> None:
+        if field.type.size == 1 and isinstance(value, (str, bytes, bytearray)):
+            return self.characters(field, at, value, where)
         given = _checked_array(field.type, value, where)
         if given.shape not in ((), field.shape):
             raise ValueError(f"'{where}': expected numbers of the shape {field.shape}, found {given.shape}")
         place = self.bytes[at : at + field.count * field.type.size].view(field.type.dtype)
         place.reshape(field.shape)[...] = given
+        return None
+
+    def characters(self, field: Field, at: int, value: Any, where: str) -> None:
+        """Text in an array of bytes; zeros follow."""
+        text = value.encode() if isinstance(value, str) else bytes(value)
+        if len(text) > field.count:
+            raise ValueError(f"'{where}': expected at most {field.count} bytes, found {len(text)}")
+        self.bytes[at : at + len(text)] = np.frombuffer(text, np.uint8)
 
     def value(self, kind: MessageType, at: int, value: Any, where: str) -> None:
         if kind.kind in _NUMPY:

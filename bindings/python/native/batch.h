@@ -15,6 +15,7 @@
 #include <gyre/attach.h>
 #include <gyre/fields.h>
 #include <gyre/gyre.h>
+#include <gyre/pipeline.h>
 
 enum { GYREPY_CLOSED = 100 }; /* beside the numbers of gyre_status */
 

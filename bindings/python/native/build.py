@@ -16,6 +16,7 @@ typedef struct gyre_queue gyre_queue;
 typedef struct gyre_buffer gyre_buffer;
 typedef struct gyre_server gyre_server;
 typedef struct gyre_fields gyre_fields;
+typedef struct gyre_pipeline gyre_pipeline;
 typedef enum { GYRE_OK = 0, ... } gyre_status;
 typedef struct gyre_type { const char *name; ...; } gyre_type;
 typedef struct gyre_part { uint32_t offset; uint32_t count; } gyre_part;
@@ -108,6 +109,22 @@ gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, voi
 gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size);
 gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
                              uint64_t source_offset, uint64_t size);
+
+typedef struct { size_t size; const char *name; ...; } gyre_pipeline_desc;
+gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out);
+gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
+gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
+                                     gyre_queue **out);
+gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, uint64_t *left);
+gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns);
+typedef struct {
+    size_t size;
+    char name[128], from[64], port[64], to[64], type[64];
+    uint64_t type_hash;
+    uint32_t most, rings;
+    uint64_t capacity, bytes, sent, waiting;
+} gyre_link_info;
+gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 
 typedef struct {
     size_t size;

@@ -274,6 +274,28 @@ def test_a_program_that_closes_nothing_ends_quietly() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
 
 
+FORKED = """
+import os, sys, gyre_kernels as gyre
+with gyre.open("cpu") as rt:
+    grant = rt.launch(sys.argv[1], kernel="grant")
+    child = os.fork()
+    if child == 0:
+        try:
+            grant(number=1)
+        except gyre.GyreError as error:
+            with gyre.open("cpu") as own:
+                print(own.launch(sys.argv[1], kernel="grant")(number=7).number, flush=True)
+        sys.exit(5)
+    status = os.waitpid(child, 0)[1]
+    print(os.waitstatus_to_exitcode(status), grant(number=2).number)
+"""
+
+
+def test_a_forked_child_has_runtimes_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED, HANDLERS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "7\n5 2\n"), done.stderr
+
+
 def test_a_runtime_that_nobody_holds_stays_open() -> None:
     program = f"""
 import gc, gyre_kernels as g

@@ -198,6 +198,15 @@ def test_what_has_no_room_in_the_tail_is_refused(gyre_runtime: gyre.Runtime) -> 
         kind.pack(symbol="x" * 3000)
 
 
+def test_arrays_of_bytes_take_texts(gyre_runtime: gyre.Runtime) -> None:
+    kind = gyre_runtime.launch(TAILS.replace("FIELD(u32, number)", "FIELD(u8, number[8])").replace(
+        "reply->number = request->number;", "")).request
+    assert bytes(kind.unpack(kind.pack(number="Grüße")).number) == "Grüße".encode() + b"\0"
+    assert bytes(kind.unpack(kind.pack(number=b"abc")).number) == b"abc\0\0\0\0\0"
+    with pytest.raises(ValueError, match="'order.number': expected at most 8 bytes, found 9"):
+        kind.pack(number=b"123456789")
+
+
 BANK = """
 #include <gyre/kernel.h>
 #define DEPOSIT(FIELD) FIELD(u32, account) FIELD(u64, cents)
