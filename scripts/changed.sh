@@ -36,6 +36,7 @@ label_of_file()
     tests/unit/*/* | tests/system/*/*) echo "${folders[${#folders[@]} - 2]}" ;;
     tests/*/*) echo "${folders[1]}" ;;
     cli/* | examples/*) echo "${folders[0]}" ;;
+    bindings/*/*) echo "${folders[1]}" ;;
     dev | scripts/* | .ci/*) echo dev ;;
     *) echo all ;;
     esac

@@ -28,6 +28,12 @@ test   valgrind         tool    valgrind                     optional
 test   gdb              tool    gdb                          optional
 test   pocl-opencl-icd  file    /etc/OpenCL/vendors/pocl.icd optional
 test   ocl-icd-opencl-dev  module  OpenCL                    optional
+python python3          tool    python3                      required
+python python3-dev      file    /usr/include/python3*/Python.h  required
+python python3-cffi     file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
+python python3-numpy    file    /usr/lib/python3/dist-packages/numpy/__init__.py  required
+python python3-pytest   file    /usr/lib/python3/dist-packages/pytest/__init__.py  required
+python python3-venv     file    /usr/lib/python3*/ensurepip/__init__.py  optional
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional

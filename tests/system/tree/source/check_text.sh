@@ -16,7 +16,7 @@ violation()
 tracked()
 {
     local folder
-    for folder in core backends cli include examples tests; do
+    for folder in core backends bindings cli include examples tests; do
         [[ ! -d "$folder" ]] || find "$folder" -type f -name "$1"
     done | sort
 }

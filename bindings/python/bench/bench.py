@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python adds to a message: calls, batches and messages in place, beside loops in C on the same queue.
+
+    PYTHONPATH=build/dev/python python3 bindings/python/bench/bench.py [ROUNDS]
+
+Both sides of each row take turns, and every reply is checked. A row has the medians, and the median of the ratios of
+neighbouring turns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+
+import gyre_kernels as gyre
+from gyre_kernels._native import ffi
+
+SCALE = """
+#include <gyre/kernel.h>
+#define SAMPLE(FIELD) FIELD(f64, value) FIELD(f64, factor)
+GYRE_MESSAGE(sample, SAMPLE)
+#define SCALED(FIELD) FIELD(f64, result)
+GYRE_MESSAGE(scaled, SCALED)
+GYRE_KERNEL(scale, sample, scaled) { reply->result = request->value * request->factor; return GYRE_REPLY; }
+"""
+CALLS, BATCH, IN_PLACE, AT_ONCE = 5_000, 500_000, 200_000, 256
+
+
+def load_bench() -> Any:
+    """The loops in C, which the build puts beside the package."""
+    library = ctypes.CDLL(str(Path(gyre.__file__).parent.parent / "gyre_python_bench.so"))
+    for name in ("bench_calls", "bench_batch", "bench_in_place"):
+        getattr(library, name).restype = ctypes.c_double
+    return library
+
+
+def timed(work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def call_each(scale: gyre.Kernel) -> None:
+    for number in range(CALLS):
+        if scale(value=number, factor=2).result != number * 2:
+            raise SystemExit("a wrong reply")
+
+
+def write_in_place(scale: gyre.Kernel) -> None:
+    numbers = np.arange(AT_ONCE, dtype=np.float64)
+    done = 0
+    while done < IN_PLACE:
+        with scale.reserve(AT_ONCE) as slots:
+            count = left = len(slots)
+            slots["value"] = numbers[:count]
+            slots["factor"] = 2
+        total = 0.0
+        while left:
+            with scale.peek(left) as views:
+                total += views["result"].sum()
+                left -= len(views)
+        if total != 2 * numbers[:count].sum():
+            raise SystemExit("a wrong reply")
+        done += count
+
+
+def compare(name: str, count: int, rounds: int, python: Callable[[], float], bare: Callable[[], float]) -> None:
+    python(), bare()  # warm
+    pairs = [(python(), bare()) for _ in range(rounds)]
+    if min(floor for _, floor in pairs) < 0:
+        raise SystemExit(f"{name}: the loop in C failed")
+    ours, floors = (statistics.median(column) / count * 1e9 for column in zip(*pairs))
+    ratio = statistics.median(mine / floor for mine, floor in pairs)
+    print(f"{name:<10} {ours:9.0f} ns {floors:9.0f} ns {ratio:8.2f}")
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    library = load_bench()
+    with gyre.open("cpu") as rt:
+        scale = rt.launch(SCALE)
+        lane = scale._lanes.take()
+        queue = ctypes.c_void_p(int(ffi.cast("uintptr_t", lane.c.queue)))
+        scale._lanes.give(lane)
+        batch = np.zeros(BATCH, scale.request.dtype)
+        batch["value"], batch["factor"] = np.arange(BATCH), 2
+        replies = np.empty(BATCH, scale.reply.dtype)
+        sizes = (ctypes.c_size_t(scale.request.size), ctypes.c_size_t(scale.reply.size))
+
+        def run_map() -> float:
+            taken = timed(lambda: scale.map(batch, out=replies))
+            if not np.array_equal(replies["result"], batch["value"] * 2):
+                raise SystemExit("a wrong reply")
+            return taken
+
+        def run_batch() -> float:
+            requests, out = ctypes.c_void_p(batch.ctypes.data), ctypes.c_void_p(replies.ctypes.data)
+            return float(library.bench_batch(queue, requests, sizes[0], out, sizes[1], ctypes.c_size_t(BATCH)))
+
+        print(f"{'a message':<10} {'Python':>12} {'bare C':>12} {'ratio':>8}")
+        calls, place = ctypes.c_size_t(CALLS), ctypes.c_size_t(IN_PLACE)
+        compare("call", CALLS, rounds, lambda: timed(lambda: call_each(scale)), lambda: library.bench_calls(queue, calls))
+        compare("map", BATCH, rounds, run_map, run_batch)
+        at_once = ctypes.c_size_t(AT_ONCE)
+        compare(
+            "in place",
+            IN_PLACE,
+            rounds,
+            lambda: timed(lambda: write_in_place(scale)),
+            lambda: library.bench_in_place(queue, place, at_once),
+        )
+
+
+if __name__ == "__main__":
+    main()

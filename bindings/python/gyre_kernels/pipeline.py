@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that send to kernels, used like one (docs/pipelines.md)."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Dict, List, Optional
+
+from ._native import ffi, lib
+from .errors import NotFoundError, check, text_of
+from .lanes import Lane, Lanes, open_queue
+from .port import Port
+from .types import MessageType
+from .waiting import deadline_of, wait_sliced
+
+
+class Pipeline(Port):
+    """An open pipeline: call it. A request has one reply, once everything that it caused is settled."""
+
+    def __init__(self, runtime: Any, name: str, entry: Optional[str]) -> None:
+        kept = (ffi.new("char[]", name.encode()), ffi.new("char[]", entry.encode()) if entry else ffi.NULL)
+        desc = ffi.new("gyre_pipeline_desc *", {"size": ffi.sizeof("gyre_pipeline_desc"), "name": kept[0]})
+        out = ffi.new("gyre_pipeline **")
+        check(lib.gyre_pipeline_open(runtime, desc, out))
+        pointer = self._pointer = out[0]
+        self._closing = threading.Lock()
+
+        def open_one() -> Any:
+            queue = ffi.new("gyre_queue_desc *", {"size": ffi.sizeof("gyre_queue_desc")})
+            return open_queue(lambda place: lib.gyre_pipeline_queue_open(pointer, kept[1], queue, place))
+
+        try:
+            first = open_one() if entry else lib.gyre_pipeline_queue(pointer)
+        except BaseException:
+            lib.gyre_pipeline_close(pointer, 0)
+            raise
+        kinds = (ffi.new("gyre_type **"), ffi.new("gyre_type **"))
+        lib.gyre_queue_types(first, ffi.cast("const gyre_type **", kinds[0]), ffi.cast("const gyre_type **", kinds[1]))
+        reply = MessageType(kinds[1][0])
+        lanes = Lanes(name, Lane(first, reply.size), lambda: Lane(open_one(), reply.size))
+        super().__init__(name, MessageType(kinds[0][0]), reply, lanes)
+
+    def links(self) -> List[Dict[str, Any]]:
+        """The links, in their order: what they join, and how many messages went through."""
+        found: List[Dict[str, Any]] = []
+        with self._closing:
+            while self._pointer is not None:
+                info = ffi.new("gyre_link_info *", {"size": ffi.sizeof("gyre_link_info")})
+                try:
+                    check(lib.gyre_pipeline_link(self._pointer, len(found), info))
+                except NotFoundError:  # past the last one
+                    break
+                told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type")}
+                told["from"] = text_of(getattr(info, "from"))
+                told.update({key: int(getattr(info, key)) for key in ("rings", "capacity", "bytes", "sent", "waiting")})
+                found.append(told)
+        return found
+
+    def drain(self, timeout: Optional[float] = 10.0) -> None:
+        """Takes no more requests, and waits until everything is settled; GyreTimeoutError when it is not in time."""
+        left = ffi.new("uint64_t *")
+
+        def step(end: int) -> int:
+            with self._closing:
+                return int(lib.gyre_pipeline_drain(self._pointer, end, left)) if self._pointer is not None else 0
+
+        wait_sliced(step, deadline_of(timeout))
+
+    def close(self, timeout: float = 0.0) -> None:
+        """Takes no more requests, waits for `timeout` seconds until all is settled, and takes the links apart. The kernels
+        stay. Calls that are left end with ClosedError."""
+        self._check_places()
+        with self._closing:
+            if self._pointer is None:
+                return
+            if timeout:
+                lib.gyre_pipeline_drain(self._pointer, deadline_of(timeout), ffi.NULL)
+            self._lanes.close()
+            self._async.close()
+            self._lanes.wait()
+            check(lib.gyre_pipeline_close(self._pointer, 0))
+            self._pointer = None
+
+    def __repr__(self) -> str:
+        return f"<gyre pipeline {self.name}{'' if self._pointer is not None else ', closed'}>"
+
+    def __enter__(self) -> "Pipeline":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

