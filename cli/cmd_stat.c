@@ -92,7 +92,8 @@ static int run(cli_context *cli)
     const char *file = NULL, *health = NULL;
     bool prometheus = false;
     uint64_t events = 0;
-    observed_processes processes;
+    observed_source source;
+    observed_processes processes = {0};
     const cli_option options[] = {{"--events", .number = &events, .max = 4096},
                                   {"--file", .text = &file},
                                   {"--health", .text = &health},
@@ -105,7 +106,9 @@ static int run(cli_context *cli)
     if (prometheus + cli->json + (health != NULL) > 1)
         return cli_usage_error(cli, "expected one of --health, --json and --prometheus");
     const char *wanted = cli->operands.count ? cli->operands.items[0] : NULL;
-    int code = observed_open(cli, file, wanted, &processes);
+    int code = observed_begin(cli, file, wanted, &source);
+    if (code == CLI_OK)
+        code = observed_open(&source, &processes);
     if (code == CLI_OK && health)
         code = print_health(&processes, health);
     else if (code == CLI_OK && (wanted || (!prometheus && !cli->json)))

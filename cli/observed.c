@@ -60,57 +60,61 @@ static bool add_process(observed_processes *out, const observed_process *process
     return true;
 }
 
+/* Adds what was read, if it is wanted. */
+static int take_process(const observed_source *source, observed_process *process, const char *path,
+                        observed_processes *out)
+{
+    const gyre_observe_head *head = &process->seen.head;
+    const bool dead = process->life == GYRE_OBSERVED_DEAD;
+    process->then_ns = dead ? head->alive_ns : gyre_clock_ns();
+    process->age_ns = dead ? span(head->alive_real_ns, real_ns()) : span(head->alive_ns, process->then_ns);
+    const bool wanted = is_wanted(&process->seen, source->wanted);
+    if (wanted && add_process(out, process, path))
+        return CLI_OK;
+    gyre_observed_finish(&process->seen);
+    return wanted ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
 /* Reads one file. A file that is gone meanwhile, or is not finished, is that of a process that ends or begins. */
-static int read_one(const char *path, const char *wanted, bool given, observed_processes *out)
+static int read_one(const observed_source *source, const char *path, observed_processes *out)
 {
     observed_process process = {0};
     const gyre_status status = gyre_observed_read(path, &process.seen, &process.life);
-    if (!given && (status == GYRE_NOT_FOUND || status == GYRE_AGAIN)) {
-        gyre_error_clear();
-        return CLI_OK;
-    }
-    if (status != GYRE_OK) {
-        out->unread++;
-        const int code = cli_fail(status);
-        return given ? code : CLI_OK;
-    }
-    const gyre_observe_head *head = &process.seen.head;
-    const bool dead = process.life == GYRE_OBSERVED_DEAD;
-    process.then_ns = dead ? head->alive_ns : gyre_clock_ns();
-    process.age_ns = dead ? span(head->alive_real_ns, real_ns()) : span(head->alive_ns, process.then_ns);
-    if (!is_wanted(&process.seen, wanted)) {
-        gyre_observed_finish(&process.seen);
-        return CLI_OK;
-    }
-    if (add_process(out, &process, path))
-        return CLI_OK;
-    gyre_observed_finish(&process.seen);
-    return cli_error(CLI_FAILED, "out of memory");
+    const bool passes = !source->file && (source->quiet || status == GYRE_NOT_FOUND || status == GYRE_AGAIN);
+    if (status == GYRE_OK)
+        return take_process(source, &process, path, out);
+    out->unread++;
+    const int code = passes ? CLI_OK : cli_fail(status);
+    gyre_error_clear();
+    return source->file ? code : CLI_OK;
 }
 
-static int read_folder(const char *folder, const char *wanted, observed_processes *out)
+int observed_begin(const cli_context *cli, const char *file, const char *wanted, observed_source *out)
 {
-    struct gyre_observed_file *files = NULL;
-    size_t count = 0;
-    int code = cli_fail_unless_ok(gyre_observed_find(folder, &files, &count));
-    for (size_t i = 0; i < count && code == CLI_OK; i++)
-        code = read_one(files[i].path, wanted, false, out);
-    gyre_observed_files_free(files, count);
+    struct gyre_config *config = NULL;
+    *out = (observed_source){.file = file, .wanted = wanted};
+    int code = file ? CLI_OK : cli_fail_unless_ok(cli_load(cli, &config));
+    if (code != CLI_OK || file)
+        return code;
+    cli_warn(config);
+    const char *folder = gyre_config_text(config, GYRE_SECTION_OBSERVE, NULL, "folder");
+    if (snprintf(out->folder, sizeof out->folder, "%s", folder) >= (int)sizeof out->folder)
+        code = cli_error(CLI_CONFIG, "observe.folder is longer than %zu bytes", sizeof out->folder - 1);
+    gyre_config_destroy(config);
     return code;
 }
 
-int observed_open(const cli_context *cli, const char *file, const char *wanted, observed_processes *out)
+int observed_open(const observed_source *source, observed_processes *out)
 {
-    struct gyre_config *config = NULL;
+    struct gyre_observed_file *files = NULL;
+    size_t count = 0;
     memset(out, 0, sizeof *out);
-    if (file)
-        return read_one(file, wanted, true, out);
-    int code = cli_fail_unless_ok(cli_load(cli, &config));
-    if (code != CLI_OK)
-        return code;
-    cli_warn(config);
-    code = read_folder(gyre_config_text(config, GYRE_SECTION_OBSERVE, NULL, "folder"), wanted, out);
-    gyre_config_destroy(config);
+    if (source->file)
+        return read_one(source, source->file, out);
+    int code = cli_fail_unless_ok(gyre_observed_find(source->folder, &files, &count));
+    for (size_t i = 0; i < count && code == CLI_OK; i++)
+        code = read_one(source, files[i].path, out);
+    gyre_observed_files_free(files, count);
     return code;
 }
 

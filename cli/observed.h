@@ -26,12 +26,19 @@ typedef struct observed_processes {
     size_t unread; /* files that could not be read; each had a sentence on stderr */
 } observed_processes;
 
-/**
- * Reads the files of all processes, or of those that `wanted` names: a process by its number, its program, one of its kernels or
- * of its queues; NULL: all. `file`: this file alone; NULL: those of the folder that is configured. Returns an exit code; the
- * sentence is printed then.
- */
-int observed_open(const cli_context *cli, const char *file, const char *wanted, observed_processes *out);
+/** Which processes a command looks at. */
+typedef struct observed_source {
+    const char *file; /* this file alone; NULL: those of the folder */
+    const char *
+        wanted; /* only processes that this names: their number, their program, a kernel or a queue; NULL: all */
+    bool quiet;        /* files that cannot be read are passed over without a sentence */
+    char folder[1024]; /* as observe.folder says */
+} observed_source;
+
+/** Finds the folder in the configuration. Returns an exit code; the sentence is printed then. */
+int observed_begin(const cli_context *cli, const char *file, const char *wanted, observed_source *out);
+/** Reads the files. Returns an exit code; the sentence is printed then. */
+int observed_open(const observed_source *source, observed_processes *out);
 /** Says that no process was found, unless one was. A failure only where one was `wanted`. Returns an exit code. */
 int observed_need(const observed_processes *processes, const char *wanted);
 void observed_finish(observed_processes *processes);

@@ -113,17 +113,19 @@ static void put_troubles(FILE *out, const observed_processes *processes)
 
 /* ---- records ---- */
 
+/* Kernels of different runtimes of a process may have one name; the second runtime's are marked. */
 static void put_record(FILE *out, const observed_process *process, const gyre_observe_record *record)
 {
-    gyre_observe_record kernel;
+    gyre_observe_record kernel = *record, runtime;
     put_process(out, process);
-    if (record->kind == GYRE_OBSERVE_KERNEL) {
-        put_label(out, "kernel", record->name);
-    } else {
-        const bool known = gyre_observed_record(&process->seen, record->parent, &kernel);
-        put_label(out, "kernel", known ? kernel.name : "");
+    const bool known =
+        record->kind == GYRE_OBSERVE_KERNEL || gyre_observed_record(&process->seen, record->parent, &kernel);
+    put_label(out, "kernel", known ? kernel.name : "");
+    if (record->kind != GYRE_OBSERVE_KERNEL)
         put_label(out, "queue", record->name);
-    }
+    const uint32_t first = observed_next(&process->seen, 0, GYRE_OBSERVE_RUNTIME, 0, &runtime);
+    if (known && kernel.parent != first)
+        fprintf(out, ",runtime=\"%" PRIu32 "\"", kernel.parent);
 }
 
 static double number_of(const observed_process *process, uint32_t at, const observed_word *word)

@@ -81,7 +81,11 @@ static void enter_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t n
 {
     gyre_observe_record about = {
         .kind = GYRE_OBSERVE_QUEUE, .parent = kernel->observed, .made_ns = now, .state_ns = now};
-    snprintf(about.name, sizeof about.name, "%s", gyre_queue_name(queue));
+    if (gyre_queue_name(queue)[0])
+        snprintf(about.name, sizeof about.name, "%s", gyre_queue_name(queue));
+    else /* a name that no other queue of the kernel has */
+        snprintf(about.name, sizeof about.name, "%s-%u", gyre_foreign_of(queue)->lent ? "client" : "queue",
+                 gyre_view_of(queue)->table_entry);
     snprintf(about.detail, sizeof about.detail, "%s", gyre_foreign_of(queue)->lent ? "another program" : "");
     gyre_view_for(queue)->observed =
         gyre_observation_enter(gyre_runtime_observation(kernel->runtime), &about);

@@ -62,7 +62,8 @@ enum gyre_observe_kind {
     GYRE_OBSERVE_RUNTIME = 1,
     GYRE_OBSERVE_DEVICE = 2, /* name: the backend; detail: the device */
     GYRE_OBSERVE_KERNEL = 3, /* detail: the types of requests and replies */
-    GYRE_OBSERVE_QUEUE = 4   /* detail: the client, where another program uses the queue */
+    GYRE_OBSERVE_QUEUE =
+        4 /* one without a name is called client-N or queue-N; detail: the client, where another program uses the queue */
 };
 
 /** An object of the process. */

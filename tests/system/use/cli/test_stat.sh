@@ -127,6 +127,46 @@ if command -v promtool >/dev/null; then
     promtool check metrics <"$folder/out" >"$folder/judged" 2>&1 || fail "promtool: $(<"$folder/judged")"
 fi
 
+# top: without a terminal, one picture; documents; a screen of 40 columns and 5 lines
+run top --once
+exits 0
+prints "gyre top: 1 processes, 1 of them live"
+prints "scale"
+prints "[----------]"
+run top -n 2 --interval 30 --json
+exits 0
+checks=$((checks + 1))
+[[ "$(wc -l <"$folder/out")" == 2 ]] || fail "expected two documents"
+python3 -c 'import json,sys
+for line in open(sys.argv[1]):
+    rows = json.loads(line)["rows"]
+    assert [r["per_second"]["handled"] for r in rows if r["kernel"] == "scale" and not r["queue"]] == [0.0], rows' \
+    "$folder/out" 2>"$folder/judged" || fail "$(<"$folder/judged")"
+run top --sort size
+exits 2
+says "--sort: expected rate, length or name, found 'size'"
+run top nobody --once
+exits 1
+says "no process, program, kernel or queue 'nobody' can be seen"
+if command -v script >/dev/null; then
+    checks=$((checks + 1))
+    # shellcheck disable=SC2016
+    GYRE="$GYRE" script -qec 'stty cols 40 rows 5; exec "$GYRE" top -n 2 --interval 30' /dev/null </dev/null >"$folder/screen" 2>&1
+    sed 's/\x1b\[[?0-9;]*[A-Za-z]/\n/g' "$folder/screen" | tr -d '\r' | awk 'length($0) > 40 { print; exit 1 }' ||
+        fail "a line is longer than the screen"
+    grep -q scale "$folder/screen" || fail "expected the kernel on the screen: $(<"$folder/screen")"
+fi
+
+# why: prose
+run why scale
+exits 0
+prints "Kernel 'scale' of process $server (gyre):"
+prints "Nothing is wrong: it is idle"
+run why
+exits 2
+run why nobody
+refuses 1 "no process that can be seen has a kernel or a queue 'nobody'; 'gyre stat' lists them"
+
 # what the configuration hides is not there
 printf '{"value":1,"factor":2}\n' |
     "$GYRE" call --backend cpu --set observe.enabled=false examples/command/scale.gyre.c >"$folder/replies" 2>&1
@@ -138,6 +178,10 @@ await 'd["processes"][0]["state"]' stopped
 run stat --health scale
 exits 1
 says "kernel 'scale' of process $server cannot answer: the process is stopped, seen"
+run why scale
+exits 0
+prints "Its process is stopped, by SIGSTOP or a debugger"
+prints "kill -CONT $server"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 await 'd["processes"][0]["state"]' dead
@@ -145,6 +189,9 @@ await '[k["handled"] for p in d["processes"] for k in p["kernels"] if k["name"]=
 run stat --health scale
 exits 1
 says "the process is dead"
+run why scale
+exits 0
+prints "Its process was killed; what follows is what it said last"
 run stat --prometheus
 exits 0
 prints "gyre_process_up{pid=\"$server\",program=\"gyre\"} 0"
