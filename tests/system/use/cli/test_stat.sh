@@ -4,7 +4,7 @@
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
-export XDG_CACHE_HOME="$folder/cache" TMPDIR="$folder/temporary" GYRE_OBSERVE__FOLDER="$folder/observed"
+export XDG_CACHE_HOME="$folder/cache" TMPDIR="$folder/temporary"
 mkdir -p "$XDG_CACHE_HOME" "$TMPDIR"
 socket="$folder/socket"
 server=
