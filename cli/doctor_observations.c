@@ -40,6 +40,6 @@ void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runt
     for (size_t i = 0; i < count; i++)
         look_at_file(report, files[i].path, &living);
     gyre_observed_files_free(files, count);
-    doctor_find(report, DOCTOR_OK, "observation", "%zu living processes can be seen; gyre stat shows them",
-                living);
+    doctor_find(report, DOCTOR_OK, "observation", "%zu living process%s can be seen; gyre stat shows them",
+                living, living == 1 ? "" : "es");
 }

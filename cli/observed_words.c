@@ -72,13 +72,5 @@ const observed_word observed_words[] = {
      "counter", "Calls that had to wait."},
     {QUEUE(RECEIVE_WAITS), 0, OBSERVED_NUMBER, "receive_waits", "gyre_queue_waits_total", "side=\"receive\"",
      "counter", "Calls that had to wait."},
-    {QUEUE(TIMED), 0, OBSERVED_NUMBER, "timed", "gyre_queue_timed_total", "", "counter",
-     "Messages with stamps (timing)."},
-    {QUEUE(WAITED_NS), 0, OBSERVED_NS, "waited_seconds", "gyre_queue_time_seconds_total", "part=\"waited\"",
-     "counter", "The time of messages with stamps."},
-    {QUEUE(HANDLED_NS), 0, OBSERVED_NS, "handled_seconds", "gyre_queue_time_seconds_total",
-     "part=\"handled\"", "counter", "The time of messages with stamps."},
-    {QUEUE(RETURNED_NS), 0, OBSERVED_NS, "returned_seconds", "gyre_queue_time_seconds_total",
-     "part=\"returned\"", "counter", "The time of messages with stamps."},
 };
 const size_t observed_word_count = sizeof observed_words / sizeof observed_words[0];

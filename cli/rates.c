@@ -5,10 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/times.h"
+
 static bool is_same(const rates_row *one, const rates_row *other)
 {
     return one->kind == other->kind && one->pid == other->pid && one->record == other->record &&
            one->process_start == other->process_start && one->made_ns == other->made_ns;
+}
+
+/* The percentiles of the round trips between the two looks; those of the looks before stay where nothing is new. */
+static void take_trips(rates_row *row, const rates_row *earlier)
+{
+    gyre_observe_histogram now = row->trips;
+    row->p50 = earlier->p50;
+    row->p99 = earlier->p99;
+    if (row->looked_ns == earlier->looked_ns || !times_subtract(&now, &earlier->trips))
+        return;
+    row->p50 = times_percentile(&now, 0.5);
+    row->p99 = times_percentile(&now, 0.99);
 }
 
 /* A count may have begun anew, and a file may say anything: then nothing is known. */
@@ -26,6 +40,7 @@ static void take_rates(rates_row *row, const rates_table *before)
                         : row->counts[i] > earlier->counts[i]
                             ? (double)(row->counts[i] - earlier->counts[i]) / seconds
                             : 0;
+    take_trips(row, earlier);
 }
 
 static rates_row begin_row(const observed_process *process, uint32_t at, const gyre_observe_record *record)
@@ -50,12 +65,14 @@ static rates_row queue_row(const observed_process *process, uint32_t at, const g
     rates_row row = begin_row(process, at, queue);
     snprintf(row.kernel, sizeof row.kernel, "%s", kernel);
     memcpy(row.queue, queue->name, sizeof row.queue);
+    row.lent = queue->detail[0] != '\0';
     row.length = observed_length(seen, at);
     row.unanswered = observed_value(seen, at, GYRE_OBSERVE_QUEUE_UNANSWERED);
     row.unreceived = observed_value(seen, at, GYRE_OBSERVE_QUEUE_UNRECEIVED);
     row.capacity = observed_value(seen, at, GYRE_OBSERVE_QUEUE_CAPACITY);
     row.full = observed_seconds_since(process, observed_value(seen, at, GYRE_OBSERVE_QUEUE_FULL_NS));
     row.oldest = observed_seconds_since(process, observed_value(seen, at, GYRE_OBSERVE_QUEUE_STILL_NS));
+    gyre_observed_histogram(seen, at, GYRE_OBSERVE_ROUND_TRIP, &row.trips);
     row.counts[RATES_SENT] = observed_value(seen, at, GYRE_OBSERVE_QUEUE_SENT);
     row.counts[RATES_RECEIVED] = observed_value(seen, at, GYRE_OBSERVE_QUEUE_RECEIVED);
     row.counts[RATES_REFUSED] = observed_value(seen, at, GYRE_OBSERVE_QUEUE_REJECTED);

@@ -32,11 +32,14 @@ typedef struct rates_row {
     uint32_t state;             /* of a kernel: gyre_kernel_state */
     uint64_t health;            /* gyre_kernel_health */
     uint64_t blocks, restarts, stalls, queued;
+    bool lent;                                         /* another program uses the queue */
     uint64_t length, unanswered, unreceived, capacity; /* of a queue */
     double full, oldest;                               /* seconds */
     uint64_t looked_ns, counts[RATES_COUNTS];
     bool has_rates, timed; /* timed: the kernel measures its messages */
     double rates[RATES_COUNTS];
+    gyre_observe_histogram trips; /* round trips of a queue so far */
+    double p50, p99;              /* seconds, of those between the two looks; 0: there were none */
 } rates_row;
 
 typedef struct rates_table {

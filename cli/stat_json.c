@@ -2,6 +2,7 @@
 /* Observation files as JSON (stat_print.h). */
 #include "cli/json.h"
 #include "cli/stat_print.h"
+#include "cli/times.h"
 
 static json_t *number(uint64_t value)
 {
@@ -23,6 +24,25 @@ static void add_values(json_t *object, const observed_process *process, uint32_t
             json_object_set_new(object, observed_words[i].name, value_of(process, at, &observed_words[i]));
 }
 
+/* How long the messages of a queue took; NULL: they are not timed. */
+static json_t *times_json(const observed_process *process, uint32_t queue)
+{
+    json_t *times = NULL;
+    gyre_observe_histogram histogram;
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
+        if (!gyre_observed_histogram(&process->seen, queue, (enum gyre_observe_time)time, &histogram))
+            continue;
+        times = times ? times : json_object();
+        json_object_set_new(times, times_words[time],
+                            cli_json_object("offfff", "count", number(times_count(&histogram)), "mean",
+                                            times_mean(&histogram), "p50", times_percentile(&histogram, 0.5),
+                                            "p90", times_percentile(&histogram, 0.9), "p99",
+                                            times_percentile(&histogram, 0.99), "most",
+                                            times_percentile(&histogram, 1)));
+    }
+    return times;
+}
+
 static json_t *queues_json(const observed_process *process, uint32_t kernel)
 {
     json_t *queues = json_array();
@@ -31,6 +51,9 @@ static json_t *queues_json(const observed_process *process, uint32_t kernel)
         json_t *object =
             cli_json_object("ss", "name", queue.name, "client", queue.detail[0] ? queue.detail : NULL);
         add_values(object, process, at, GYRE_OBSERVE_QUEUE);
+        json_t *times = times_json(process, at);
+        if (times)
+            json_object_set_new(object, "times", times);
         json_array_append_new(queues, object);
     }
     return queues;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/stat_print.h"
+#include "cli/times.h"
 
 /* Writes a label's value. */
 static void put_text(FILE *out, const char *text)
@@ -187,6 +188,54 @@ static void put_choice(FILE *out, const observed_processes *processes, const cha
     }
 }
 
+/* ---- histograms ---- */
+
+static void put_bucket(FILE *out, const observed_process *process, const gyre_observe_record *queue,
+                       const char *part, const char *edge, uint64_t count)
+{
+    fputs("gyre_message_seconds_bucket", out);
+    put_record(out, process, queue);
+    put_label(out, "part", part);
+    put_label(out, "le", edge);
+    fprintf(out, "} %" PRIu64 "\n", count);
+}
+
+/* Each power of two is the edge of a bucket, so these sums are exact. */
+static void put_histogram(FILE *out, const observed_process *process, const gyre_observe_record *queue,
+                          const gyre_observe_histogram *histogram)
+{
+    const char *part = times_words[histogram->time];
+    uint64_t count = 0;
+    char edge[32];
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++) {
+        count += histogram->buckets[i];
+        if (i < 7 || i % 8 != 7 ||
+            i == GYRE_OBSERVE_BUCKETS - 1) /* the last one has all longer times as well */
+            continue;
+        snprintf(edge, sizeof edge, "%.9g", (double)gyre_observe_edge(i + 1) / 1e9);
+        put_bucket(out, process, queue, part, edge, count);
+    }
+    put_bucket(out, process, queue, part, "+Inf", count);
+    fputs("gyre_message_seconds_sum", out);
+    put_record(out, process, queue);
+    put_label(out, "part", part);
+    put_number(out, (double)histogram->sum_ns / 1e9);
+    fputs("gyre_message_seconds_count", out);
+    put_record(out, process, queue);
+    put_label(out, "part", part);
+    fprintf(out, "} %" PRIu64 "\n", count);
+}
+
+static void put_histograms(FILE *out, const observed_process *process)
+{
+    gyre_observe_record queue;
+    gyre_observe_histogram histogram;
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_QUEUE, 0, &queue));)
+        for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+            if (gyre_observed_histogram(&process->seen, at, (enum gyre_observe_time)time, &histogram))
+                put_histogram(out, process, &queue, &histogram);
+}
+
 int stat_print_prometheus(const observed_processes *processes, FILE *out)
 {
     put_processes(out, processes);
@@ -196,5 +245,9 @@ int stat_print_prometheus(const observed_processes *processes, FILE *out)
     put_head(out, "gyre_kernel_health", "gauge", "1 for the health that the kernel has.");
     put_choice(out, processes, "gyre_kernel_health", "health", true);
     put_words(out, processes);
+    put_head(out, "gyre_message_seconds", "histogram", "How long messages of kernels with timing took.");
+    for (size_t p = 0; p < processes->count; p++)
+        if (processes->items[p].life != GYRE_OBSERVED_DEAD)
+            put_histograms(out, &processes->items[p]);
     return CLI_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/stat_print.h"
 #include "cli/table.h"
+#include "cli/times.h"
 
 enum { CELL = 32 };
 
@@ -138,6 +139,47 @@ static int print_queues(const observed_processes *processes)
     return cli_table_print(table);
 }
 
+static void add_times(cli_table *table, const observed_process *process, uint32_t at,
+                      const gyre_observe_record *queue, size_t *rows)
+{
+    gyre_observe_histogram times;
+    cell cells[2];
+    char texts[5][16];
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
+        if (!gyre_observed_histogram(&process->seen, at, (enum gyre_observe_time)time, &times) ||
+            !times_count(&times))
+            continue;
+        const char *const row[] = {number(&cells[0], process->seen.head.pid),
+                                   queue->name,
+                                   times_words[time],
+                                   number(&cells[1], times_count(&times)),
+                                   times_text(times_mean(&times), texts[0]),
+                                   times_text(times_percentile(&times, 0.5), texts[1]),
+                                   times_text(times_percentile(&times, 0.9), texts[2]),
+                                   times_text(times_percentile(&times, 0.99), texts[3]),
+                                   times_text(times_percentile(&times, 1), texts[4])};
+        cli_table_add(table, row);
+        ++*rows;
+    }
+}
+
+/* Only where a kernel times its messages. */
+static int print_times(const observed_processes *processes)
+{
+    static const char *const headers[] = {">PROCESS", "QUEUE", "TIME", ">MESSAGES", ">MEAN",
+                                          ">P50",     ">P90",  ">P99", ">MOST",     NULL};
+    size_t rows = 0;
+    cli_table *table = cli_table_create(headers);
+    gyre_observe_record queue;
+    for (size_t i = 0; i < processes->count; i++)
+        for (uint32_t at = 0;
+             (at = observed_next(&processes->items[i].seen, at, GYRE_OBSERVE_QUEUE, 0, &queue));)
+            add_times(table, &processes->items[i], at, &queue, &rows);
+    if (rows)
+        printf("\n");
+    return cli_table_end(table, rows > 0);
+}
+
 static void print_troubles(const observed_process *process)
 {
     static const char *const levels[] = {"?", "error", "warning"};
@@ -172,6 +214,8 @@ int stat_print_tables(const observed_processes *processes, uint64_t events)
     printf("\n");
     if (code == CLI_OK)
         code = print_queues(processes);
+    if (code == CLI_OK)
+        code = print_times(processes);
     bool any = false;
     gyre_observe_trouble trouble;
     for (size_t i = 0; i < processes->count; i++)

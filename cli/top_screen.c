@@ -7,6 +7,7 @@
 
 #include "cli/json.h"
 #include "cli/table.h"
+#include "cli/times.h"
 #include "cli/top_screen.h"
 
 enum { BAR = 10 };
@@ -101,6 +102,9 @@ __attribute__((format(printf, 3, 4))) static void append(char *tail, size_t size
 static void draw_queue(top_drawing *drawing, const rates_row *row)
 {
     char sent[16], received[16], rate[16], bar[BAR + 1], seconds[24], tail[160] = "";
+    if (row->p99 > 0)
+        append(tail, sizeof tail, "  p50 %s p99 %s", times_text(row->p50, sent),
+               times_text(row->p99, received));
     if (row->full > 0)
         append(tail, sizeof tail, "  full %s", observed_seconds_text(row->full, seconds));
     if (row->rates[RATES_REFUSED] > 0)

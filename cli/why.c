@@ -109,11 +109,12 @@ static void tell_blocks(const why_story *story, const rates_row *queue)
     fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, one ? "" : "s");
     if (kernel->timed && kernel->has_rates)
         fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", busy > 100 ? 100.0 : busy);
-    fprintf(
-        story->out,
-        ". More `blocks` in [kernel.%s], with as many `rings` in [queue.%s] (`shard = key` keeps the order of equal "
-        "keys), would help where its messages do not depend on each other.",
-        kernel->kernel, queue->queue);
+    fprintf(story->out, ". More `blocks` in [kernel.%s]", kernel->kernel);
+    if (!queue->lent)
+        fprintf(story->out,
+                ", with as many `rings` in [queue.%s] (`shard = key` keeps the order of equal keys),",
+                queue->queue);
+    fputs(" would help where its messages do not depend on each other.", story->out);
 }
 
 static void tell_backlog(why_story *story, const rates_row *queue)

@@ -14,6 +14,7 @@
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/stages/timing.h"
 
 /* ---- queues ---- */
 
@@ -116,6 +117,18 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
                             GYRE_OBSERVE_QUEUE_WORDS);
 }
 
+/* Writes how long the messages of a queue took; `timing` has to be on, else there is nothing. */
+static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        times[time].record = gyre_view_of(queue)->observed;
+    if (!gyre_timing_histograms(queue, times))
+        return;
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time]);
+}
+
 void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
@@ -185,8 +198,10 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     if (!kernel->observed)
         __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
     gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         observe_queue(kernel, queue);
+        observe_times(kernel, queue);
+    }
     pthread_mutex_unlock(&kernel->lock);
 }
 

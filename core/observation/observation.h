@@ -50,6 +50,9 @@ bool gyre_observation_state(struct gyre_observation *observation, uint32_t recor
 /** Writes the values of a record: `words[1]` and following; word 0 becomes the time. Number 0 does nothing. */
 void gyre_observation_values(struct gyre_observation *observation, uint32_t record, const uint64_t *words,
                              size_t count);
+/** Writes a histogram of a record: `histogram->record` is its number. Number 0 does nothing. */
+void gyre_observation_histogram(struct gyre_observation *observation,
+                                const gyre_observe_histogram *histogram);
 /** Notes that all objects were looked at. */
 void gyre_observation_beat(struct gyre_observation *observation);
 

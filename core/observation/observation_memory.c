@@ -69,6 +69,7 @@ static size_t lay_out(gyre_observe_head *head)
         {GYRE_OBSERVE_VALUES, GYRE_OBSERVE_WORDS * sizeof(uint64_t), 0, GYRE_OBSERVATION_RECORDS},
         {GYRE_OBSERVE_TROUBLES, sizeof(gyre_observe_trouble), 0, GYRE_OBSERVATION_TROUBLES},
         {GYRE_OBSERVE_EVENTS, sizeof(gyre_observe_event), 0, GYRE_OBSERVATION_EVENTS},
+        {GYRE_OBSERVE_HISTOGRAMS, sizeof(gyre_observe_histogram), 0, GYRE_OBSERVATION_HISTOGRAMS},
     };
     size_t offset = PAGE;
     head->part_count = sizeof parts / sizeof parts[0];

@@ -203,6 +203,37 @@ uint32_t gyre_observation_enter_once(struct gyre_observation *observation, const
     return number;
 }
 
+static gyre_observe_histogram *histogram_at(struct gyre_observation *observation, uint32_t number)
+{
+    return gyre_observation_at(observation, GYRE_OBSERVE_HISTOGRAMS, number);
+}
+
+/* The histogram of a record, else a free one, which becomes the record's; NULL: there is none. */
+static gyre_observe_histogram *find_histogram(struct gyre_observation *observation, uint32_t record,
+                                              uint32_t time)
+{
+    gyre_observe_histogram *found = NULL;
+    for (uint32_t number = 0; number < observation->histograms_used; number++) {
+        gyre_observe_histogram *at = histogram_at(observation, number);
+        if (at && at->record == record && at->time == time)
+            return at;
+        if (at && !at->record && !found)
+            found = at;
+    }
+    if (!found && observation->histograms_used < GYRE_OBSERVATION_HISTOGRAMS)
+        found = histogram_at(observation, observation->histograms_used++);
+    return found;
+}
+
+static void free_histograms(struct gyre_observation *observation, uint32_t record)
+{
+    for (uint32_t number = 0; number < observation->histograms_used; number++) {
+        gyre_observe_histogram *at = histogram_at(observation, number);
+        if (at && at->record == record)
+            __atomic_store_n(&at->record, 0, __ATOMIC_RELEASE);
+    }
+}
+
 void gyre_observation_leave(struct gyre_observation *observation, uint32_t record)
 {
     static const gyre_observe_record nothing;
@@ -212,6 +243,7 @@ void gyre_observation_leave(struct gyre_observation *observation, uint32_t recor
     gyre_observe_record *at = record_at(observation, record);
     if (at)
         write_record(at, &nothing);
+    free_histograms(observation, record);
     pthread_mutex_unlock(&observation->lock);
 }
 
@@ -245,6 +277,24 @@ void gyre_observation_values(struct gyre_observation *observation, uint32_t reco
         __atomic_store_n(&values[i], words[i], __ATOMIC_RELAXED);
     if (values)
         __atomic_store_n(&values[0], gyre_clock_ns(), __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&observation->lock);
+}
+
+void gyre_observation_histogram(struct gyre_observation *observation, const gyre_observe_histogram *histogram)
+{
+    if (!is_writable(observation) || !histogram->record)
+        return;
+    pthread_mutex_lock(&observation->lock);
+    gyre_observe_histogram *at = find_histogram(observation, histogram->record, histogram->time);
+    if (!at) {
+        observation->head->records_refused++;
+    } else {
+        at->time = histogram->time;
+        __atomic_store_n(&at->sum_ns, histogram->sum_ns, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+            __atomic_store_n(&at->buckets[i], histogram->buckets[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&at->record, histogram->record, __ATOMIC_RELEASE);
+    }
     pthread_mutex_unlock(&observation->lock);
 }
 

@@ -216,6 +216,19 @@ uint64_t gyre_observed_value(const struct gyre_observed *observed, uint32_t numb
     return value;
 }
 
+bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t record,
+                             enum gyre_observe_time time, gyre_observe_histogram *out)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_HISTOGRAMS];
+    for (uint64_t number = 0; record && number < part->count; number++) {
+        uint32_t about[2]; /* of whom, and what: before all of it is copied */
+        memcpy(about, observed->bytes + part->offset + number * part->stride, sizeof about);
+        if (about[0] == record && about[1] == time)
+            return copy_entry(observed, GYRE_OBSERVE_HISTOGRAMS, number, out, sizeof *out);
+    }
+    return false;
+}
+
 uint32_t gyre_observed_troubles(const struct gyre_observed *observed)
 {
     return (uint32_t)observed->parts[GYRE_OBSERVE_TROUBLES].count;

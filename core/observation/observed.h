@@ -14,7 +14,7 @@
 #include "gyre/observe.h"
 #include "gyre/status.h"
 
-enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_EVENTS + 1 };
+enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_HISTOGRAMS + 1 };
 
 /** The copy of a file. */
 struct gyre_observed {
@@ -46,6 +46,9 @@ bool gyre_observed_record(const struct gyre_observed *observed, uint32_t number,
 uint32_t gyre_observed_records(const struct gyre_observed *observed);
 /** A value of record `number`; 0 for one that the file has not. */
 uint64_t gyre_observed_value(const struct gyre_observed *observed, uint32_t number, uint32_t word);
+/** How long the messages of queue `record` took. False: nothing is known. */
+bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t record,
+                             enum gyre_observe_time time, gyre_observe_histogram *out);
 /** The trouble in place `number`. False: there is none. */
 bool gyre_observed_trouble(const struct gyre_observed *observed, uint32_t number, gyre_observe_trouble *out);
 uint32_t gyre_observed_troubles(const struct gyre_observed *observed);

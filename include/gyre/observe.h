@@ -30,10 +30,11 @@ enum {
 };
 
 enum gyre_observe_part_kind {
-    GYRE_OBSERVE_RECORDS = 1,  /* gyre_observe_record; entry 0 is never used, so that 0 means "none" */
-    GYRE_OBSERVE_VALUES = 2,   /* GYRE_OBSERVE_WORDS words for each record: see gyre_observe_..._word */
-    GYRE_OBSERVE_TROUBLES = 3, /* gyre_observe_trouble */
-    GYRE_OBSERVE_EVENTS = 4    /* gyre_observe_event, a ring: event N is entry N modulo `count` */
+    GYRE_OBSERVE_RECORDS = 1,   /* gyre_observe_record; entry 0 is never used, so that 0 means "none" */
+    GYRE_OBSERVE_VALUES = 2,    /* GYRE_OBSERVE_WORDS words for each record: see gyre_observe_..._word */
+    GYRE_OBSERVE_TROUBLES = 3,  /* gyre_observe_trouble */
+    GYRE_OBSERVE_EVENTS = 4,    /* gyre_observe_event, a ring: event N is entry N modulo `count` */
+    GYRE_OBSERVE_HISTOGRAMS = 5 /* gyre_observe_histogram */
 };
 
 typedef struct gyre_observe_part {
@@ -135,6 +136,47 @@ enum gyre_observe_queue_word {
     GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
     GYRE_OBSERVE_QUEUE_WORDS
 };
+
+enum { GYRE_OBSERVE_BUCKETS = 256 };
+
+/** What times of messages a histogram has; of queues of kernels with `timing`. */
+enum gyre_observe_time {
+    GYRE_OBSERVE_WAITED = 0,     /* from the send to the handler */
+    GYRE_OBSERVE_HANDLED = 1,    /* in the handler */
+    GYRE_OBSERVE_RETURNED = 2,   /* from the handler's end to the receiver */
+    GYRE_OBSERVE_ROUND_TRIP = 3, /* from the send to the receiver */
+    GYRE_OBSERVE_TIMES = 4
+};
+
+/** How long messages took. Grows only, while it is of one record. */
+typedef struct gyre_observe_histogram {
+    uint32_t record; /* the queue's; 0: the entry is free */
+    uint32_t time;   /* enum gyre_observe_time */
+    uint64_t sum_ns;
+    uint64_t buckets[GYRE_OBSERVE_BUCKETS];
+} gyre_observe_histogram;
+
+/**
+ * The bucket that a time belongs to: below 64 ns eight buckets of 8 ns, then eight for each octave, up to 137 s. A bucket's middle
+ * differs by 6.25 % at most from a time in it, and every power of two from 8 on is an edge.
+ */
+static inline uint32_t gyre_observe_bucket(uint64_t ns)
+{
+    if (ns < 64)
+        return (uint32_t)(ns >> 3);
+    const uint32_t octave = 63 - (uint32_t)__builtin_clzll(ns);
+    if (octave > 36)
+        return GYRE_OBSERVE_BUCKETS - 1;
+    return 8 + 8 * (octave - 6) + ((uint32_t)(ns >> (octave - 3)) & 7);
+}
+
+/** The least time of a bucket; that of bucket 256 is where the last one ends. */
+static inline uint64_t gyre_observe_edge(uint32_t bucket)
+{
+    if (bucket < 8)
+        return 8 * (uint64_t)bucket;
+    return (uint64_t)(8 + bucket % 8) << ((bucket - 8) / 8 + 3);
+}
 
 /** A sentence of the log at the level of a warning or an error. Sentences that differ in numbers alone are one. */
 typedef struct gyre_observe_trouble {

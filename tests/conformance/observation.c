@@ -182,6 +182,40 @@ static void a_full_queue_is_seen_from_outside(struct conformance *test)
     require(rmdir(folder) == 0);
 }
 
+/* How many messages a histogram of the only queue has. */
+static uint64_t count_timed(uint32_t time)
+{
+    uint64_t count = 0;
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_HISTOGRAMS);
+    for (uint32_t i = 0; i < part->count; i++) {
+        const gyre_observe_histogram *times = (const void *)(bytes + part->offset + i * part->stride);
+        for (uint32_t bucket = 0; times->record && times->time == time && bucket < GYRE_OBSERVE_BUCKETS;
+             bucket++)
+            count += times->buckets[bucket];
+    }
+    return count;
+}
+
+static void times_are_seen_from_outside(struct conformance *test)
+{
+    const char *const *settings = observed_settings(true);
+    const char *timed[] = {settings[0], settings[1], settings[2], "kernel.default.timing=true", NULL};
+    gyre_runtime *runtime = open_with(test, timed);
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    for (uint64_t i = 0; i < 50; i++)
+        require(call_word(gyre_kernel_queue(kernel), i) == 3 * i);
+    const uint64_t until = soon(), counted = stats_of(gyre_kernel_queue(kernel)).timed;
+    require(counted == 50);
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        while (count_timed(time) != counted) {
+            require(gyre_in_ms(0) < until);
+            sleep_ms(2);
+        }
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
 static void nobody_sees_what_is_not_to_be_seen(struct conformance *test)
 {
     gyre_runtime *runtime = open_with(test, observed_settings(false));
@@ -196,6 +230,7 @@ static void nobody_sees_what_is_not_to_be_seen(struct conformance *test)
 const struct conformance_case observation_cases[] = {
     {"counts_are_seen_from_outside", counts_are_seen_from_outside},
     {"a_full_queue_is_seen_from_outside", a_full_queue_is_seen_from_outside},
+    {"times_are_seen_from_outside", times_are_seen_from_outside},
     {"nobody_sees_what_is_not_to_be_seen", nobody_sees_what_is_not_to_be_seen},
     {NULL, NULL},
 };

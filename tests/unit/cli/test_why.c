@@ -6,6 +6,7 @@
 
 #include "cli/rates.h"
 #include "cli/stat_print.h"
+#include "cli/times.h"
 #include "cli/why.h"
 #include "unit/observation/folder.h"
 
@@ -212,6 +213,57 @@ START_TEST(kernels_are_ordered_with_their_queues)
 }
 END_TEST
 
+START_TEST(percentiles_lie_within_their_bucket)
+{
+    gyre_observe_histogram times = {0}, earlier;
+    char text[16];
+    ck_assert_double_eq(times_percentile(&times, 0.5), 0);
+    for (uint64_t ns = 1; ns <= 100000; ns++)
+        times.buckets[gyre_observe_bucket(ns)]++, times.sum_ns += ns;
+    ck_assert_uint_eq(times_count(&times), 100000);
+    ck_assert_double_eq_tol(times_percentile(&times, 0.5), 50000e-9, 0.0625 * 50000e-9);
+    ck_assert_double_eq_tol(times_percentile(&times, 0.99), 99000e-9, 0.0625 * 99000e-9);
+    ck_assert_double_eq_tol(times_percentile(&times, 1), 100000e-9, 0.0625 * 100000e-9);
+    ck_assert_double_eq_tol(times_mean(&times), 50000.5e-9, 1e-12);
+    earlier = times;
+    times.buckets[gyre_observe_bucket(1 << 20)] += 10; /* what came since then is all that counts */
+    ck_assert(times_subtract(&times, &earlier));
+    ck_assert_uint_eq(times_count(&times), 10);
+    ck_assert_double_gt(times_percentile(&times, 0.01), 1e-3);
+    ck_assert(!times_subtract(&times, &earlier));
+    ck_assert_str_eq(times_text(850e-9, text), "850 ns");
+    ck_assert_str_eq(times_text(1.24e-6, text), "1.2 us");
+    ck_assert_str_eq(times_text(0.014, text), "14 ms");
+    ck_assert_str_eq(times_text(3, text), "3.0 s");
+}
+END_TEST
+
+START_TEST(histograms_are_told_to_prometheus)
+{
+    gyre_observe_histogram times = {.record = queue, .time = GYRE_OBSERVE_HANDLED, .sum_ns = 1536};
+    times.buckets[gyre_observe_bucket(0)] = 1;
+    times.buckets[gyre_observe_bucket(1023)] = 2;
+    times.buckets[gyre_observe_bucket(1024)] = 4;
+    times.buckets[GYRE_OBSERVE_BUCKETS - 1] = 8;
+    gyre_observation_histogram(observation, &times);
+    look();
+    size_t size;
+    free(told);
+    FILE *out = open_memstream(&told, &size);
+    ck_assert_int_eq(stat_print_prometheus(&processes, out), CLI_OK);
+    fclose(out);
+    static const char *const lines[] = {
+        "le=\"6.4e-08\"} 1\n",         "le=\"5.12e-07\"} 1\n",
+        "le=\"1.024e-06\"} 3\n",       "le=\"2.048e-06\"} 7\n",
+        "le=\"68.7194767\"} 7\n",      "le=\"+Inf\"} 15\n",
+        "gyre_message_seconds_count{", "queue=\"orders\",part=\"handled\"} 15\n",
+        "part=\"handled\"} 1.5"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        ck_assert_msg(strstr(told, lines[i]) != NULL, "expected '%s' in: %s", lines[i], told);
+    ck_assert_ptr_null(strstr(told, "part=\"waited\""));
+}
+END_TEST
+
 START_TEST(rates_are_short)
 {
     static const struct {
@@ -238,6 +290,8 @@ int main(void)
     tcase_add_test(all, states_and_handlers_that_hang_are_told);
     tcase_add_test(all, labels_are_quoted);
     tcase_add_test(all, kernels_are_ordered_with_their_queues);
+    tcase_add_test(all, percentiles_lie_within_their_bucket);
+    tcase_add_test(all, histograms_are_told_to_prometheus);
     tcase_add_test(all, rates_are_short);
     suite_add_tcase(suite, all);
     return unit_run(suite);

@@ -223,6 +223,61 @@ START_TEST(records_are_used_again_and_run_out)
 }
 END_TEST
 
+START_TEST(buckets_meet_at_their_edges)
+{
+    ck_assert_uint_eq(gyre_observe_edge(0), 0);
+    ck_assert_uint_eq(gyre_observe_bucket(0), 0);
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++) {
+        const uint64_t first = gyre_observe_edge(i), end = gyre_observe_edge(i + 1);
+        ck_assert_uint_lt(first, end);
+        ck_assert_uint_eq(gyre_observe_bucket(first), i);
+        ck_assert_uint_eq(gyre_observe_bucket(end - 1), i);
+        if (first >= 64) /* its middle is off by 6.25 % at most */
+            ck_assert_uint_le((end - first) * 8, first);
+    }
+    for (int power = 3; power <= 37; power++) {
+        uint32_t edge = 0;
+        while (edge < GYRE_OBSERVE_BUCKETS && gyre_observe_edge(edge) != UINT64_C(1) << power)
+            edge++;
+        ck_assert_uint_eq(gyre_observe_edge(edge), UINT64_C(1) << power);
+    }
+    ck_assert_uint_eq(gyre_observe_edge(GYRE_OBSERVE_BUCKETS), UINT64_C(1) << 37);
+    ck_assert_uint_eq(gyre_observe_bucket(UINT64_MAX), GYRE_OBSERVE_BUCKETS - 1);
+}
+END_TEST
+
+START_TEST(histograms_belong_to_records)
+{
+    struct gyre_observation *observation = folder_open(8);
+    const gyre_observe_record about = folder_record(GYRE_OBSERVE_QUEUE, 1, "timed");
+    gyre_observe_histogram times = {.record = gyre_observation_enter(observation, &about),
+                                    .time = GYRE_OBSERVE_HANDLED,
+                                    .sum_ns = 700,
+                                    .buckets = {[3] = 7}},
+                           found;
+    const uint32_t record = times.record;
+    gyre_observation_histogram(observation, &times);
+    times.buckets[3] = 8;
+    gyre_observation_histogram(observation, &times);
+    look(gyre_observation_path(observation));
+    ck_assert(gyre_observed_histogram(&seen, record, GYRE_OBSERVE_HANDLED, &found));
+    ck_assert(found.buckets[3] == 8 && found.buckets[4] == 0 && found.sum_ns == 700);
+    ck_assert(!gyre_observed_histogram(&seen, record, GYRE_OBSERVE_WAITED, &found));
+    gyre_observation_leave(observation, record);
+    look_again(observation);
+    ck_assert(!gyre_observed_histogram(&seen, record, GYRE_OBSERVE_HANDLED, &found));
+    times.record = 0; /* a queue that found no record */
+    gyre_observation_histogram(observation, &times);
+    for (times.record = 1; times.record <= 300; times.record++)
+        gyre_observation_histogram(observation, &times);
+    look_again(observation);
+    ck_assert(gyre_observed_histogram(&seen, 256, GYRE_OBSERVE_HANDLED, &found));
+    ck_assert(!gyre_observed_histogram(&seen, 257, GYRE_OBSERVE_HANDLED, &found));
+    ck_assert_uint_eq(seen.head.records_refused, 300 - 256);
+    gyre_observation_close(observation);
+}
+END_TEST
+
 START_TEST(a_device_has_one_record)
 {
     struct gyre_observation *observation = folder_open(8);
@@ -389,6 +444,8 @@ int main(void)
     tcase_add_test(all, the_oldest_files_of_killed_processes_are_removed);
     tcase_add_test(all, a_forked_child_leaves_the_file_alone);
     tcase_add_test(all, records_are_used_again_and_run_out);
+    tcase_add_test(all, buckets_meet_at_their_edges);
+    tcase_add_test(all, histograms_belong_to_records);
     tcase_add_test(all, a_device_has_one_record);
     tcase_add_test(all, sentences_that_differ_in_numbers_are_one_trouble);
     tcase_add_test(all, the_last_events_are_kept);

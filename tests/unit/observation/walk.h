@@ -21,6 +21,10 @@ static inline size_t walk_observed(const struct gyre_observed *seen)
                 !memchr(record.detail, 0, sizeof record.detail))
                 return 0;
         }
+        for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
+            gyre_observe_histogram times;
+            found += gyre_observed_histogram(seen, i, (enum gyre_observe_time)time, &times);
+        }
         for (uint32_t word = 0; word < 2 * GYRE_OBSERVE_WORDS; word++)
             found += gyre_observed_value(seen, i, word) == UINT64_C(0x123456789);
     }

@@ -213,7 +213,7 @@ prints "removed"
 start_server examples/command/scale.gyre.c
 run doctor --backend cpu --clean
 exits 0
-prints "1 living process"
+prints "1 living process can be seen"
 [[ -e "$(echo "$folder/observed/$server"-*.obs)" ]] || fail "expected that the file of a living process stays"
 kill -TERM "$server"
 wait "$server"
