@@ -212,7 +212,7 @@ static void put_histogram(FILE *out, const observed_process *process, const gyre
         if (i < 7 || i % 8 != 7 ||
             i == GYRE_OBSERVE_BUCKETS - 1) /* the last one has all longer times as well */
             continue;
-        snprintf(edge, sizeof edge, "%.9g", (double)gyre_observe_edge(i + 1) / 1e9);
+        snprintf(edge, sizeof edge, "%.12g", (double)gyre_observe_edge(i + 1) / 1e9);
         put_bucket(out, process, queue, part, edge, count);
     }
     put_bucket(out, process, queue, part, "+Inf", count);

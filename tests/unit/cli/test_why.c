@@ -255,7 +255,7 @@ START_TEST(histograms_are_told_to_prometheus)
     static const char *const lines[] = {
         "le=\"6.4e-08\"} 1\n",         "le=\"5.12e-07\"} 1\n",
         "le=\"1.024e-06\"} 3\n",       "le=\"2.048e-06\"} 7\n",
-        "le=\"68.7194767\"} 7\n",      "le=\"+Inf\"} 15\n",
+        "le=\"68.719476736\"} 7\n",    "le=\"+Inf\"} 15\n",
         "gyre_message_seconds_count{", "queue=\"orders\",part=\"handled\"} 15\n",
         "part=\"handled\"} 1.5"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)

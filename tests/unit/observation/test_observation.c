@@ -352,19 +352,54 @@ static void *change_names(void *argument)
     return NULL;
 }
 
+/* The first record is hidden, or whole. */
+static void require_whole(void)
+{
+    gyre_observe_record found;
+    if (!gyre_observed_record(&seen, 1, &found))
+        return;
+    ck_assert_int_eq(found.name[0], found.detail[0]);
+    ck_assert_int_eq(found.name[0], found.name[sizeof found.name - 2]);
+    ck_assert_int_eq(found.name[0], found.detail[sizeof found.detail - 2]);
+}
+
+START_TEST(a_writer_that_stands_anywhere_shows_no_half_record)
+{
+    struct gyre_observed_file *files = NULL;
+    size_t count = 0;
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct gyre_observation *observation = folder_open(8);
+        for (;;)
+            change_names(observation);
+    }
+    while (count == 0) {
+        gyre_observed_files_free(files, count);
+        ck_assert_int_eq(gyre_observed_find(folder_path, &files, &count), GYRE_OK);
+    }
+    for (int i = 0; i < 300; i++) {
+        kill(child, SIGSTOP);
+        ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+        look(files[0].path);
+        require_whole();
+        gyre_observed_finish(&seen);
+        kill(child, SIGCONT);
+        usleep((useconds_t)(i * 7 % 100));
+    }
+    gyre_observed_files_free(files, count);
+    kill_writer(child);
+}
+END_TEST
+
 START_TEST(no_reader_sees_half_a_record)
 {
     struct gyre_observation *observation = folder_open(8);
     pthread_t writer;
     unit_start(&writer, change_names, observation);
     for (int i = 0; i < 300; i++) {
-        gyre_observe_record found;
         look(gyre_observation_path(observation));
-        if (gyre_observed_record(&seen, 1, &found)) {
-            ck_assert_int_eq(found.name[0], found.detail[0]);
-            ck_assert_int_eq(found.name[0], found.name[sizeof found.name - 2]);
-            ck_assert_int_eq(found.name[0], found.detail[sizeof found.detail - 2]);
-        }
+        require_whole();
         gyre_observed_finish(&seen);
     }
     pthread_join(writer, NULL);
@@ -449,6 +484,7 @@ int main(void)
     tcase_add_test(all, a_device_has_one_record);
     tcase_add_test(all, sentences_that_differ_in_numbers_are_one_trouble);
     tcase_add_test(all, the_last_events_are_kept);
+    tcase_add_test(all, a_writer_that_stands_anywhere_shows_no_half_record);
     tcase_add_test(all, no_reader_sees_half_a_record);
     tcase_add_test(all, a_folder_of_others_is_not_used);
     tcase_add_test(all, a_folder_that_cannot_be_made_is_a_sentence);
