@@ -329,7 +329,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "false",
      .doc =
          "Notes for each message when it was sent, when its handler began and ended, and when it was "
-         "received (`gyre_timing_get`). The kernel is compiled for it; without it nothing of it is there."},
+         "received (`gyre_timing_get`; `gyre stat` has percentiles). The kernel is compiled for it; without it nothing "
+         "of it is there."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "launch_timeout_ms",
