@@ -202,8 +202,7 @@ uint32_t observed_next(const struct gyre_observed *seen, uint32_t after, uint32_
 {
     const uint32_t end = gyre_observed_records(seen);
     for (uint32_t number = after + 1; number < end && number > after; number++)
-        if (gyre_observed_record(seen, number, out) && out->kind == kind &&
-            (!parent || out->parent == parent))
+        if (gyre_observed_is(seen, number, kind, parent) && gyre_observed_record(seen, number, out))
             return number;
     return 0;
 }

@@ -76,7 +76,7 @@ static void put_processes(FILE *out, const observed_processes *processes)
         {"gyre_process_look_age_seconds", "gauge", "How old these values are.", age_of, false},
         {"gyre_process_start_time_seconds", "gauge", "When the process launched its first kernel.",
          started_of, false},
-        {"gyre_process_unseen_total", "counter", "Kernels and queues that found no place in the file.",
+        {"gyre_process_unseen", "gauge", "Kernels, queues and histograms without a place in the file.",
          unseen_of, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -53,7 +53,7 @@ void gyre_observation_values(struct gyre_observation *observation, uint32_t reco
 /** Writes a histogram of a record: `histogram->record` is its number. Number 0 does nothing. */
 void gyre_observation_histogram(struct gyre_observation *observation,
                                 const gyre_observe_histogram *histogram);
-/** Notes that all objects were looked at. */
+/** Notes that all objects were looked at, and how many of them found no place. */
 void gyre_observation_beat(struct gyre_observation *observation);
 
 /* observation_note.c */

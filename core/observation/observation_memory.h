@@ -14,12 +14,12 @@
 #include "core/observation/observation_folder.h"
 
 enum {
-    GYRE_OBSERVATION_RECORDS = 1024,
+    GYRE_OBSERVATION_RECORDS = 4096,
     GYRE_OBSERVATION_TROUBLES = 256,
     GYRE_OBSERVATION_EVENTS = 4096,
     GYRE_OBSERVATION_HISTOGRAMS = 256,
     GYRE_OBSERVATION_PIECE = 16384, /* bytes that are allocated at a time */
-    GYRE_OBSERVATION_PIECES_MAX = 128
+    GYRE_OBSERVATION_PIECES_MAX = 256
 };
 
 struct gyre_observation {
@@ -34,6 +34,8 @@ struct gyre_observation {
     gyre_observe_head *head;
     bool backed[GYRE_OBSERVATION_PIECES_MAX]; /* pieces of the file that have pages */
     uint32_t records_used;                    /* records from this number on were never used */
+    bool full;                                /* no record is free */
+    uint64_t refused; /* records and histograms that found no place since the last look was over */
     uint64_t events;
     uint32_t histograms_used;                         /* histograms from this number on were never used */
     uint64_t trouble_keys[GYRE_OBSERVATION_TROUBLES]; /* what tells sentences apart */

@@ -137,12 +137,15 @@ static gyre_observe_record *record_at(struct gyre_observation *observation, uint
 /* The number of a record that no object has; 0: there is none. */
 static uint32_t find_free(struct gyre_observation *observation)
 {
+    if (observation->full)
+        return 0;
     for (uint32_t number = 1; number < observation->records_used; number++) {
         const gyre_observe_record *record = record_at(observation, number);
         if (record && record->kind == GYRE_OBSERVE_FREE)
             return number;
     }
-    return observation->records_used < GYRE_OBSERVATION_RECORDS ? observation->records_used++ : 0;
+    observation->full = observation->records_used == GYRE_OBSERVATION_RECORDS;
+    return observation->full ? 0 : observation->records_used++;
 }
 
 /* Marks the entry at both ends before it changes: a reader that copied a part of the change finds that the marks differ, or are
@@ -165,7 +168,7 @@ static uint32_t enter(struct gyre_observation *observation, const gyre_observe_r
     gyre_observe_record *record = number ? record_at(observation, number) : NULL;
     uint64_t *words = number ? gyre_observation_at(observation, GYRE_OBSERVE_VALUES, number) : NULL;
     if (!record || !words) {
-        observation->head->records_refused++;
+        observation->refused++;
         return 0;
     }
     memset(words, 0, GYRE_OBSERVE_WORDS * sizeof *words);
@@ -243,6 +246,7 @@ void gyre_observation_leave(struct gyre_observation *observation, uint32_t recor
     gyre_observe_record *at = record_at(observation, record);
     if (at)
         write_record(at, &nothing);
+    observation->full = false;
     free_histograms(observation, record);
     pthread_mutex_unlock(&observation->lock);
 }
@@ -287,7 +291,7 @@ void gyre_observation_histogram(struct gyre_observation *observation, const gyre
     pthread_mutex_lock(&observation->lock);
     gyre_observe_histogram *at = find_histogram(observation, histogram->record, histogram->time);
     if (!at) {
-        observation->head->records_refused++;
+        observation->refused++;
     } else {
         at->time = histogram->time;
         __atomic_store_n(&at->sum_ns, histogram->sum_ns, __ATOMIC_RELAXED);
@@ -308,6 +312,8 @@ void gyre_observation_beat(struct gyre_observation *observation)
     gyre_observe_head *head = observation->head;
     __atomic_store_n(&head->alive_real_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
                      __ATOMIC_RELAXED);
+    __atomic_store_n(&head->records_refused, observation->refused, __ATOMIC_RELAXED);
+    observation->refused = 0;
     __atomic_store_n(&head->looks, head->looks + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&head->alive_ns, gyre_clock_ns(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&observation->lock);

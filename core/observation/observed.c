@@ -196,6 +196,17 @@ uint32_t gyre_observed_records(const struct gyre_observed *observed)
     return (uint32_t)observed->parts[GYRE_OBSERVE_RECORDS].count;
 }
 
+bool gyre_observed_is(const struct gyre_observed *observed, uint32_t number, uint32_t kind, uint32_t parent)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_RECORDS];
+    uint32_t about[2] = {0};
+    const size_t offset = offsetof(gyre_observe_record, kind);
+    if (number >= part->count || part->stride < offset + sizeof about)
+        return false;
+    memcpy(about, observed->bytes + part->offset + (uint64_t)number * part->stride + offset, sizeof about);
+    return about[0] == kind && (!parent || about[1] == parent);
+}
+
 bool gyre_observed_record(const struct gyre_observed *observed, uint32_t number, gyre_observe_record *out)
 {
     if (!number || !copy_entry(observed, GYRE_OBSERVE_RECORDS, number, out, sizeof *out) ||

@@ -42,6 +42,8 @@ void gyre_observed_finish(struct gyre_observed *observed);
 
 /** Record `number`. False: there is none, it is free, or it was written while the file was copied. */
 bool gyre_observed_record(const struct gyre_observed *observed, uint32_t number, gyre_observe_record *out);
+/** Whether record `number` seems to be of a kind and has that parent (0: any). Quick: gyre_observed_record tells for sure. */
+bool gyre_observed_is(const struct gyre_observed *observed, uint32_t number, uint32_t kind, uint32_t parent);
 /** The numbers of records are below this one. */
 uint32_t gyre_observed_records(const struct gyre_observed *observed);
 /** A value of record `number`; 0 for one that the file has not. */

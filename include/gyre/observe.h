@@ -52,8 +52,9 @@ typedef struct gyre_observe_head {
     uint64_t every_ns;                /* how far two looks of the writer are apart */
     uint64_t alive_ns, alive_real_ns; /* the last look at all objects */
     uint64_t looks;
-    uint64_t events; /* how many events there were; the last `count` of them are kept */
-    uint64_t records_refused, troubles_refused;       /* those that found no place */
+    uint64_t events;           /* how many events there were; the last `count` of them are kept */
+    uint64_t records_refused;  /* records and histograms that found no place at the last look */
+    uint64_t troubles_refused; /* how often a sentence found none */
     char program[GYRE_OBSERVE_NAME_MAX], release[32]; /* the program's name; the version of Gyre */
     gyre_observe_part parts[GYRE_OBSERVE_PARTS_MAX];
 } gyre_observe_head;

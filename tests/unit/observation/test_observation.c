@@ -216,9 +216,16 @@ START_TEST(records_are_used_again_and_run_out)
     uint32_t entered = 1;
     while (gyre_observation_enter(observation, &about))
         entered++;
+    ck_assert_uint_eq(gyre_observation_enter(observation, &about), 0);
+    gyre_observation_beat(observation);
     look_again(observation);
     ck_assert_uint_eq(entered + 1, gyre_observed_records(&seen));
-    ck_assert_uint_eq(seen.head.records_refused, 1);
+    ck_assert_uint_eq(seen.head.records_refused, 2);
+    gyre_observation_leave(observation, 7); /* a place that is given back is found */
+    ck_assert_uint_eq(gyre_observation_enter(observation, &about), 7);
+    gyre_observation_beat(observation); /* in this look there was room for all */
+    look_again(observation);
+    ck_assert_uint_eq(seen.head.records_refused, 0);
     gyre_observation_close(observation);
 }
 END_TEST
@@ -270,6 +277,7 @@ START_TEST(histograms_belong_to_records)
     gyre_observation_histogram(observation, &times);
     for (times.record = 1; times.record <= 300; times.record++)
         gyre_observation_histogram(observation, &times);
+    gyre_observation_beat(observation);
     look_again(observation);
     ck_assert(gyre_observed_histogram(&seen, 256, GYRE_OBSERVE_HANDLED, &found));
     ck_assert(!gyre_observed_histogram(&seen, 257, GYRE_OBSERVE_HANDLED, &found));
