@@ -182,11 +182,12 @@ static int show_operand(const struct listing *listing, const char *operand)
     }
     if (kind < 0)
         return cli_error(CLI_FAILED,
-                         "'%s' is in no section that exists; expected gyre, "
+                         "'%s' is in no section that exists; expected gyre, observe, "
                          "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME or link.NAME",
                          operand);
-    if (kind == GYRE_SECTION_GYRE)
-        return show_key(listing, GYRE_SECTION_GYRE, "", "gyre", operand + length + 1);
+    if (gyre_section_kind_is_single((enum gyre_section_kind)kind))
+        return show_key(listing, (enum gyre_section_kind)kind, "",
+                        gyre_section_kind_word((enum gyre_section_kind)kind), operand + length + 1);
     char *copy = strdup(operand);
     if (!copy)
         return cli_error(CLI_FAILED, "out of memory");

@@ -14,8 +14,8 @@ static const char HELP[] =
     "usage: gyre doctor [--clean] [--json]\n"
     "\n"
     "Looks at what Gyre needs on this machine, and at what processes that died have left: sockets of servers, files\n"
-    "that were not finished in the cache, folders of compiles, worker processes whose program is gone. Each finding is\n"
-    "one line:\n"
+    "that were not finished in the cache, folders of compiles, observation files (gyre stat reads them), worker processes\n"
+    "whose program is gone. Each finding is one line:\n"
     "\n"
     "  ok       as it should be\n"
     "  note     works, and could be better\n"
@@ -65,6 +65,7 @@ static int examine_machine(const cli_context *cli, bool clean)
     doctor_look_at_cache(&report, runtime);
     doctor_look_at_temporary(&report);
     doctor_look_at_socket(&report, runtime);
+    doctor_look_at_observations(&report, runtime);
     doctor_look_at_workers(&report);
     code = cli->json ? print_json(&report) : print_report(&report);
     for (size_t i = 0; i < report.count && code == CLI_OK; i++)

@@ -39,8 +39,7 @@
 /* of gyre-check: how long it may take to start, and its code for a wrong call */
 enum { DESCRIPTORS_WANTED = 256, CHECK_WAIT_NS = 2000000000, USAGE_CODE = 2 };
 
-__attribute__((format(printf, 4, 5))) static void doctor_find(doctor_report *report, doctor_state state,
-                                                              const char *what, const char *format, ...)
+void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
 {
     va_list arguments;
     if (report->count == DOCTOR_FINDINGS_MAX)
@@ -179,7 +178,7 @@ void doctor_look_at_limits(doctor_report *report)
 
 /* ---- what was left ---- */
 
-static void tell_left(doctor_report *report, bool removed, const char *what, const char *path,
+void doctor_tell_left(doctor_report *report, bool removed, const char *what, const char *path,
                       const char *why)
 {
     if (report->clean && !removed)
@@ -213,7 +212,7 @@ static void look_at_key(doctor_report *report, const char *folder)
         int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (length < 0 || (size_t)length >= sizeof path || !is_orphaned_file(entry->d_name))
             continue;
-        tell_left(report, report->clean && unlink(path) == 0, "cache", path, "its writer died");
+        doctor_tell_left(report, report->clean && unlink(path) == 0, "cache", path, "its writer died");
     }
     if (files)
         closedir(files);
@@ -254,8 +253,8 @@ static void look_at_entries(doctor_report *report, const struct gyre_cache *cach
     for (size_t i = 0; i < count; i++) {
         total += entries[i].size;
         if (entries[i].damaged)
-            tell_left(report, report->clean && unlink(entries[i].path) == 0, "cache", entries[i].path,
-                      "damaged");
+            doctor_tell_left(report, report->clean && unlink(entries[i].path) == 0, "cache", entries[i].path,
+                             "damaged");
     }
     doctor_find(report, DOCTOR_OK, "cache", "%zu compiled kernel%s, %llu of at most %llu bytes, in %s", count,
                 gyre_text_plural(count), (unsigned long long)total, (unsigned long long)cache->size_max,
@@ -297,8 +296,8 @@ void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime)
 static void tell_folder(void *context, const char *path)
 {
     doctor_report *report = context;
-    tell_left(report, report->clean && gyre_temporary_delete(path) == 0, "temporary", path,
-              "a compile that was ended");
+    doctor_tell_left(report, report->clean && gyre_temporary_delete(path) == 0, "temporary", path,
+                     "a compile that was ended");
 }
 
 void doctor_look_at_temporary(doctor_report *report)
@@ -336,8 +335,8 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
     if (status == GYRE_OK) {
         doctor_find(report, DOCTOR_OK, "server", "one serves at %s", path);
     } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid() && gyre_place_is_dead(path)) {
-        tell_left(report, report->clean && gyre_place_remove_dead(path), "server", path,
-                  "nobody listens any more");
+        doctor_tell_left(report, report->clean && gyre_place_remove_dead(path), "server", path,
+                         "nobody listens any more");
     } else {
         doctor_find(report, DOCTOR_NOTE, "server", "%s", gyre_error_text());
     }
@@ -387,7 +386,8 @@ void doctor_look_at_workers(doctor_report *report)
             continue;
         }
         bool ended = report->clean && kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL) == 0;
-        tell_left(report, ended, "worker", entry->d_name, "a process of gyre-worker whose program is gone");
+        doctor_tell_left(report, ended, "worker", entry->d_name,
+                         "a process of gyre-worker whose program is gone");
     }
     if (processes)
         closedir(processes);

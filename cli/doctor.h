@@ -30,6 +30,13 @@ typedef struct doctor_report {
     doctor_finding findings[DOCTOR_FINDINGS_MAX];
 } doctor_report;
 
+/** Adds a finding. */
+void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/** Adds a finding about something that a dead process left. `removed`: it was removed just now; else errno says why not. */
+void doctor_tell_left(doctor_report *report, bool removed, const char *what, const char *path,
+                      const char *why);
+
 /** Looks at the backend that would be chosen, the compilers of CPU and CUDA, the check of handlers' sources, and the program
  * that runs backends in a process of their own. */
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);
@@ -41,6 +48,8 @@ void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime);
 void doctor_look_at_temporary(doctor_report *report);
 /** Looks at the socket of `gyre serve`: a server uses it, or a dead server left it. */
 void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime);
+/** Looks for observation files of processes that were killed. */
+void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runtime);
 /** Looks for worker processes of this user whose program is gone. */
 void doctor_look_at_workers(doctor_report *report);
 

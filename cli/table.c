@@ -110,3 +110,11 @@ int cli_table_print(cli_table *table)
     table_destroy(table);
     return failed ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
+
+int cli_table_end(cli_table *table, bool shown)
+{
+    if (shown || !table)
+        return cli_table_print(table);
+    table_destroy(table);
+    return CLI_OK;
+}

@@ -3,6 +3,7 @@
 #ifndef GYRE_CLI_TABLE_H
 #define GYRE_CLI_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** A table for people: aligned columns, two spaces apart, the same on a terminal and in a pipe. */
@@ -16,5 +17,8 @@ void cli_table_add(cli_table *table, const char *const *cells);
 size_t cli_letters(const char *text);
 /** Prints the table and frees it. Returns an exit code; a table of NULL (no memory) is an error. */
 int cli_table_print(cli_table *table);
+
+/** Prints the table as cli_table_print does, if `shown`, else only frees it. */
+int cli_table_end(cli_table *table, bool shown);
 
 #endif

@@ -75,9 +75,9 @@ static const char introduction[] =
     "\n"
     "### Environment\n"
     "\n"
-    "`GYRE_<KEY>` is a key of `[gyre]`; `GYRE_<KIND>__<NAME>__<KEY>`, "
-    "with two underscores, a key of `[kind.name]`. A name\n"
-    "in capitals is meant in small letters. A variable that is empty counts as unset.\n"
+    "`GYRE_<KEY>` is a key of `[gyre]`, `GYRE_OBSERVE__<KEY>` of `[observe]`; "
+    "`GYRE_<KIND>__<NAME>__<KEY>`, with two\n"
+    "underscores, a key of `[kind.name]`. A name in capitals is meant in small letters. A variable that is empty counts as unset.\n"
     "\n"
     "```sh\n"
     "GYRE_BACKEND=cpu GYRE_BACKEND__CPU__THREADS=2 GYRE_QUEUE__DEFAULT__IDLE=park gyre config\n"
@@ -127,6 +127,8 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
             "## [pipeline.NAME]\n\nKernels that send to kernels: [pipelines.md](pipelines.md).\n",
         [GYRE_SECTION_LINK] =
             "## [link.NAME]\n\nA pipeline has the links that begin at a kernel that its entries lead to.\n",
+        [GYRE_SECTION_OBSERVE] =
+            "## [observe]\n\nWhat `gyre stat` sees of a process from outside: [observation.md](observation.md).\n",
     };
     static char own[128];
     if (!backend)

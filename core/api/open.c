@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/api/observe.h"
 #include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
@@ -13,6 +14,7 @@
 #include "core/device/open_device.h"
 #include "core/kernel/forked.h"
 #include "core/kernel/type_registry.h"
+#include "core/observation/observation.h"
 #include "core/recovery/runtime_care.h"
 #include "core/registry/registry.h"
 
@@ -94,6 +96,7 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
     pthread_cond_init(&runtime->settled, NULL);
     runtime->log = given.log;
     runtime->log_context = given.log_context;
+    runtime->observe = gyre_api_observe;
     gyre_status status = gyre_care_open(runtime);
     if (status == GYRE_OK)
         status = gyre_faults_check();
@@ -161,6 +164,8 @@ void gyre_close(gyre_runtime *runtime)
     gyre_buffers_close(runtime);
     gyre_runtime_close_devices(runtime);
     gyre_care_close(runtime);
+    gyre_observation_leave(runtime->observation, runtime->observed);
+    gyre_observation_close(runtime->observation);
     gyre_registry_destroy(runtime->registry);
     gyre_config_destroy(runtime->config);
     pthread_cond_destroy(&runtime->settled);

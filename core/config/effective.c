@@ -45,7 +45,7 @@ static gyre_status collect_names(const struct gyre_settings *settings, struct gy
         if (rows[i].backend)
             status = add_name(config, rows[i].kind, rows[i].backend);
     for (size_t i = 0; i < settings->count && status == GYRE_OK; i++)
-        if (settings->all[i].kind != GYRE_SECTION_GYRE)
+        if (!gyre_section_kind_is_single(settings->all[i].kind))
             status = add_name(config, settings->all[i].kind, settings->all[i].name);
     for (int kind = 0; kind < GYRE_SECTION_KINDS; kind++)
         if (config->name_counts[kind] > 1)
@@ -88,7 +88,7 @@ static gyre_status add_row_value(const struct gyre_settings *settings, struct gy
     value.key = row->key;
     value.row = row;
     const struct gyre_setting *setting = gyre_settings_find(settings, value.kind, value.name, row->key);
-    if (!setting && value.kind != GYRE_SECTION_GYRE && !row->backend)
+    if (!setting && !gyre_section_kind_is_single(value.kind) && !row->backend)
         setting = gyre_settings_find(settings, value.kind, default_name, row->key);
     if (!setting) {
         gyre_status status = take_preset(settings, config, &value);
@@ -162,7 +162,7 @@ gyre_status gyre_effective_build(const struct gyre_settings *settings, struct gy
         status = add_section(settings, config, GYRE_SECTION_GYRE, "");
     for (int i = GYRE_SECTION_BACKEND; i < GYRE_SECTION_KINDS && status == GYRE_OK; i++) {
         enum gyre_section_kind kind = (enum gyre_section_kind)i;
-        status = add_section(settings, config, kind, default_name);
+        status = add_section(settings, config, kind, gyre_section_kind_is_single(kind) ? "" : default_name);
         for (size_t n = 0; n < config->name_counts[kind] && status == GYRE_OK; n++)
             status = add_section(settings, config, kind, config->names[kind][n]);
     }

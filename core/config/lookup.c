@@ -16,8 +16,8 @@ static const struct gyre_config_part *find_part(const struct gyre_config *config
         if (part->kind != kind)
             continue;
         if (!fallback)
-            fallback = part; /* [gyre], or the section `default`, which is the first of its kind */
-        if (kind == GYRE_SECTION_GYRE || !name || strcmp(part->name, name) == 0)
+            fallback = part; /* the only section, or the section `default`, which is the first of its kind */
+        if (gyre_section_kind_is_single(kind) || !name || strcmp(part->name, name) == 0)
             return part;
     }
     return fallback;

@@ -44,7 +44,7 @@ static gyre_status setting_append(struct gyre_settings *settings, const struct g
     return GYRE_OK;
 }
 
-/* Splits "queue.orders" into kind and name. False when there is no such kind, or the name is missing, or [gyre] has one. */
+/* Splits "queue.orders" into kind and name. False when there is no such kind, or the name is missing, or [gyre] or [observe] has one. */
 static bool split_section(const char *section, enum gyre_section_kind *kind, const char **name)
 {
     const char *dot = strchr(section, '.');
@@ -55,7 +55,7 @@ static bool split_section(const char *section, enum gyre_section_kind *kind, con
             continue;
         *kind = (enum gyre_section_kind)i;
         *name = dot ? dot + 1 : "";
-        return (i == GYRE_SECTION_GYRE) == !dot && (!dot || dot[1]);
+        return (bool)gyre_section_kind_is_single(*kind) == !dot && (!dot || dot[1]);
     }
     return false;
 }
@@ -70,11 +70,12 @@ static gyre_status warn_section(struct gyre_settings *settings, const char *sect
         kinds[i] = gyre_section_kind_word((enum gyre_section_kind)i);
     const char *near = gyre_text_nearest(kind, kinds, GYRE_SECTION_KINDS);
     if (!near)
-        return gyre_settings_warn(settings,
-                                  "%s: unknown section [%s], ignored; expected [gyre], [backend.NAME], "
-                                  "[kernel.NAME], [queue.NAME], [pipeline.NAME] or [link.NAME]",
-                                  origin, section);
-    bool plain = strcmp(near, "gyre") == 0;
+        return gyre_settings_warn(
+            settings,
+            "%s: unknown section [%s], ignored; expected [gyre], [observe], "
+            "[backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME] or [link.NAME]",
+            origin, section);
+    bool plain = strcmp(near, "gyre") == 0 || strcmp(near, "observe") == 0;
     return gyre_settings_warn(settings, "%s: unknown section [%s], ignored; did you mean [%s%s%s]?", origin,
                               section, near, plain ? "" : ".", plain ? "" : name);
 }
@@ -87,6 +88,13 @@ static size_t known_keys(const struct gyre_settings *settings, enum gyre_section
 static bool spell_variable(const char *key, const char *origin, char *text, size_t size)
 {
     static const char *const kinds[] = {"backend_", "kernel_", "queue_", "pipeline_", "link_"};
+    static const char single[] = "observe_";
+    if (strncmp(key, single, sizeof single - 1) == 0 && strncmp(origin, "environment ", 12) == 0) {
+        int used = snprintf(text, size, "GYRE_OBSERVE__%s", key + sizeof single - 1);
+        for (char *at = text; *at; at++)
+            *at = (char)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+        return used > 0 && (size_t)used < size;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t length = strlen(kinds[i]);
         const char *dash = strncmp(key, kinds[i], length) == 0 ? strchr(key + length, '_') : NULL;
@@ -154,7 +162,7 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
         return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",
                                   origin, key, gyre_section_kind_word(kind), *name ? "." : "", name,
                                   gyre_section_kind_word((enum gyre_section_kind)other),
-                                  other == GYRE_SECTION_GYRE ? "" : ".NAME");
+                                  gyre_section_kind_is_single((enum gyre_section_kind)other) ? "" : ".NAME");
     size_t count = known_keys(settings, kind, name, names);
     return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s", origin, key,
                               gyre_section_kind_word(kind), *name ? "." : "", name,

@@ -170,18 +170,40 @@ static void lower_if_capitals(char *text)
     lower_text(text);
 }
 
+/* True for the word of a section that has no name, other than [gyre]: its variables are GYRE_OBSERVE__KEY. */
+static bool is_single_word(const char *word)
+{
+    return strcmp(word, gyre_section_kind_word(GYRE_SECTION_OBSERVE)) == 0;
+}
+
+/* Adds the setting of a variable whose name has at most one pair of underscores. */
+static gyre_status add_plain_variable(struct gyre_settings *settings, const struct gyre_source *source,
+                                      char *variable, const char *value, const char *origin)
+{
+    const char *word = "gyre";
+    lower_text(variable);
+    char *key = strstr(variable, "__");
+    if (key) {
+        *key = '\0';
+        if (is_single_word(variable))
+            word = variable;
+        else
+            *key = '_';
+    }
+    char *section = gyre_pool_copy(settings->pool, word, strlen(word));
+    return section
+               ? add_single(settings, source, section, word == variable ? key + 2 : variable, value, origin)
+               : gyre_pool_no_memory();
+}
+
 /* Adds the setting of an environment variable. `variable` is its name behind "GYRE_": "KEY" is a key of [gyre],
- * "KIND__NAME__KEY" is a key of [kind.NAME]. Changes `variable`. */
+ * "OBSERVE__KEY" is a key of [observe], "KIND__NAME__KEY" is a key of [kind.NAME]. Changes `variable`. */
 static gyre_status add_variable(struct gyre_settings *settings, const struct gyre_source *source,
                                 char *variable, const char *value, const char *origin)
 {
     char *name = strstr(variable, "__"), *key = name ? strstr(name + 2, "__") : NULL;
-    if (!name || !key) {
-        lower_text(variable);
-        char *section = gyre_pool_copy(settings->pool, "gyre", 4);
-        return section ? add_single(settings, source, section, variable, value, origin)
-                       : gyre_pool_no_memory();
-    }
+    if (!name || !key)
+        return add_plain_variable(settings, source, variable, value, origin);
     *name = *key = '\0';
     lower_text(variable);
     lower_if_capitals(name + 2);

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists all rows of the table of keys (table.h), and finds a row. Constant data, no state. The words of a choice stand in the
+ * Lists all rows of the table of keys (table.h). Constant data, no state. The words of a choice stand in the
  * order of the public enum that they become: policy and queue idle count from 1 as in gyre.h, kernel idle from 0 as in
  * backend.h, log_level from 1. Of keys that a single backend has, only the keys of the core's own backend stand here; other
  * backends introduce their keys in their drop-ins.
  */
 #include "core/config/table.h"
 
-#include <string.h>
 #include <sys/un.h>
 
 #define CACHE_MAX (INT64_C(64) << 40)
 enum { SOCKET_PATH_MAX = sizeof((struct sockaddr_un *)NULL)->sun_path - 1 };
-
-static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre",  "backend",  "kernel",
-                                                           "queue", "pipeline", "link"};
 
 static const struct gyre_config_row rows[] = {
     {.kind = GYRE_SECTION_GYRE,
@@ -333,7 +329,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "false",
      .doc =
          "Notes for each message when it was sent, when its handler began and ended, and when it was "
-         "received (`gyre_timing_get`). The kernel is compiled for it; without it nothing of it is there."},
+         "received (`gyre_timing_get`; `gyre stat` has percentiles). The kernel is compiled for it; without it nothing "
+         "of it is there."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "launch_timeout_ms",
@@ -742,29 +739,46 @@ static const struct gyre_config_row rows[] = {
      .preset = "0",
      .doc = "How many messages each block of the sending kernel may have under way on the link. "
             "0: Gyre chooses, and `gyre links` tells."},
+
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "enabled",
+     .preset = "true",
+     .doc = "Whether a process that launches kernels writes an observation file, which `gyre stat` reads."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_PATH,
+     .key = "folder",
+     .preset = "",
+     .doc = "The folder of observation files, for their writers and their readers. Empty: `gyre` in "
+            "`$XDG_RUNTIME_DIR`, else `/dev/shm/gyre-UID`."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "access",
+     .choices = {"owner", "group", "everyone"},
+     .preset = "owner",
+     .doc = "Who may read the file: its mode 0600, 0640 or 0644."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_MS,
+     .key = "every_ms",
+     .min = 10,
+     .max = 60000,
+     .preset = "1000",
+     .doc =
+         "How often the counts of kernels and queues are copied into the file, and thus how old what readers see "
+         "may be."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_INT,
+     .key = "keep",
+     .min = 0,
+     .max = 256,
+     .preset = "8",
+     .doc =
+         "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
+         "starts removes older ones."},
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)
 {
     *count = sizeof rows / sizeof rows[0];
     return rows;
-}
-
-int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
-{
-    return row->kind == kind && (!row->backend || strcmp(row->backend, name) == 0);
-}
-
-const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
-                                                   const char *key)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (gyre_config_row_fits(&rows[i], kind, name) && strcmp(rows[i].key, key) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-const char *gyre_section_kind_word(enum gyre_section_kind kind)
-{
-    return kind_words[kind];
 }

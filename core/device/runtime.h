@@ -17,6 +17,7 @@
 #include "gyre/gyre.h"
 
 struct gyre_known_type;
+struct gyre_observation;
 struct gyre_open_device;
 struct gyre_supervisor;
 struct gyre_watchdog;
@@ -52,13 +53,32 @@ struct gyre_runtime {
     struct gyre_known_type *types; /* type_registry.c */
     const char
         *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of sections that had a warning, or are in use */
-    bool device_failed;            /* the last device that a caller asked for could not be opened */
+    /* What other processes see of this one (core/observation); NULL: no kernel was launched yet, or nobody is to see it. Atomic;
+     * set once. */
+    struct gyre_observation *observation;
+    uint32_t observed; /* the runtime's record there */
+    bool unobserved;   /* there will be no file: nobody wants it, or it cannot be made; under the lock */
+    /* Copies what a kernel and its queues count into the file. Constant once the runtime is open. */
+    void (*observe)(struct gyre_kernel *kernel);
+    bool device_failed; /* the last device that a caller asked for could not be opened */
     struct gyre_buffer *buffers;
 };
 
 /** Formats a line for the application's log, unless the configured level hides it. */
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** Does what gyre_runtime_log does, for the words of a handler, which stay out of the observation file. */
+void gyre_runtime_log_handler(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Opens the observation file as [observe] says, unless it is open. A failure is a line of the log. Takes the lock. */
+void gyre_runtime_observe(gyre_runtime *runtime);
+/** NULL: there is none (core/observation/observation.h takes that). */
+static inline struct gyre_observation *gyre_runtime_observation(const gyre_runtime *runtime)
+{
+    return __atomic_load_n(&runtime->observation, __ATOMIC_ACQUIRE);
+}
 
 void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
 /** Takes a guest off the list. False when another thread took it off before: that thread ends the guest. */

@@ -6,16 +6,28 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/observation/observation.h"
 #include "core/pipeline/build.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/ring/region.h"
+
+/* Tells the observation file. A kernel that no look found yet has no record there. */
+static void show_state(const gyre_kernel *kernel, gyre_kernel_state state)
+{
+    struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
+    const uint32_t record = __atomic_load_n(&kernel->observed, __ATOMIC_ACQUIRE);
+    if (record && gyre_observation_state(observation, record, state))
+        gyre_observation_event(observation, GYRE_OBSERVE_STATE, record, "kernel '%s' is %s", kernel->name,
+                               gyre_kernel_state_word(state));
+}
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
     if (state == GYRE_KERNEL_LOST) /* first: a thread that sees the state sees the time */
         __atomic_store_n(&kernel->lost_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->kernel_state, state, __ATOMIC_RELEASE);
+    show_state(kernel, state);
 }
 
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel)

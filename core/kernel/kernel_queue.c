@@ -15,6 +15,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/keeper.h"
+#include "core/kernel/observed.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/sections.h"
@@ -241,6 +242,7 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     struct gyre_durable *const durable = gyre_view_of(queue)->durable;
+    gyre_kernel_unobserve_queue(kernel, queue);
     gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
     gyre_keeper_queue_end(
         kernel, durable); /* first: requests that are left stay in the journal, and are not completed */
@@ -404,6 +406,7 @@ static void push_to(gyre_queue **list, gyre_queue *queue)
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     remove_from(&kernel->queues.first, queue);
+    gyre_kernel_unobserve_queue(kernel, queue);
     push_to(&kernel->queues.closing, queue);
     __atomic_store_n(&kernel->control->queues[gyre_view_of(queue)->table_entry].address, 0, __ATOMIC_RELAXED);
     if (queue == kernel->queues.main)
@@ -438,6 +441,7 @@ void gyre_kernel_leave_queue(gyre_queue *queue)
     gyre_queue_abandon(queue);
     pthread_mutex_lock(&kernel->lock);
     remove_from(&kernel->queues.first, queue);
+    gyre_kernel_unobserve_queue(kernel, queue);
     push_to(&kernel->queues.left, queue); /* no thread completes its requests there: a block may do so yet */
     pthread_mutex_unlock(&kernel->lock);
 }

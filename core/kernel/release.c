@@ -14,6 +14,7 @@
 #include "core/kernel/keeper.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
+#include "core/kernel/observed.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/node.h"
 #include "core/pipeline/build.h"
@@ -63,6 +64,7 @@ static void free_kernel(gyre_kernel *kernel)
     if (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))
         status = end_for_good(kernel);
     const bool stays = kernel->resident != NULL, is_used = kernel->node.stays;
+    gyre_kernel_unobserve(kernel);
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();
     if (stays || is_used) {

@@ -43,8 +43,8 @@ static void log_line(void *context, const char *text, int64_t value)
     gyre_kernel *kernel = context;
     pthread_mutex_lock(&kernel->log.lock);
     if (!kernel->log.ended) /* else the runtime may be gone */
-        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
-                         (long long)value);
+        gyre_runtime_log_handler(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
+                                 (long long)value);
     pthread_mutex_unlock(&kernel->log.lock);
 }
 

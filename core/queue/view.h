@@ -11,6 +11,20 @@
 
 #include "gyre/gyre.h"
 
+/** A count that should stand still, as looks found it: when a look first and last found that it had grown. */
+struct gyre_queue_growing {
+    uint64_t count, first_ns, last_ns;
+};
+
+/** What the last look for the observation file found (core/kernel/observed.c). */
+struct gyre_queue_seen {
+    bool looked; /* there was such a look, at looked_ns */
+    uint64_t looked_ns, first_unanswered;
+    uint64_t full_ns,
+        still_ns; /* since when the ring is full, and the same request the first; 0: it is not so */
+    struct gyre_queue_growing refused, lost;
+};
+
 struct gyre_queue_view {
     struct gyre_kernel *kernel;
     struct gyre_kernel_types *types;     /* types of the kernel's messages; NULL: nobody asked for them yet */
@@ -34,6 +48,8 @@ struct gyre_queue_view {
     uint32_t alone_crashes; /* how many of these deaths came while the device saw no other request */
     uint64_t suspect;
     uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the first */
+    uint32_t observed;            /* the queue's record in the observation file; 0: it has none */
+    struct gyre_queue_seen seen;
     uint64_t gate; /* the device does not see requests from here on; UINT64_MAX: it sees all; 0: none */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watchdog of a runtime: a thread that looks for handlers that do not return. What counts as a stall: stall.h. */
+/* The watchdog of a runtime: a thread that looks for handlers that do not return (stall.h), and at what kernels count for readers
+ * in other processes (core/observation). */
 #ifndef GYRE_CORE_RECOVERY_WATCHDOG_H
 #define GYRE_CORE_RECOVERY_WATCHDOG_H
 
@@ -18,6 +19,8 @@ struct gyre_watchdog {
     bool look;                    /* a new kernel has to be looked at before the pause is over */
     struct gyre_kernel **kernels; /* visited kernels; only the watchdog's thread uses it and `room` */
     size_t room;
+    uint64_t stall_pause_ns,
+        observe_ns;     /* of the thread alone: between looks for stalls; when to observe next */
     uint64_t missed_ns; /* atomic: how long the program was stopped, so that the watchdog did not look */
 };
 

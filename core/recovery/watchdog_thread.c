@@ -8,6 +8,8 @@
  *
  * A kernel without a budget is watched with stall_told_ms, and a stall is only logged.
  *
+ * The same thread copies what kernels count into the observation file of the process, as often as [observe] says.
+ *
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while the watchdog acts. Kernels are
  * visited, so none is freed meanwhile.
  */
@@ -24,6 +26,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/visit.h"
+#include "core/observation/observation.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
@@ -102,13 +105,13 @@ static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
 
 /* ---- the thread ---- */
 
-/* Leaves a long gap out of the watchdog's time. Two looks are `pause_ns` apart, up to twice that on a busy machine; during a
- * longer gap the program was stopped. */
-static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t pause_ns)
+/* Leaves a long gap out of the watchdog's time. Looks for stalls are `stall_pause_ns` apart, up to twice that on a busy machine;
+ * during a longer gap the program was stopped. */
+static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns)
 {
-    const uint64_t now = gyre_clock_ns();
-    if (now > due_ns + pause_ns)
-        __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - pause_ns, __ATOMIC_RELAXED);
+    const uint64_t now = gyre_clock_ns(), late = watchdog->stall_pause_ns;
+    if (now > due_ns + late)
+        __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - late, __ATOMIC_RELAXED);
 }
 
 /* Visits kernels into memory that the watchdog keeps, so that a program that allocates nothing is not disturbed. Kernels that
@@ -132,10 +135,26 @@ static void make_room_for_kernels(gyre_runtime *runtime, struct gyre_watchdog *w
     watchdog->room = room;
 }
 
+/* Whether the counts of kernels are due in the observation file. Sets how long until they are due again. */
+static bool is_observation_due(const gyre_runtime *runtime, struct gyre_watchdog *watchdog, uint64_t *pause)
+{
+    const uint64_t every = gyre_observation_every_ns(gyre_runtime_observation(runtime));
+    const uint64_t now = gyre_clock_ns();
+    if (!every)
+        return false;
+    const bool due = now >= watchdog->observe_ns;
+    if (due)
+        watchdog->observe_ns = now + every;
+    if (watchdog->observe_ns - now < *pause)
+        *pause = watchdog->observe_ns - now;
+    return due;
+}
+
 static uint64_t look_at_all(gyre_runtime *runtime)
 {
     struct gyre_watchdog *watchdog = runtime->watchdog;
-    uint64_t pause = LOOK_MOST_NS;
+    uint64_t pause = LOOK_MOST_NS, observe_pause = LOOK_MOST_NS;
+    const bool observes = is_observation_due(runtime, watchdog, &observe_pause);
     make_room_for_kernels(runtime, watchdog);
     const size_t count = visit_all(runtime, watchdog);
     for (size_t i = 0; i < count; i++) {
@@ -145,8 +164,14 @@ static uint64_t look_at_all(gyre_runtime *runtime)
             watch_kernel(kernel, patience);
         if (patience.limit_ns && patience.limit_ns / LOOKS_PER_BUDGET < pause)
             pause = patience.limit_ns / LOOKS_PER_BUDGET;
+        if (observes)
+            runtime->observe(kernel);
         gyre_kernel_leave(kernel);
     }
+    if (observes)
+        gyre_observation_beat(gyre_runtime_observation(runtime));
+    watchdog->stall_pause_ns = pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
+    pause = watchdog->stall_pause_ns < observe_pause ? watchdog->stall_pause_ns : observe_pause;
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
 }
 
@@ -164,7 +189,7 @@ static void *watch_kernels(void *argument)
         while (!watchdog->stop && !watchdog->look &&
                pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
             ;
-        leave_out(watchdog, due, pause);
+        leave_out(watchdog, due);
     }
     pthread_mutex_unlock(&watchdog->lock);
     return NULL;
@@ -196,15 +221,32 @@ static gyre_status start_thread(gyre_runtime *runtime)
     return status;
 }
 
+/* Without a thread that looks at the kernel, its counts stay out of the file; it is launched all the same. */
+static gyre_status go_on_unobserved(const gyre_runtime *runtime)
+{
+    gyre_runtime_log(runtime, GYRE_LOG_WARNING, "kernels cannot be observed from outside: %s",
+                     gyre_error_text());
+    gyre_error_clear();
+    return GYRE_OK;
+}
+
 gyre_status gyre_watchdog_need(gyre_kernel *kernel)
 {
-    if (!gyre_stall_limit_of(kernel).limit_ns)
+    const bool has_limit = gyre_stall_limit_of(kernel).limit_ns != 0;
+    gyre_runtime *runtime = kernel->runtime;
+    gyre_runtime_observe(runtime);
+    if (!has_limit && !gyre_runtime_observation(runtime))
         return GYRE_OK;
-    pthread_mutex_lock(&kernel->lock);
-    kernel->care->watch.blocks = kernel->care->blocks;
-    gyre_stall_forget(kernel);
-    pthread_mutex_unlock(&kernel->lock);
-    return start_thread(kernel->runtime);
+    if (has_limit) {
+        pthread_mutex_lock(&kernel->lock);
+        kernel->care->watch.blocks = kernel->care->blocks;
+        gyre_stall_forget(kernel);
+        pthread_mutex_unlock(&kernel->lock);
+    }
+    const gyre_status status = start_thread(runtime);
+    if (gyre_runtime_observation(runtime))
+        runtime->observe(kernel); /* at once: the next look at all kernels may be far */
+    return status == GYRE_OK || has_limit ? status : go_on_unobserved(runtime);
 }
 
 void gyre_watchdog_stop(struct gyre_watchdog *watchdog)

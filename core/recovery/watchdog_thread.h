@@ -8,7 +8,8 @@
 /** Makes a watchdog whose thread does not run yet. EXHAUSTED; *out is NULL then. */
 gyre_status gyre_watchdog_create(struct gyre_watchdog **out);
 
-/** Watches a kernel from now on, if its section asks for that; starts the thread if necessary. EXHAUSTED. */
+/** Watches a kernel from now on, if its section asks for that or the process can be observed; starts the thread if necessary.
+ * EXHAUSTED. */
 gyre_status gyre_watchdog_need(gyre_kernel *kernel);
 
 /** Ends the watchdog's thread. Its members stay, for a kernel that is still being revived. Accepts NULL. */

@@ -45,7 +45,8 @@ struct gyre_queue_timing {
     bool silent;           /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
-    uint64_t timed, waited_ns, handled_ns, returned_ns;
+    uint64_t timed;
+    gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
 };
 
 static const struct bounds unbounded = {INT64_MIN, INT64_MAX};
@@ -107,6 +108,12 @@ static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
+static void count_time(struct gyre_queue_timing *timing, enum gyre_observe_time time, uint64_t ns)
+{
+    timing->times[time].buckets[gyre_observe_bucket(ns)]++;
+    timing->times[time].sum_ns += ns;
+}
+
 static void stamps_translate(struct gyre_queue_timing *timing, struct entry *entry)
 {
     clocks_learn(timing, entry);
@@ -115,9 +122,10 @@ static void stamps_translate(struct gyre_queue_timing *timing, struct entry *ent
     entry->finished_ns =
         time_within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
     timing->timed++;
-    timing->waited_ns += entry->started_ns - entry->sent_ns;
-    timing->handled_ns += entry->finished_ns - entry->started_ns;
-    timing->returned_ns += entry->received_ns - entry->finished_ns;
+    count_time(timing, GYRE_OBSERVE_WAITED, entry->started_ns - entry->sent_ns);
+    count_time(timing, GYRE_OBSERVE_HANDLED, entry->finished_ns - entry->started_ns);
+    count_time(timing, GYRE_OBSERVE_RETURNED, entry->received_ns - entry->finished_ns);
+    count_time(timing, GYRE_OBSERVE_ROUND_TRIP, entry->received_ns - entry->sent_ns);
 }
 
 /* ---- stamps ---- */
@@ -183,10 +191,26 @@ static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
     struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
     stats->timed = timing->timed;
-    stats->waited_ns = timing->waited_ns;
-    stats->handled_ns = timing->handled_ns;
-    stats->returned_ns = timing->returned_ns;
+    stats->waited_ns = timing->times[GYRE_OBSERVE_WAITED].sum_ns;
+    stats->handled_ns = timing->times[GYRE_OBSERVE_HANDLED].sum_ns;
+    stats->returned_ns = timing->times[GYRE_OBSERVE_RETURNED].sum_ns;
     pthread_mutex_unlock(&timing->lock);
+}
+
+bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[GYRE_OBSERVE_TIMES])
+{
+    struct gyre_queue_timing *timing = timing_of(queue);
+    if (!timing)
+        return false;
+    pthread_mutex_lock(&timing->lock);
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
+        const uint32_t record = out[time].record;
+        out[time] = timing->times[time];
+        out[time].record = record;
+        out[time].time = time;
+    }
+    pthread_mutex_unlock(&timing->lock);
+    return true;
 }
 
 static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const struct entry *entry,

@@ -4,8 +4,15 @@
 #define GYRE_CORE_STAGES_TIMING_H
 
 #include "core/queue/queue.h"
+#include "gyre/observe.h"
 
 /** Adds the stage. EXHAUSTED. */
 gyre_status gyre_timing_create(gyre_queue *queue);
+
+/**
+ * Copies how long the queue's messages took, and leaves `record` as it is. False: the queue does not time its messages. Any
+ * thread.
+ */
+bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[GYRE_OBSERVE_TIMES]);
 
 #endif

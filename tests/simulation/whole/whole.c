@@ -244,6 +244,19 @@ static void open_kernel(gyre_runtime **runtime)
     life.queue = gyre_kernel_queue(life.kernel);
 }
 
+/* Works out the states behind requests that the life before received, and died before it could note them. */
+static void note_received(uint64_t end)
+{
+    for (uint64_t index = ledger->received; index < end; index++) {
+        whole_state state = index ? ledger->states[index - 1] : (whole_state){0};
+        if (!whole_is_poison(whole_number(index))) {
+            whole_handle_begin(&state);
+            whole_handle_end(&state, whole_number(index));
+        }
+        ledger->states[index] = state;
+    }
+}
+
 /* What the lives before left must be all that was durable, and nothing before what was received. */
 static void take_over(void)
 {
@@ -253,6 +266,7 @@ static void take_over(void)
     require(recovered.first <=
             ledger->received + 8); /* a batch that the life before could not note any more */
     require(recovered.first + recovered.offered >= ledger->durable);
+    note_received(recovered.first);
     ledger->received = recovered.first;
     ledger->sent = ledger->durable = recovered.first + recovered.offered;
 }

@@ -7,6 +7,7 @@
 patience="${GYRE_TEST_PATIENCE:-1}" # how many times longer than usual everything may take here (tests/patience.cmake)
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
+export GYRE_OBSERVE__FOLDER="$folder/observed" # what other tests leave is none of this one's
 checks=0
 failures=0
 code=0 out='' err=''

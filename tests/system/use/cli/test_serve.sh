@@ -157,11 +157,13 @@ says "--lanes is for a kernel that is launched"
 run serve --backend cpu examples/command/scale.gyre.c
 exits 1
 says "a server is there already"
+run doctor --clean # servers were killed above
+exits 0
+prints "what a killed process said last"
 run doctor
 exits 0
 prints "one serves at $XDG_RUNTIME_DIR/gyre.sock"
-run doctor --clean
-exits 0
+prints "1 living process can be seen"
 run call --attach scale '{"value":4,"factor":2}' # nothing of a living server was touched
 exits 0
 stop_server TERM

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks for observation files that dead processes left (doctor.h). Removes a file only while nobody has the lock on it. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+#include "core/api/tools.h"
+#include "core/base/error.h"
+#include "core/observation/observed.h"
+
+/* A file that is no observation file, or of another version, has no writer that could be asked: it is only told. */
+static void look_at_file(doctor_report *report, const char *path, size_t *living)
+{
+    struct gyre_observed seen;
+    enum gyre_observed_life life = GYRE_OBSERVED_LIVES;
+    const gyre_status status = gyre_observed_read(path, &seen, &life);
+    if (status != GYRE_OK && status != GYRE_NOT_FOUND && status != GYRE_AGAIN)
+        doctor_find(report, DOCTOR_NOTE, "observation", "%s", gyre_error_text());
+    gyre_error_clear();
+    if (status != GYRE_OK)
+        return;
+    *living += life != GYRE_OBSERVED_DEAD;
+    if (life == GYRE_OBSERVED_DEAD)
+        doctor_tell_left(report, report->clean && unlink(path) == 0, "observation", path,
+                         "what a killed process said last; gyre stat --file shows it");
+    gyre_observed_finish(&seen);
+}
+
+void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runtime)
+{
+    struct gyre_observed_file *files = NULL;
+    size_t count = 0, living = 0;
+    const char *folder = gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_OBSERVE, NULL, "folder");
+    if (gyre_observed_find(folder, &files, &count) != GYRE_OK) {
+        doctor_find(report, DOCTOR_NOTE, "observation", "%s", gyre_error_text());
+        gyre_error_clear();
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        look_at_file(report, files[i].path, &living);
+    gyre_observed_files_free(files, count);
+    doctor_find(report, DOCTOR_OK, "observation", "%zu living process%s can be seen; gyre stat shows them",
+                living, living == 1 ? "" : "es");
+}

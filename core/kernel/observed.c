@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a kernel and its queues into the observation file (observed.h). Lock: kernel->lock, so that no queue is freed during a look.
+ * A look that finds a kernel or a queue for the first time takes a record for it.
+ */
+#include "core/kernel/observed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/base/clock.h"
+#include "core/dispatch/dispatch.h"
+#include "core/observation/observation.h"
+#include "core/queue/progress.h"
+#include "core/queue/resume.h"
+#include "core/queue/state.h"
+#include "core/stages/timing.h"
+
+/* ---- queues ---- */
+
+/* Since when something is so: `since` as long as it stays so, `now` where it begins, 0 where it is not so. */
+static uint64_t keep_since(uint64_t since, bool is_so, uint64_t now)
+{
+    return !is_so ? 0 : since ? since : now;
+}
+
+/* Notes that a count grew since the last look, with an event. */
+static void note_growth(const gyre_kernel *kernel, const gyre_queue *queue, struct gyre_queue_growing *seen,
+                        uint64_t count, enum gyre_observe_event_kind kind, uint64_t now)
+{
+    if (count <= seen->count)
+        return;
+    gyre_observation_event(gyre_runtime_observation(kernel->runtime), kind, gyre_view_of(queue)->observed,
+                           "queue '%s' of kernel '%s': %" PRIu64 " more %s", gyre_queue_name(queue),
+                           kernel->name, count - seen->count,
+                           kind == GYRE_OBSERVE_REFUSED ? "refused" : "dropped or buried");
+    seen->first_ns = seen->first_ns ? seen->first_ns : now;
+    seen->last_ns = now;
+    seen->count = count;
+}
+
+/* Compares with the last look what only two looks tell. */
+static void compare_looks(const gyre_kernel *kernel, gyre_queue *queue, const gyre_queue_stats *stats,
+                          uint64_t unanswered, uint64_t now)
+{
+    struct gyre_queue_seen *seen = &gyre_view_for(queue)->seen;
+    const uint64_t first = gyre_queue_first_unanswered(queue);
+    const uint64_t taken = gyre_queue_next_index(queue) - gyre_received(queue);
+    const bool same = unanswered && seen->looked && seen->first_unanswered == first;
+    /* the last look found this request first as well: it is so since then */
+    seen->still_ns = !same ? 0 : seen->still_ns ? seen->still_ns : seen->looked_ns;
+    seen->full_ns = keep_since(seen->full_ns, taken >= stats->capacity, now);
+    note_growth(kernel, queue, &seen->refused, stats->rejected, GYRE_OBSERVE_REFUSED, now);
+    note_growth(kernel, queue, &seen->lost, stats->dropped + stats->dead_letters, GYRE_OBSERVE_LOST, now);
+    seen->first_unanswered = first;
+    seen->looked = true;
+    seen->looked_ns = now;
+}
+
+static void fill_stats(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_queue_stats *stats)
+{
+    words[GYRE_OBSERVE_QUEUE_CAPACITY] = stats->capacity;
+    words[GYRE_OBSERVE_QUEUE_SENT] = stats->sent;
+    words[GYRE_OBSERVE_QUEUE_RECEIVED] = stats->received;
+    words[GYRE_OBSERVE_QUEUE_REJECTED] = stats->rejected;
+    words[GYRE_OBSERVE_QUEUE_DROPPED] = stats->dropped;
+    words[GYRE_OBSERVE_QUEUE_ABANDONED] = stats->abandoned;
+    words[GYRE_OBSERVE_QUEUE_HIGH_WATER] = stats->high_water;
+    words[GYRE_OBSERVE_QUEUE_SEND_WAITS] = stats->send_waits;
+    words[GYRE_OBSERVE_QUEUE_RECEIVE_WAITS] = stats->receive_waits;
+    words[GYRE_OBSERVE_QUEUE_DUPLICATES] = stats->duplicates;
+    words[GYRE_OBSERVE_QUEUE_WAITING] = stats->waiting;
+    words[GYRE_OBSERVE_QUEUE_LETTERS] = stats->dead_letters;
+    words[GYRE_OBSERVE_QUEUE_LETTERS_LOST] = stats->dead_letters_lost;
+    words[GYRE_OBSERVE_QUEUE_TIMED] = stats->timed;
+    words[GYRE_OBSERVE_QUEUE_WAITED_NS] = stats->waited_ns;
+    words[GYRE_OBSERVE_QUEUE_HANDLED_NS] = stats->handled_ns;
+    words[GYRE_OBSERVE_QUEUE_RETURNED_NS] = stats->returned_ns;
+}
+
+static void enter_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t now)
+{
+    gyre_observe_record about = {
+        .kind = GYRE_OBSERVE_QUEUE, .parent = kernel->observed, .made_ns = now, .state_ns = now};
+    if (gyre_queue_name(queue)[0])
+        snprintf(about.name, sizeof about.name, "%s", gyre_queue_name(queue));
+    else /* a name that no other queue of the kernel has */
+        snprintf(about.name, sizeof about.name, "%s-%u", gyre_foreign_of(queue)->lent ? "client" : "queue",
+                 gyre_view_of(queue)->table_entry);
+    snprintf(about.detail, sizeof about.detail, "%s", gyre_foreign_of(queue)->lent ? "another program" : "");
+    gyre_view_for(queue)->observed =
+        gyre_observation_enter(gyre_runtime_observation(kernel->runtime), &about);
+}
+
+static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
+{
+    uint64_t words[GYRE_OBSERVE_WORDS] = {0};
+    gyre_queue_stats stats = {.size = sizeof stats};
+    const uint64_t now = gyre_clock_ns();
+    if (!gyre_view_of(queue)->observed)
+        enter_queue(kernel, queue, now);
+    gyre_queue_stats_get(queue, &stats);
+    fill_stats(words, &stats);
+    const uint64_t unanswered = gyre_queue_outstanding(queue);
+    const uint64_t passed = stats.received + stats.dropped + stats.abandoned + unanswered;
+    compare_looks(kernel, queue, &stats, unanswered, now);
+    const struct gyre_queue_seen *seen = &gyre_view_of(queue)->seen;
+    words[GYRE_OBSERVE_QUEUE_UNANSWERED] = unanswered;
+    words[GYRE_OBSERVE_QUEUE_UNRECEIVED] = stats.sent > passed ? stats.sent - passed : 0;
+    words[GYRE_OBSERVE_QUEUE_FULL_NS] = seen->full_ns;
+    words[GYRE_OBSERVE_QUEUE_STILL_NS] = seen->still_ns;
+    words[GYRE_OBSERVE_QUEUE_REFUSED_FIRST_NS] = seen->refused.first_ns;
+    words[GYRE_OBSERVE_QUEUE_REFUSED_LAST_NS] = seen->refused.last_ns;
+    words[GYRE_OBSERVE_QUEUE_LOST_FIRST_NS] = seen->lost.first_ns;
+    words[GYRE_OBSERVE_QUEUE_LOST_LAST_NS] = seen->lost.last_ns;
+    gyre_observation_values(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed, words,
+                            GYRE_OBSERVE_QUEUE_WORDS);
+}
+
+/* Writes how long the messages of a queue took; `timing` has to be on, else there is nothing. */
+static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        times[time].record = gyre_view_of(queue)->observed;
+    if (!gyre_timing_histograms(queue, times))
+        return;
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time]);
+}
+
+void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
+    gyre_view_for(queue)->observed = 0;
+}
+
+/* ---- the kernel ---- */
+
+static uint32_t enter_device(const gyre_kernel *kernel)
+{
+    gyre_observe_record about = {
+        .kind = GYRE_OBSERVE_DEVICE, .parent = kernel->runtime->observed, .made_ns = gyre_clock_ns()};
+    snprintf(about.name, sizeof about.name, "%s", gyre_dispatch_backend(kernel->dispatch));
+    snprintf(about.detail, sizeof about.detail, "%s", gyre_dispatch_device_info(kernel->dispatch)->name);
+    return gyre_observation_enter_once(gyre_runtime_observation(kernel->runtime), &about);
+}
+
+static uint32_t enter_kernel(gyre_kernel *kernel)
+{
+    gyre_observe_record about = {.kind = GYRE_OBSERVE_KERNEL,
+                                 .parent = kernel->runtime->observed,
+                                 .state = gyre_kernel_get_state(kernel),
+                                 .device = enter_device(kernel),
+                                 .made_ns = kernel->launched_ns,
+                                 .state_ns = gyre_clock_ns()};
+    struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
+    snprintf(about.name, sizeof about.name, "%s", kernel->name);
+    snprintf(about.detail, sizeof about.detail, "%.60s -> %.60s", kernel->record->request->name,
+             kernel->record->reply->name);
+    const uint32_t number = gyre_observation_enter(observation, &about);
+    gyre_observation_event(observation, GYRE_OBSERVE_OPENED, number, "kernel '%s' is launched", kernel->name);
+    return number;
+}
+
+static void fill_kernel(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_kernel_info *info)
+{
+    words[GYRE_OBSERVE_KERNEL_HANDLED] = info->handled;
+    words[GYRE_OBSERVE_KERNEL_FAILED] = info->failed;
+    words[GYRE_OBSERVE_KERNEL_QUEUED] = info->queued;
+    words[GYRE_OBSERVE_KERNEL_QUEUES] = info->queues;
+    words[GYRE_OBSERVE_KERNEL_BLOCKS] = info->blocks;
+    words[GYRE_OBSERVE_KERNEL_LANES] = info->lanes;
+    words[GYRE_OBSERVE_KERNEL_HEALTH] = info->health;
+    words[GYRE_OBSERVE_KERNEL_RESTARTS] = info->restarts;
+    words[GYRE_OBSERVE_KERNEL_CONDEMNED] = info->condemned;
+    words[GYRE_OBSERVE_KERNEL_STALLS] = info->stalls;
+    words[GYRE_OBSERVE_KERNEL_RELAUNCHES] = info->relaunches;
+    words[GYRE_OBSERVE_KERNEL_CHECKPOINTS] = info->checkpoints;
+    words[GYRE_OBSERVE_KERNEL_CHECKPOINT_NS] = info->checkpoint_ns;
+    words[GYRE_OBSERVE_KERNEL_CHECKPOINT_LONGEST_NS] = info->longest_checkpoint_ns;
+    words[GYRE_OBSERVE_KERNEL_REPLAYED] = info->replayed;
+    words[GYRE_OBSERVE_KERNEL_ABSENCES] = info->absences;
+    words[GYRE_OBSERVE_KERNEL_ABSENT_NS] = info->absent_ns;
+    words[GYRE_OBSERVE_KERNEL_ABSENT_LONGEST_NS] = info->longest_absence_ns;
+    words[GYRE_OBSERVE_KERNEL_LAUNCHED_NS] = info->launched_ns;
+    words[GYRE_OBSERVE_KERNEL_STANDBY] = info->standby;
+}
+
+void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
+{
+    uint64_t words[GYRE_OBSERVE_WORDS] = {0};
+    struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
+    if (!observation || kernel->migrates)
+        return;
+    fill_kernel(words, info);
+    pthread_mutex_lock(&kernel->lock);
+    if (!kernel->observed)
+        __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
+    gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+        observe_queue(kernel, queue);
+        observe_times(kernel, queue);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_kernel_unobserve(gyre_kernel *kernel)
+{
+    struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
+    if (!kernel->observed)
+        return;
+    gyre_observation_event(observation, GYRE_OBSERVE_CLOSED, kernel->observed, "kernel '%s' is released",
+                           kernel->name);
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_kernel_unobserve_queue(kernel, queue);
+    gyre_observation_leave(observation, kernel->observed);
+    __atomic_store_n(&kernel->observed, 0, __ATOMIC_RELEASE);
+}

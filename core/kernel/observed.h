@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies what a kernel and its queues count into the observation file of the process (core/observation/observation.h). Messages
+ * pay nothing for it: the counts are those of gyre_kernel_info and gyre_queue_stats, and a thread that watches the kernel anyway
+ * copies them. Without a file these functions do nothing.
+ */
+#ifndef GYRE_CORE_KERNEL_OBSERVED_H
+#define GYRE_CORE_KERNEL_OBSERVED_H
+
+#include "core/kernel/kernel.h"
+
+/** Writes the values of the kernel, from `info`, and of its queues. Takes the lock. */
+void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info);
+/** Take the records of a kernel with its queues, or of one queue, out of the file. Called before they are freed, under the lock
+ * where the queue is in a list. */
+void gyre_kernel_unobserve(gyre_kernel *kernel);
+void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads an observation file (observed.h). No state, no locks. The file is read and not mapped: its writer may cut it meanwhile. */
+#include "core/observation/observed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+#include "core/observation/observation_folder.h"
+
+enum { COPIES_MAX = 3 }; /* of a file whose writer changes it meanwhile */
+
+/* ---- checking ---- */
+
+/* Ends the text within its room, and puts '?' for each byte that is no printable UTF-8 text. */
+static void clean_text(char *text, size_t room)
+{
+    text[room - 1] = '\0';
+    const size_t length = strlen(text);
+    for (size_t at = 0; at < length;) {
+        const unsigned char *letter = (const unsigned char *)text + at;
+        const size_t whole = gyre_text_character(letter, length - at);
+        const bool control = *letter < 0x20 || *letter == 0x7f || (*letter == 0xc2 && letter[1] < 0xa0);
+        if (whole && !control) {
+            at += whole;
+            continue;
+        }
+        memset(text + at, '?', whole ? whole : 1);
+        at += whole ? whole : 1;
+    }
+}
+
+/* Adopts a part, cut to the entries that lie in the file. */
+static void adopt_part(struct gyre_observed *observed, const gyre_observe_part *part)
+{
+    const size_t least = part->kind == GYRE_OBSERVE_VALUES ? sizeof(uint64_t) : 2 * sizeof(uint64_t);
+    if (part->kind == 0 || part->kind >= GYRE_OBSERVED_PARTS || part->stride < least || part->stride % 8 ||
+        part->offset % 8 || part->offset >= observed->size)
+        return;
+    gyre_observe_part *at = &observed->parts[part->kind];
+    const uint64_t fits = (observed->size - part->offset) / part->stride;
+    *at = *part;
+    at->count = part->count < fits ? part->count : fits;
+    if (at->count > UINT32_MAX)
+        at->count = UINT32_MAX;
+}
+
+gyre_status gyre_observed_parse(const char *path, unsigned char *bytes, size_t size,
+                                struct gyre_observed *out)
+{
+    gyre_observe_head *head = &out->head;
+    memset(out, 0, sizeof *out);
+    out->bytes = bytes;
+    out->size = size;
+    const size_t least = offsetof(gyre_observe_head, process_start);
+    if (size < least)
+        return gyre_error_set(GYRE_INVALID,
+                              "'%s': no observation file: it has %zu bytes, expected at least %zu", path,
+                              size, least);
+    memcpy(head, bytes, size < sizeof *head ? size : sizeof *head);
+    if (head->magic == 0 || (head->magic == GYRE_OBSERVE_MAGIC && head->version == 0))
+        return gyre_error_set(GYRE_AGAIN, "'%s': the file is being made; look again", path);
+    if (head->magic != GYRE_OBSERVE_MAGIC)
+        return gyre_error_set(GYRE_INVALID,
+                              "'%s': no observation file: it begins with %016llx, expected %016llx", path,
+                              (unsigned long long)head->magic, (unsigned long long)GYRE_OBSERVE_MAGIC);
+    if (head->version != GYRE_OBSERVE_VERSION)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "'%s': expected version %d of observation files, found %u: read it with the gyre "
+            "that the process uses",
+            path, GYRE_OBSERVE_VERSION, head->version);
+    if (head->head_size < sizeof *head &&
+        head->head_size >= least) /* of an earlier writer: what lies behind is not its */
+        memset((unsigned char *)head + head->head_size, 0, sizeof *head - head->head_size);
+    if (head->events > INT64_MAX)
+        head->events = 0;
+    for (uint32_t i = 0; i < head->part_count && i < GYRE_OBSERVE_PARTS_MAX; i++)
+        adopt_part(out, &head->parts[i]);
+    clean_text(head->program, sizeof head->program);
+    clean_text(head->release, sizeof head->release);
+    return GYRE_OK;
+}
+
+/* ---- the file ---- */
+
+static enum gyre_observed_life life_of(int file, const gyre_observe_head *head)
+{
+    char state = 0;
+    uint64_t start = 0;
+    if (!gyre_observation_is_written(file))
+        return GYRE_OBSERVED_DEAD;
+    const bool known = head->pid <= INT32_MAX && gyre_observation_process((pid_t)head->pid, &start, &state) &&
+                       start == head->process_start;
+    return known && (state == 'T' || state == 't') ? GYRE_OBSERVED_STOPPED : GYRE_OBSERVED_LIVES;
+}
+
+static gyre_status cannot_read(const char *path, int error)
+{
+    return gyre_error_set(error == ENOENT ? GYRE_NOT_FOUND : GYRE_UNAVAILABLE, "cannot read '%s': %s", path,
+                          strerror(error));
+}
+
+/* Copies an open file. NULL with errno. */
+static unsigned char *copy_file(int file, size_t *size)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0)
+        return NULL;
+    if (!S_ISREG(about.st_mode) || about.st_size > GYRE_OBSERVED_SIZE_MAX) {
+        errno = S_ISREG(about.st_mode) ? EFBIG : EINVAL;
+        return NULL;
+    }
+    unsigned char *bytes = lseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
+    const ssize_t got = bytes ? gyre_file_read(file, (char *)bytes, (size_t)about.st_size) : -1;
+    if (got < 0) {
+        free(bytes);
+        return NULL;
+    }
+    *size = (size_t)got;
+    return bytes;
+}
+
+void gyre_observed_finish(struct gyre_observed *observed)
+{
+    free(observed->bytes);
+    memset(observed, 0, sizeof *observed);
+}
+
+/* ---- entries ---- */
+
+/* Copies entry `number` of a part, as much of it as this reader knows; the rest becomes 0. */
+static bool copy_entry(const struct gyre_observed *observed, uint32_t kind, uint64_t number, void *out,
+                       size_t size)
+{
+    const gyre_observe_part *part = &observed->parts[kind];
+    memset(out, 0, size);
+    if (number >= part->count)
+        return false;
+    memcpy(out, observed->bytes + part->offset + number * part->stride,
+           size < part->stride ? size : part->stride);
+    return true;
+}
+
+/* Whether record `number` was written while the file was copied, or when its writer died. */
+static bool is_torn(const struct gyre_observed *observed, uint32_t number)
+{
+    gyre_observe_record record;
+    return copy_entry(observed, GYRE_OBSERVE_RECORDS, number, &record, sizeof record) &&
+           (record.generation & 1 || record.generation != record.again);
+}
+
+static bool has_torn(const struct gyre_observed *observed)
+{
+    for (uint32_t number = 1; number < gyre_observed_records(observed); number++)
+        if (is_torn(observed, number))
+            return true;
+    return false;
+}
+
+static gyre_status read_open(const char *path, int file, struct gyre_observed *out)
+{
+    size_t size = 0;
+    unsigned char *bytes = copy_file(file, &size);
+    const gyre_status status = bytes ? gyre_observed_parse(path, bytes, size, out) : cannot_read(path, errno);
+    if (status != GYRE_OK)
+        gyre_observed_finish(out);
+    return status;
+}
+
+gyre_status gyre_observed_read(const char *path, struct gyre_observed *out, enum gyre_observed_life *life)
+{
+    memset(out, 0, sizeof *out);
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return cannot_read(path, errno);
+    gyre_status status = read_open(path, file, out);
+    for (int copies = 1; status == GYRE_OK && copies < COPIES_MAX && has_torn(out); copies++) {
+        gyre_observed_finish(out);
+        status = read_open(path, file, out);
+    }
+    if (status == GYRE_OK && life)
+        *life = life_of(file, &out->head);
+    close(file);
+    return status;
+}
+
+uint32_t gyre_observed_records(const struct gyre_observed *observed)
+{
+    return (uint32_t)observed->parts[GYRE_OBSERVE_RECORDS].count;
+}
+
+bool gyre_observed_is(const struct gyre_observed *observed, uint32_t number, uint32_t kind, uint32_t parent)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_RECORDS];
+    uint32_t about[2] = {0};
+    const size_t offset = offsetof(gyre_observe_record, kind);
+    if (number >= part->count || part->stride < offset + sizeof about)
+        return false;
+    memcpy(about, observed->bytes + part->offset + (uint64_t)number * part->stride + offset, sizeof about);
+    return about[0] == kind && (!parent || about[1] == parent);
+}
+
+bool gyre_observed_record(const struct gyre_observed *observed, uint32_t number, gyre_observe_record *out)
+{
+    if (!number || !copy_entry(observed, GYRE_OBSERVE_RECORDS, number, out, sizeof *out) ||
+        out->generation & 1 || out->generation != out->again || out->kind == GYRE_OBSERVE_FREE)
+        return false;
+    clean_text(out->name, sizeof out->name);
+    clean_text(out->detail, sizeof out->detail);
+    return true;
+}
+
+uint64_t gyre_observed_value(const struct gyre_observed *observed, uint32_t number, uint32_t word)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_VALUES];
+    uint64_t value = 0;
+    if (number < part->count && word < part->stride / sizeof value)
+        memcpy(&value, observed->bytes + part->offset + (uint64_t)number * part->stride + word * sizeof value,
+               sizeof value);
+    return value;
+}
+
+bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t record,
+                             enum gyre_observe_time time, gyre_observe_histogram *out)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_HISTOGRAMS];
+    for (uint64_t number = 0; record && number < part->count; number++) {
+        uint32_t about[2]; /* of whom, and what: before all of it is copied */
+        memcpy(about, observed->bytes + part->offset + number * part->stride, sizeof about);
+        if (about[0] == record && about[1] == time)
+            return copy_entry(observed, GYRE_OBSERVE_HISTOGRAMS, number, out, sizeof *out);
+    }
+    return false;
+}
+
+uint32_t gyre_observed_troubles(const struct gyre_observed *observed)
+{
+    return (uint32_t)observed->parts[GYRE_OBSERVE_TROUBLES].count;
+}
+
+bool gyre_observed_trouble(const struct gyre_observed *observed, uint32_t number, gyre_observe_trouble *out)
+{
+    if (!copy_entry(observed, GYRE_OBSERVE_TROUBLES, number, out, sizeof *out) || !out->count)
+        return false;
+    clean_text(out->text, sizeof out->text);
+    return true;
+}
+
+uint64_t gyre_observed_first_event(const struct gyre_observed *observed)
+{
+    const uint64_t kept = observed->parts[GYRE_OBSERVE_EVENTS].count, all = observed->head.events;
+    if (!kept)
+        return UINT64_MAX;
+    return all > kept ? all - kept + 1 : 1;
+}
+
+bool gyre_observed_event(const struct gyre_observed *observed, uint64_t number, gyre_observe_event *out)
+{
+    const uint64_t kept = observed->parts[GYRE_OBSERVE_EVENTS].count;
+    if (!number || !kept ||
+        !copy_entry(observed, GYRE_OBSERVE_EVENTS, (number - 1) % kept, out, sizeof *out) ||
+        out->number != number || out->again != number)
+        return false;
+    clean_text(out->text, sizeof out->text);
+    return true;
+}

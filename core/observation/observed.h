@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads observation files (gyre/observe.h) of other processes. A file is copied once, and nothing of the copy is believed: offsets,
+ * counts and texts are bounded, whatever its writer wrote and wherever it stopped. A copy belongs to one thread at a time.
+ */
+#ifndef GYRE_CORE_OBSERVATION_OBSERVED_H
+#define GYRE_CORE_OBSERVATION_OBSERVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gyre/observe.h"
+#include "gyre/status.h"
+
+enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_HISTOGRAMS + 1 };
+
+/** The copy of a file. */
+struct gyre_observed {
+    unsigned char *bytes;
+    size_t size;
+    gyre_observe_head head; /* texts end; members that the file has not are 0 */
+    gyre_observe_part
+        parts[GYRE_OBSERVED_PARTS]; /* by kind; each lies whole in `bytes`; count 0: there is none */
+};
+
+/** How the writer of a file fares. */
+enum gyre_observed_life {
+    GYRE_OBSERVED_LIVES = 1,
+    GYRE_OBSERVED_STOPPED, /* it lives, and was stopped (SIGSTOP, a debugger) */
+    GYRE_OBSERVED_DEAD
+};
+
+/** Checks `size` bytes, which must come from malloc and belong to *out afterwards, also after a failure. INVALID,
+ * INCOMPATIBLE or AGAIN (the file is being made). `path` is for the sentences. */
+gyre_status gyre_observed_parse(const char *path, unsigned char *bytes, size_t size,
+                                struct gyre_observed *out);
+/** Copies and checks a file. NOT_FOUND when there is none. After a failure *out holds nothing. */
+gyre_status gyre_observed_read(const char *path, struct gyre_observed *out, enum gyre_observed_life *life);
+void gyre_observed_finish(struct gyre_observed *observed);
+
+/** Record `number`. False: there is none, it is free, or it was written while the file was copied. */
+bool gyre_observed_record(const struct gyre_observed *observed, uint32_t number, gyre_observe_record *out);
+/** Whether record `number` seems to be of a kind and has that parent (0: any). Quick: gyre_observed_record tells for sure. */
+bool gyre_observed_is(const struct gyre_observed *observed, uint32_t number, uint32_t kind, uint32_t parent);
+/** The numbers of records are below this one. */
+uint32_t gyre_observed_records(const struct gyre_observed *observed);
+/** A value of record `number`; 0 for one that the file has not. */
+uint64_t gyre_observed_value(const struct gyre_observed *observed, uint32_t number, uint32_t word);
+/** How long the messages of queue `record` took. False: nothing is known. */
+bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t record,
+                             enum gyre_observe_time time, gyre_observe_histogram *out);
+/** The trouble in place `number`. False: there is none. */
+bool gyre_observed_trouble(const struct gyre_observed *observed, uint32_t number, gyre_observe_trouble *out);
+uint32_t gyre_observed_troubles(const struct gyre_observed *observed);
+/** Event `number`, counted from 1 to head.events. False: it is not kept any more, or was being written. */
+bool gyre_observed_event(const struct gyre_observed *observed, uint64_t number, gyre_observe_event *out);
+/** The number of the first event that may still be kept; beyond head.events: there is none. */
+uint64_t gyre_observed_first_event(const struct gyre_observed *observed);
+
+/* observed_find.c */
+
+/** A file that was found. */
+struct gyre_observed_file {
+    char *path;
+    pid_t pid;
+    uint64_t start;
+};
+
+/** Lists the files in the folders that `configured` stands for (observation_folder.h), by process. The caller frees the list with
+ * gyre_observed_files_free. EXHAUSTED. */
+gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file **out, size_t *count);
+void gyre_observed_files_free(struct gyre_observed_file *files, size_t count);
+
+#endif

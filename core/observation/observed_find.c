@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists observation files (observed.h). No state, no locks. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/observation/observation_folder.h"
+#include "core/observation/observed.h"
+
+enum { FILES_MAX = 4096 };
+
+struct found {
+    struct gyre_observed_file *files;
+    size_t count;
+};
+
+/* Adds a file whose name is that of an observation file. False without memory. */
+static bool add_file(struct found *found, const char *folder, const char *name)
+{
+    struct gyre_observed_file file = {0};
+    if (!gyre_observation_file_name(name, &file.pid, &file.start))
+        return true;
+    struct gyre_observed_file *grown = realloc(found->files, (found->count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    found->files = grown;
+    if (asprintf(&file.path, "%s/%s", folder, name) < 0)
+        return false;
+    found->files[found->count++] = file;
+    return true;
+}
+
+static bool look_in(struct found *found, const char *configured, const char *folder)
+{
+    bool enough = true;
+    const int descriptor = gyre_observation_folder_open(configured, folder, false);
+    DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
+    for (const struct dirent *entry;
+         enough && entries && found->count < FILES_MAX && (entry = readdir(entries));)
+        enough = add_file(found, folder, entry->d_name);
+    if (entries)
+        closedir(entries);
+    else if (descriptor >= 0)
+        close(descriptor);
+    return enough;
+}
+
+static int by_process(const void *one, const void *other)
+{
+    const struct gyre_observed_file *a = one, *b = other;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file **out, size_t *count)
+{
+    char folder[GYRE_OBSERVATION_PATH_MAX];
+    struct found found = {0};
+    bool enough = true;
+    for (unsigned which = 0; which < GYRE_OBSERVATION_FOLDERS && enough; which++)
+        if (gyre_observation_folder(configured, which, folder))
+            enough = look_in(&found, configured, folder);
+    if (!enough) {
+        gyre_observed_files_free(found.files, found.count);
+        found = (struct found){0};
+    }
+    if (found.count)
+        qsort(found.files, found.count, sizeof *found.files, by_process);
+    *out = found.files;
+    *count = found.count;
+    return enough ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for the list of observation files");
+}
+
+void gyre_observed_files_free(struct gyre_observed_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(files[i].path);
+    free(files);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process shows of its kernels to others: its observation file, read as gyre/observe.h describes it. */
+#include <dirent.h>
+#include <gyre/observe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conformance.h"
+
+enum { CAPACITY = 4 };
+
+static char folder[64];
+static char setting_folder[96];
+static unsigned char *bytes; /* the last copy of the file */
+static size_t size;
+
+static const char *const *observed_settings(bool enabled)
+{
+    static const char *settings[6];
+    snprintf(folder, sizeof folder, "/tmp/gyre-observed-XXXXXX");
+    require(mkdtemp(folder) != NULL);
+    snprintf(setting_folder, sizeof setting_folder, "observe.folder=%s", folder);
+    settings[0] = setting_folder;
+    settings[1] = "observe.every_ms=10";
+    settings[2] = enabled ? "observe.enabled=true" : "observe.enabled=false";
+    settings[3] = "queue.default.capacity=4";
+    settings[4] = "queue.default.policy=reject";
+    return settings;
+}
+
+/* Writes the path of the only file in the folder. False: there is none. */
+static bool find_file(char path[512])
+{
+    bool found = false;
+    DIR *files = opendir(folder);
+    require(files != NULL);
+    for (const struct dirent *entry; (entry = readdir(files));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        require(!found && strstr(entry->d_name, ".obs"));
+        snprintf(path, 512, "%s/%s", folder, entry->d_name);
+        found = true;
+    }
+    closedir(files);
+    return found;
+}
+
+static void copy_file(void)
+{
+    char path[512];
+    require(find_file(path));
+    FILE *file = fopen(path, "rb");
+    require(file != NULL && fseek(file, 0, SEEK_END) == 0);
+    size = (size_t)ftell(file);
+    rewind(file);
+    free(bytes);
+    bytes = malloc(size);
+    require(bytes != NULL && fread(bytes, 1, size, file) == size);
+    fclose(file);
+}
+
+static const gyre_observe_part *part_of(uint32_t kind)
+{
+    const gyre_observe_head *head = (const gyre_observe_head *)(const void *)bytes;
+    require(head->magic == GYRE_OBSERVE_MAGIC && head->version == GYRE_OBSERVE_VERSION);
+    for (uint32_t i = 0; i < head->part_count; i++)
+        if (head->parts[i].kind == kind)
+            return &head->parts[i];
+    return NULL;
+}
+
+/* The record of a kind and name in a new copy, and its number; NULL: there is none, or it is being written. */
+static const gyre_observe_record *find_record(uint32_t kind, const char *name, uint32_t *number)
+{
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_RECORDS);
+    for (uint32_t i = 1; i < part->count; i++) {
+        const gyre_observe_record *record = (const void *)(bytes + part->offset + i * part->stride);
+        *number = i;
+        if (record->kind == kind && record->generation == record->again && strcmp(record->name, name) == 0)
+            return record;
+    }
+    return NULL;
+}
+
+/* A value of the record of that kind and name, in a new copy; UINT64_MAX: it is not there. */
+static uint64_t value_of(uint32_t kind, const char *name, uint32_t word)
+{
+    uint32_t number;
+    uint64_t value;
+    if (!find_record(kind, name, &number))
+        return UINT64_MAX;
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_VALUES);
+    memcpy(&value, bytes + part->offset + number * part->stride + word * sizeof value, sizeof value);
+    return value;
+}
+
+/* Waits until a value is there. */
+static void await_value(uint32_t kind, const char *name, uint32_t word, uint64_t value)
+{
+    const uint64_t until = soon();
+    while (value_of(kind, name, word) != value) {
+        require(gyre_in_ms(0) < until);
+        sleep_ms(2);
+    }
+}
+
+static bool has_event(uint32_t kind, const char *text)
+{
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_EVENTS);
+    for (uint32_t i = 0; i < part->count; i++) {
+        const gyre_observe_event *event = (const void *)(bytes + part->offset + i * part->stride);
+        if (event->number && event->kind == kind && strstr(event->text, text))
+            return true;
+    }
+    return false;
+}
+
+static void counts_are_seen_from_outside(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, observed_settings(true));
+    char path[512];
+    uint32_t number;
+    require(!find_file(path)); /* before a kernel is launched there is nothing to see */
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const char *const name = "words_of_1";
+    for (uint64_t i = 0; i < 100; i++)
+        require(call_word(queue, i) == 3 * i);
+    await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_RECEIVED, 100);
+    await_value(GYRE_OBSERVE_KERNEL, name, GYRE_OBSERVE_KERNEL_HANDLED, 100);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_SENT) == 100);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_CAPACITY) == CAPACITY);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_UNANSWERED) == 0);
+    require(value_of(GYRE_OBSERVE_KERNEL, name, GYRE_OBSERVE_KERNEL_HEALTH) == GYRE_HEALTH_IDLE);
+    const gyre_observe_record *record = find_record(GYRE_OBSERVE_KERNEL, name, &number);
+    require(record && record->state == GYRE_KERNEL_ACTIVE &&
+            strcmp(record->detail, "words_1 -> words_1") == 0);
+    require(has_event(GYRE_OBSERVE_STATE, "kernel 'words_of_1' is active"));
+    gyre_kernel_release(kernel);
+    require(!find_record(GYRE_OBSERVE_KERNEL, name, &number));
+    require(!find_record(GYRE_OBSERVE_QUEUE, name, &number));
+    require(has_event(GYRE_OBSERVE_CLOSED, "words_of_1"));
+    gyre_close(runtime);
+    require(!find_file(path));
+    require(rmdir(folder) == 0);
+}
+
+static void a_full_queue_is_seen_from_outside(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, observed_settings(true));
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const char *const name = "words_of_1";
+    const words_1 request = {{5}};
+    uint64_t word;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    require(has_event(GYRE_OBSERVE_STATE, "kernel 'words_of_1' is inactive"));
+    for (uint64_t i = 0; i < CAPACITY; i++)
+        send_word(queue, i, NULL);
+    for (int i = 0; i < 3; i++)
+        require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_REJECTED, 3);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_UNANSWERED) == CAPACITY);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_FULL_NS) > 0);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_REFUSED_FIRST_NS) > 0);
+    require(value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_LOST_FIRST_NS) == 0);
+    require(has_event(GYRE_OBSERVE_REFUSED, "more refused"));
+    const uint64_t until = soon();
+    while (value_of(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_STILL_NS) ==
+           0) /* the second look that finds it */
+        require(gyre_in_ms(0) < until);
+    must(gyre_kernel_activate(kernel, soon()));
+    for (uint64_t i = 0; i < CAPACITY; i++)
+        require(receive_word(queue, &word).index == i && word == 3 * i);
+    await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_FULL_NS, 0);
+    await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_STILL_NS, 0);
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
+/* How many messages a histogram of the only queue has. */
+static uint64_t count_timed(uint32_t time)
+{
+    uint64_t count = 0;
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_HISTOGRAMS);
+    for (uint32_t i = 0; i < part->count; i++) {
+        const gyre_observe_histogram *times = (const void *)(bytes + part->offset + i * part->stride);
+        for (uint32_t bucket = 0; times->record && times->time == time && bucket < GYRE_OBSERVE_BUCKETS;
+             bucket++)
+            count += times->buckets[bucket];
+    }
+    return count;
+}
+
+static void times_are_seen_from_outside(struct conformance *test)
+{
+    const char *const *settings = observed_settings(true);
+    const char *timed[] = {settings[0], settings[1], settings[2], "kernel.default.timing=true", NULL};
+    gyre_runtime *runtime = open_with(test, timed);
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    for (uint64_t i = 0; i < 50; i++)
+        require(call_word(gyre_kernel_queue(kernel), i) == 3 * i);
+    const uint64_t until = soon(), counted = stats_of(gyre_kernel_queue(kernel)).timed;
+    require(counted == 50);
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        while (count_timed(time) != counted) {
+            require(gyre_in_ms(0) < until);
+            sleep_ms(2);
+        }
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
+static void nobody_sees_what_is_not_to_be_seen(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, observed_settings(false));
+    char path[512];
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    require(call_word(gyre_kernel_queue(kernel), 2) == 6);
+    require(!find_file(path));
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
+const struct conformance_case observation_cases[] = {
+    {"counts_are_seen_from_outside", counts_are_seen_from_outside},
+    {"a_full_queue_is_seen_from_outside", a_full_queue_is_seen_from_outside},
+    {"times_are_seen_from_outside", times_are_seen_from_outside},
+    {"nobody_sees_what_is_not_to_be_seen", nobody_sees_what_is_not_to_be_seen},
+    {NULL, NULL},
+};
