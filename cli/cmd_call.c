@@ -47,9 +47,8 @@ static const char HELP[] =
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --pipeline the kernels of [pipeline.NAME] are launched and linked; ENTRY, or the first one, gets the requests.\n"
-    "With --attach a kernel or pipeline of `gyre serve`, or any program that serves, gets them.\n"
-    "A server that is not up yet, or that ends, is waited for as long as --timeout says; what was unanswered is sent\n"
-    "again to the next one, and perhaps handled twice.\n"
+    "With --attach a server gets them. One that is not up yet, or that ends, is waited for as long as --timeout\n"
+    "says; what was unanswered is sent again to the next one, and perhaps handled twice.\n"
     "The last line on standard error counts them. Exit code 1 if any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
@@ -63,11 +62,12 @@ static const char HELP[] =
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write it to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero. Not beside a journal that has one\n"
-    "  --state @FILE            the same, from a file or a pipe, as in @<(...) or @/dev/stdin\n"
+    "  --state @FILE            the same, from a file or a pipe\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0; with a journal, the first one ever\n"
+    "  --check races,memory     find mistakes of handlers on the CPU: docs/simulator.md\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -94,6 +94,8 @@ typedef struct call_run {
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
     const char *pipeline;       /* a pipeline, instead of a kernel; or NULL */
     const char *socket;         /* of the server; NULL: as configured */
+    const char *checks;         /* of --check; NULL: as configured */
+    char *check_setting;        /* what --check means: a setting */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
@@ -495,6 +497,28 @@ static int run_attached(call_run *call)
     return code;
 }
 
+/* Turns --check into settings: the checks, and the backend that has them. */
+static int set_checks(call_run *call)
+{
+    static const char key[] = "backend.cpu.check=";
+    cli_context *const cli = call->cli;
+    if (!call->checks)
+        return CLI_OK;
+    if (call->attach)
+        return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");
+    if (cli->backend && strcmp(cli->backend, "cpu") != 0)
+        return cli_usage_error(cli, "--check runs handlers on the backend cpu, and --backend names '%s'",
+                               cli->backend);
+    cli->backend = "cpu";
+    const size_t size = sizeof key + strlen(call->checks);
+    call->check_setting = malloc(size);
+    if (!call->check_setting)
+        return cli_error(CLI_FAILED, "out of memory");
+    snprintf(call->check_setting, size, "%s%s", key, call->checks);
+    return cli_list_add(&cli->settings, call->check_setting) ? CLI_OK
+                                                             : cli_error(CLI_FAILED, "out of memory");
+}
+
 static int run(cli_context *cli)
 {
     call_run call = {.cli = cli, .timeout_ms = TIMEOUT_DEFAULT_MS};
@@ -507,6 +531,7 @@ static int run(cli_context *cli)
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
+        {"--check", .text = &call.checks},
         {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
@@ -522,6 +547,8 @@ static int run(cli_context *cli)
                 cli,
                 "--attach and --pipeline: --attach NAME takes a kernel or a pipeline of a server, --pipeline "
                 "NAME opens one here; choose one");
+        else if ((cli->exit_code = set_checks(&call)) != CLI_OK)
+            ; /* told */
         else if (call.attach)
             cli->exit_code = run_attached(&call);
         else if (call.pipeline)
@@ -535,6 +562,7 @@ static int run(cli_context *cli)
     call_ends_forget();
     call_buffers_finish(&call.buffers);
     free(call.state_bytes);
+    free(call.check_setting);
     cli_list_finish(&call.buffer_specs);
     cli_list_finish(&call.named_specs);
     cli_list_finish(&call.output_specs);

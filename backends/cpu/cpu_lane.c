@@ -43,6 +43,7 @@ struct cpu_lanes {
     uint32_t lane_count;
     uint32_t current;      /* the running lane */
     uint32_t waiting;      /* lanes that met a barrier in this round */
+    uint32_t phase;        /* barriers that were passed */
     uint32_t stacks_taken; /* stacks that lanes of this message use */
     uint32_t stacks_ready; /* stacks that are accessible and have a fiber */
     int first_round;
@@ -110,6 +111,7 @@ static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
     if (lanes->diverged)
         return &lanes->thread;
     lanes->waiting = 0;
+    lanes->phase++;
     lanes->first_round = 0;
     lanes->current = 0;
     return lanes->lanes[0].fiber;
@@ -173,6 +175,11 @@ void cpu_lanes_barrier(gyre_context *context, const char *place)
         lanes->diverged = 1;
     hand_over(lanes, lane->fiber, 0);
     lane->place = NULL;
+}
+
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes)
+{
+    return lanes->phase;
 }
 
 gyre_u64 *cpu_lanes_cells(gyre_context *context)

@@ -53,6 +53,9 @@ struct cpu_lanes_message {
  */
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
 
+/** The number of the present phase: it grows at each barrier that all lanes have met. */
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes);
+
 /** The services `barrier` and `cells` of block kernels. Only for contexts that cpu_lanes_run made. */
 void cpu_lanes_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_cells(gyre_context *context);

@@ -270,6 +270,16 @@ static const struct gyre_config_row rows[] = {
          "An index out of range, of an array, a buffer or a part of a message, fails its message with a "
          "sentence, and nothing is read or written there. For debugging: handlers run 6 to 20 times slower."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "check",
+     .preset = "none",
+     .doc =
+         "Checks of handlers while they run, separated by commas: `races` (two lanes or messages that may run at "
+         "once touch the same bytes, and nothing orders them), `memory` (reads of scratch and reply bytes that "
+         "were never written). Any of them also does what `checked` does. A finding fails its message with both "
+         "lines, and the log has the sentence."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_BOOL,
      .backend = "cpu",
      .key = "keep_source",

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Follows a device's messages, and what their handlers touch (cpu_check.h). A finding fails the message that makes it;
+ * its handler goes on, because an access that races harms nothing here: one message runs at a time.
+ */
+#include "cpu_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_finding.h"
+#include "cpu_ready.h"
+#include "cpu_resident.h"
+#include "cpu_watched.h"
+
+/* ---- devices and workers ---- */
+
+gyre_status cpu_check_open(struct gyre_device *device)
+{
+    if (!device->settings.checks)
+        return GYRE_OK;
+    struct cpu_checks *const checks = calloc(1, sizeof *checks);
+    if (!checks)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for the checks of the cpu device");
+    pthread_mutex_init(&checks->lock, NULL);
+    device->checks = checks;
+    return GYRE_OK;
+}
+
+void cpu_check_close(struct gyre_device *device)
+{
+    if (!device->checks)
+        return;
+    cpu_shadow_free(&device->checks->shared);
+    pthread_mutex_destroy(&device->checks->lock);
+    free(device->checks);
+}
+
+bool cpu_check_prepare(struct cpu_worker *worker)
+{
+    const struct gyre_resident *const resident = worker->resident;
+    const gyre_cpu_kernel *const kernel = resident->kernel;
+    if (!resident->device->checks)
+        return true;
+    struct cpu_watched *const watched = calloc(1, sizeof *watched);
+    if (!watched)
+        return false;
+    worker->watched = watched;
+    if (!(resident->device->settings.checks & CPU_CHECK_MEMORY))
+        return true;
+    const uint64_t scratch = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0;
+    watched->scratch_first = kernel->sizes.reply;
+    watched->written_size = watched->scratch_first + scratch;
+    watched->written = calloc(1, watched->written_size + 1);
+    return watched->written != NULL;
+}
+
+void cpu_check_finish(struct cpu_worker *worker)
+{
+    if (!worker->watched)
+        return;
+    cpu_shadow_free(&worker->watched->own);
+    free(worker->watched->written);
+    free(worker->watched);
+}
+
+/* ---- messages ---- */
+
+/*
+ * Looks which requests of a queue are in its ring by now. Those that came since the last look are a window of their own.
+ * The caller holds the lock.
+ */
+static void widen_window(struct cpu_window *window, const struct cpu_queue *queue, uint64_t messages)
+{
+    const uint64_t next = queue->next;
+    if (window->serial != queue->serial || next < window->first)
+        *window = (struct cpu_window){.serial = queue->serial, .first = next, .middle = next, .end = next};
+    uint64_t end = window->end > next ? window->end : next;
+    while (end - next < queue->slots.capacity && cpu_request_ready(queue, end))
+        end++;
+    if (end == window->end)
+        return;
+    window->middle = window->end > next ? window->end : next;
+    window->since_first = window->since_then;
+    window->since_then = messages + 1;
+    window->end = end;
+}
+
+void cpu_check_look(struct cpu_worker *worker, struct cpu_queue *queue)
+{
+    struct gyre_resident *const resident = worker->resident;
+    if (!worker->watched)
+        return;
+    struct cpu_checks *const checks = resident->device->checks;
+    struct cpu_window *const window = &resident->windows[queue - worker->queues];
+    pthread_mutex_lock(&checks->lock);
+    widen_window(window, queue, checks->messages);
+    const bool earlier = queue->next < window->middle;
+    const uint64_t end = earlier ? window->middle : window->end;
+    if (queue->run.limit > end - queue->next)
+        queue->run.limit = end - queue->next;
+    worker->watched->seen_since = earlier ? window->since_first : window->since_then;
+    pthread_mutex_unlock(&checks->lock);
+}
+
+void cpu_check_looked(struct cpu_worker *worker)
+{
+    if (worker->watched)
+        worker->watched->seen_since = 0;
+}
+
+/* Messages of an actor, and of a kernel with one block whose lanes share a message, follow each other. */
+static bool runs_in_order(const struct gyre_resident *resident)
+{
+    return resident->kernel->form == GYRE_FORM_ACTOR ||
+           (resident->kernel->form == GYRE_FORM_BLOCK && resident->blocks == 1);
+}
+
+void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size)
+{
+    struct cpu_watched *const watched = worker->watched;
+    if (!watched)
+        return;
+    struct cpu_checks *const checks = worker->resident->device->checks;
+    pthread_mutex_lock(&checks->lock);
+    watched->message = ++checks->messages;
+    watched->since = watched->seen_since ? watched->seen_since : watched->message;
+    if (runs_in_order(worker->resident) && watched->since <= watched->last)
+        watched->since = watched->last + 1;
+    watched->last = watched->message;
+    watched->request = request;
+    watched->request_size = size;
+    watched->text[0] = '\0';
+    struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
+    *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
+    snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
+    if (watched->written)
+        memset(watched->written, 0, watched->written_size);
+}
+
+void cpu_check_end(struct cpu_worker *worker)
+{
+    if (!worker->watched)
+        return;
+    worker->watched->message = 0;
+    pthread_mutex_unlock(&worker->resident->device->checks->lock);
+}
+
+/* ---- accesses ---- */
+
+static bool belongs_to_message(const gyre_cpu_range *range)
+{
+    return range->sort == GYRE_SORT_REQUEST || range->sort == GYRE_SORT_REPLY ||
+           range->sort == GYRE_SORT_SCRATCH;
+}
+
+/* Addresses of different messages' replies may be the same, so such memory has numbers of its own. */
+static uint64_t number_of(const gyre_cpu_range *range, const void *at)
+{
+    if (!belongs_to_message(range))
+        return (uint64_t)(uintptr_t)at;
+    return (uint64_t)range->sort << 48 | (uint64_t)((const gyre_u8 *)at - range->from);
+}
+
+static void check_race(gyre_context *context, const struct cpu_touch *touch)
+{
+    struct cpu_worker *const worker = context->owner;
+    struct cpu_watched *const watched = worker->watched;
+    const bool own = belongs_to_message(touch->range);
+    if (own && worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        return;
+    const struct cpu_access access = {.address = number_of(touch->range, touch->at),
+                                      .size = touch->size,
+                                      .message = watched->message,
+                                      .since = own ? watched->message : watched->since,
+                                      .phase = worker->lanes ? cpu_lanes_phase(worker->lanes) : 0,
+                                      .lane = context->lane,
+                                      .write = touch->how & GYRE_TOUCH_WRITES,
+                                      .atomic = touch->how & GYRE_TOUCH_ATOMIC,
+                                      .code = touch->code};
+    struct cpu_earlier earlier;
+    struct cpu_shadow *const shadow = own ? &watched->own : &worker->resident->device->checks->shared;
+    if (cpu_shadow_note(shadow, &access, &earlier)) {
+        earlier.address -= access.address; /* the first contended byte, from the access on */
+        cpu_finding_race(context, touch, &earlier);
+    }
+}
+
+/* Whether any of the bytes is not 0. Accesses are of 1, 2, 4 or 8 bytes, nearly always. */
+static bool any_set(const unsigned char *bytes, uint64_t count)
+{
+    uint64_t word = 0;
+    while (count > sizeof word) {
+        if (bytes[--count])
+            return true;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        word |= bytes[i];
+    return word != 0;
+}
+
+/*
+ * Bytes that were never written are told only where none of the read bytes was: a struct that is copied as one has bytes
+ * between its members that nobody writes.
+ */
+static void check_written(gyre_context *context, const struct cpu_touch *touch)
+{
+    const struct cpu_worker *const worker = context->owner;
+    const struct cpu_watched *const watched = worker->watched;
+    const gyre_cpu_range *const range = touch->range;
+    const gyre_cpu_sizes *const sizes = &worker->resident->kernel->sizes;
+    const bool scratch = range->sort == GYRE_SORT_SCRATCH;
+    if (!scratch && (range->sort != GYRE_SORT_REPLY || sizes->reply != sizes->reply_least))
+        return;
+    const uint64_t first =
+        (scratch ? watched->scratch_first : 0) + (uint64_t)((const gyre_u8 *)touch->at - range->from);
+    if (first + touch->size > watched->written_size)
+        return;
+    if (touch->how & GYRE_TOUCH_READS && !any_set(watched->written + first, touch->size))
+        cpu_finding_unwritten(context, touch);
+    memset(watched->written + first, 1, touch->size); /* a second read tells nothing new */
+}
+
+/* ---- what kernel files call ---- */
+
+static void begin_lane(gyre_context *context, const void *request, gyre_u64 size)
+{
+    struct cpu_worker *const worker = context->owner;
+    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        cpu_check_begin(worker, request, size);
+}
+
+static void end_lane(gyre_context *context)
+{
+    struct cpu_worker *const worker = context->owner;
+    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        cpu_check_end(worker);
+}
+
+static void touch_memory(gyre_context *context, const gyre_cpu_range *range, const void *at, gyre_u64 size,
+                         gyre_u32 how, const void *code)
+{
+    struct cpu_worker *const worker = context->owner;
+    const struct cpu_touch touch = {range, at, size, how, code};
+    const uint32_t checks = worker->resident->device->settings.checks;
+    if (!worker->watched || !worker->watched->message)
+        return;
+    if (checks & CPU_CHECK_MEMORY)
+        check_written(context, &touch);
+    if (checks & CPU_CHECK_RACES)
+        check_race(context, &touch);
+}
+
+static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane, end_lane, touch_memory};
+
+gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
+{
+    const gyre_host *const host = module->device->host;
+    struct cpu_checks *const checks = module->device->checks;
+    gyre_cpu_watch_taker take;
+    void *symbol = NULL;
+    if (!checks)
+        return GYRE_OK;
+    if (host->library_symbol(module->library, GYRE_CPU_WATCH_SYMBOL, &symbol) != GYRE_OK)
+        return host->error(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled without checks, and backend.cpu check asks for some: compile it "
+            "with the same setting, or launch its source",
+            path);
+    memcpy(&take, &symbol, sizeof take); /* ISO C has no cast from an object to a function */
+    const gyre_u32 version = take(&functions);
+    if (version != GYRE_CPU_WATCH_VERSION)
+        return host->error(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled for the checks of another Gyre (version %u, this one needs %d): "
+            "compile it again",
+            path, version, GYRE_CPU_WATCH_VERSION);
+    pthread_mutex_lock(&checks->lock); /* a file that was there before may have had the same addresses */
+    memset(checks->places, 0, sizeof checks->places);
+    checks->pair_count = 0;
+    pthread_mutex_unlock(&checks->lock);
+    return GYRE_OK;
+}
