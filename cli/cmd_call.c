@@ -23,7 +23,12 @@
 #include "gyre/attach.h"
 #include "gyre/pipeline.h"
 
-enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE = 160 };
+enum {
+    STATE_FILE_MAX = 64 * 1024 * 1024,
+    TIMEOUT_DEFAULT_MS = 10000,
+    WHOM_SIZE = 160,
+    CHECK_SETTING_SIZE = 128
+};
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -67,7 +72,7 @@ static const char HELP[] =
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0; with a journal, the first one ever\n"
-    "  --check races,memory     find mistakes of handlers on the CPU: docs/simulator.md\n"
+    "  --check LIST [--seed N] [--seeds N]  find mistakes of handlers on the CPU: docs/simulator.md\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -95,7 +100,8 @@ typedef struct call_run {
     const char *pipeline;       /* a pipeline, instead of a kernel; or NULL */
     const char *socket;         /* of the server; NULL: as configured */
     const char *checks;         /* of --check; NULL: as configured */
-    char *check_setting;        /* what --check means: a setting */
+    uint64_t seed, seeds;       /* of --check schedule; 0: as configured */
+    char check_settings[3][CHECK_SETTING_SIZE]; /* what these options mean */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
@@ -497,26 +503,32 @@ static int run_attached(call_run *call)
     return code;
 }
 
-/* Turns --check into settings: the checks, and the backend that has them. */
+/* Turns --check, --seed and --seeds into settings, and names the backend that has them. */
 static int set_checks(call_run *call)
 {
-    static const char key[] = "backend.cpu.check=";
     cli_context *const cli = call->cli;
+    char(*const settings)[CHECK_SETTING_SIZE] = call->check_settings;
     if (!call->checks)
-        return CLI_OK;
+        return call->seed || call->seeds
+                   ? cli_usage_error(cli, "--seed and --seeds are for --check schedule, which is not there")
+                   : CLI_OK;
     if (call->attach)
         return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");
     if (cli->backend && strcmp(cli->backend, "cpu") != 0)
         return cli_usage_error(cli, "--check runs handlers on the backend cpu, and --backend names '%s'",
                                cli->backend);
     cli->backend = "cpu";
-    const size_t size = sizeof key + strlen(call->checks);
-    call->check_setting = malloc(size);
-    if (!call->check_setting)
-        return cli_error(CLI_FAILED, "out of memory");
-    snprintf(call->check_setting, size, "%s%s", key, call->checks);
-    return cli_list_add(&cli->settings, call->check_setting) ? CLI_OK
-                                                             : cli_error(CLI_FAILED, "out of memory");
+    const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
+    if (length < 0 || (size_t)length >= sizeof settings[0])
+        return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
+    if (call->seed)
+        snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);
+    if (call->seeds)
+        snprintf(settings[2], sizeof settings[2], "backend.cpu.seeds=%llu", (unsigned long long)call->seeds);
+    for (size_t i = 0; i < sizeof call->check_settings / sizeof *settings; i++)
+        if (settings[i][0] && !cli_list_add(&cli->settings, settings[i]))
+            return cli_error(CLI_FAILED, "out of memory");
+    return CLI_OK;
 }
 
 static int run(cli_context *cli)
@@ -532,6 +544,8 @@ static int run(cli_context *cli)
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
         {"--check", .text = &call.checks},
+        {"--seed", .number = &call.seed, .min = 1, .max = UINT64_C(1) << 62},
+        {"--seeds", .number = &call.seeds, .min = 1, .max = 1000000},
         {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
@@ -562,7 +576,6 @@ static int run(cli_context *cli)
     call_ends_forget();
     call_buffers_finish(&call.buffers);
     free(call.state_bytes);
-    free(call.check_setting);
     cli_list_finish(&call.buffer_specs);
     cli_list_finish(&call.named_specs);
     cli_list_finish(&call.output_specs);

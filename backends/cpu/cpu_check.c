@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_explore.h"
 #include "cpu_finding.h"
 #include "cpu_ready.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
+#include "cpu_written.h"
 
 /* ---- devices and workers ---- */
 
@@ -37,23 +39,32 @@ void cpu_check_close(struct gyre_device *device)
     free(device->checks);
 }
 
+/* What the worker of a block kernel has besides. */
+static bool prepare_block(struct cpu_worker *worker, struct cpu_watched *watched)
+{
+    const struct cpu_settings *const settings = &worker->resident->device->settings;
+    watched->latest = calloc(worker->resident->lanes, sizeof *watched->latest);
+    if (settings->checks & CPU_CHECK_DEADLOCK)
+        cpu_lanes_on_divergence(worker->lanes, cpu_finding_deadlock);
+    if (!(settings->checks & CPU_CHECK_SCHEDULE))
+        return watched->latest != NULL;
+    watched->explored = cpu_explored_create(worker);
+    return watched->latest && watched->explored;
+}
+
 bool cpu_check_prepare(struct cpu_worker *worker)
 {
     const struct gyre_resident *const resident = worker->resident;
-    const gyre_cpu_kernel *const kernel = resident->kernel;
     if (!resident->device->checks)
         return true;
     struct cpu_watched *const watched = calloc(1, sizeof *watched);
     if (!watched)
         return false;
     worker->watched = watched;
-    if (!(resident->device->settings.checks & CPU_CHECK_MEMORY))
-        return true;
-    const uint64_t scratch = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0;
-    watched->scratch_first = kernel->sizes.reply;
-    watched->written_size = watched->scratch_first + scratch;
-    watched->written = calloc(1, watched->written_size + 1);
-    return watched->written != NULL;
+    if (resident->kernel->form == GYRE_FORM_BLOCK && !prepare_block(worker, watched))
+        return false;
+    return !(resident->device->settings.checks & CPU_CHECK_MEMORY) ||
+           cpu_written_prepare(watched, resident->kernel);
 }
 
 void cpu_check_finish(struct cpu_worker *worker)
@@ -61,6 +72,8 @@ void cpu_check_finish(struct cpu_worker *worker)
     if (!worker->watched)
         return;
     cpu_shadow_free(&worker->watched->own);
+    cpu_explored_free(worker->watched->explored);
+    free(worker->watched->latest);
     free(worker->watched->written);
     free(worker->watched);
 }
@@ -132,11 +145,11 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     watched->request = request;
     watched->request_size = size;
     watched->text[0] = '\0';
+    watched->seed = 0;
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
-    if (watched->written)
-        memset(watched->written, 0, watched->written_size);
+    cpu_written_begin(worker);
 }
 
 void cpu_check_end(struct cpu_worker *worker)
@@ -187,41 +200,6 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     }
 }
 
-/* Whether any of the bytes is not 0. Accesses are of 1, 2, 4 or 8 bytes, nearly always. */
-static bool any_set(const unsigned char *bytes, uint64_t count)
-{
-    uint64_t word = 0;
-    while (count > sizeof word) {
-        if (bytes[--count])
-            return true;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        word |= bytes[i];
-    return word != 0;
-}
-
-/*
- * Bytes that were never written are told only where none of the read bytes was: a struct that is copied as one has bytes
- * between its members that nobody writes.
- */
-static void check_written(gyre_context *context, const struct cpu_touch *touch)
-{
-    const struct cpu_worker *const worker = context->owner;
-    const struct cpu_watched *const watched = worker->watched;
-    const gyre_cpu_range *const range = touch->range;
-    const gyre_cpu_sizes *const sizes = &worker->resident->kernel->sizes;
-    const bool scratch = range->sort == GYRE_SORT_SCRATCH;
-    if (!scratch && (range->sort != GYRE_SORT_REPLY || sizes->reply != sizes->reply_least))
-        return;
-    const uint64_t first =
-        (scratch ? watched->scratch_first : 0) + (uint64_t)((const gyre_u8 *)touch->at - range->from);
-    if (first + touch->size > watched->written_size)
-        return;
-    if (touch->how & GYRE_TOUCH_READS && !any_set(watched->written + first, touch->size))
-        cpu_finding_unwritten(context, touch);
-    memset(watched->written + first, 1, touch->size); /* a second read tells nothing new */
-}
-
 /* ---- what kernel files call ---- */
 
 static void begin_lane(gyre_context *context, const void *request, gyre_u64 size)
@@ -242,17 +220,33 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
                          gyre_u32 how, const void *code)
 {
     struct cpu_worker *const worker = context->owner;
+    struct cpu_watched *const watched = worker->watched;
     const struct cpu_touch touch = {range, at, size, how, code};
     const uint32_t checks = worker->resident->device->settings.checks;
-    if (!worker->watched || !worker->watched->message)
+    if (!watched || !watched->message)
         return;
+    if (watched->latest)
+        watched->latest[context->lane] = code;
+    if (watched->explored) {
+        cpu_lanes_yield(context);
+        if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
+            cpu_explore_note(watched->explored, at, size);
+    }
     if (checks & CPU_CHECK_MEMORY)
-        check_written(context, &touch);
+        cpu_written_check(context, &touch);
     if (checks & CPU_CHECK_RACES)
         check_race(context, &touch);
 }
 
-static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane, end_lane, touch_memory};
+static void wait_at_barrier(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched && worker->watched->latest)
+        worker->watched->latest[context->lane] = code;
+}
+
+static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane, end_lane, touch_memory,
+                                         wait_at_barrier};
 
 gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
 {

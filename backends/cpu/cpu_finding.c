@@ -144,8 +144,11 @@ static void log_finding(const struct cpu_worker *worker, const char *check, cons
     va_end(args);
     if (!cpu_fields_json(kernel->request, worker->watched->request, request, sizeof request))
         snprintf(request, sizeof request, "one of %" PRIu64 " bytes", worker->watched->request_size);
-    snprintf(checks->sentence, sizeof checks->sentence, "kernel '%s': check %s: %s; request: %s",
-             kernel->name, check, said, request);
+    const int length = snprintf(checks->sentence, sizeof checks->sentence,
+                                "kernel '%s': check %s: %s; request: %s", kernel->name, check, said, request);
+    if (worker->watched->seed && length > 0 && (size_t)length < sizeof checks->sentence)
+        snprintf(checks->sentence + length, sizeof checks->sentence - (size_t)length, "; seed: %" PRIu64,
+                 worker->watched->seed);
     host->log(host->context, GYRE_LOG_WARNING, checks->sentence);
 }
 
@@ -237,4 +240,122 @@ void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
     write_memory(worker, touch, 0, memory, sizeof memory);
     log_finding(worker, "memory", "lane %u reads %s at %s%s, and no lane wrote it for this message before",
                 context->lane, memory, here, now);
+}
+
+/* ---- barriers ---- */
+
+/*
+ * Writes where a lane waits: with the source line, unless the barrier is inside of a function of the dialect, whose place
+ * is the handler's line that calls it.
+ */
+static void write_barrier(const struct cpu_worker *worker, const char *place, const void *code, char *text,
+                          size_t size)
+{
+    char source[SOURCE_MAX + 8] = "";
+    const char *const whole = code ? place_of(worker, code) : place;
+    const bool same = strcmp(cpu_place_short(whole), cpu_place_short(place)) == 0;
+    if (same)
+        quote_source(whole, source, sizeof source);
+    snprintf(text, size, "%s%s", same ? whole : place, source);
+}
+
+/* Adds "lanes 0 to 6 wait at FILE:LINE (`...`)" for the lanes from `first` up to `end`, which do the same. */
+static void add_lanes(const struct cpu_worker *worker, char *text, size_t size, const char *place,
+                      uint32_t first, uint32_t end)
+{
+    const size_t used = strlen(text);
+    char where[SOURCE_MAX + 336] = "", source[SOURCE_MAX + 8] = "", lanes[48];
+    const void *const latest = worker->watched->latest[first];
+    const bool one = end == first + 1;
+    const char *what = one ? "waits at " : "wait at ";
+    if (one)
+        snprintf(lanes, sizeof lanes, "lane %u", first);
+    else
+        snprintf(lanes, sizeof lanes, "lanes %u to %u", first, end - 1);
+    if (place) {
+        write_barrier(worker, place, latest, where, sizeof where);
+    } else if (latest) {
+        what = "ended after ";
+        quote_source(place_of(worker, latest), source, sizeof source);
+        snprintf(where, sizeof where, "%s%s", place_of(worker, latest), source);
+    } else {
+        what = "ended without touching shared memory";
+    }
+    snprintf(text + used, size - used, "%s%s %s%s", used ? ", " : "", lanes, what, where);
+}
+
+static bool do_the_same(const struct cpu_worker *worker, const char *const *places, uint32_t a, uint32_t b)
+{
+    if (places[a] && places[b])
+        return strcmp(places[a], places[b]) == 0;
+    return !places[a] && !places[b] && worker->watched->latest[a] == worker->watched->latest[b];
+}
+
+/* Writes a shorter text than that of cpu_lane.c, whose lines are cut off: the lines first. */
+static void shorten_text(gyre_context *context, const char *const *places, uint32_t waiting, uint32_t other)
+{
+    char lines[TEXT_MAX];
+    write_lines(lines, sizeof lines, places[waiting], places[other] ? places[other] : places[waiting]);
+    context->failed = 0;
+    fail_message(context, places[other] ? "%s: lanes %u %u wait" : "%s: lane %u waits, %u ended", lines,
+                 waiting, other);
+    context->fail_code = GYRE_FAILURE_BARRIER;
+}
+
+void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint32_t count)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char groups[1536] = "";
+    uint32_t waiting = 0, other = 0;
+    while (!places[waiting]) /* one waits at least: that is why this is called */
+        waiting++;
+    while (places[other] && strcmp(places[other], places[waiting]) == 0)
+        other++;
+    shorten_text(context, places, waiting, other);
+    if (was_told(checks_of(worker), places[waiting], worker->resident->kernel))
+        return;
+    for (uint32_t first = 0, end = 1; first < count; first = end, end++) {
+        while (end < count && do_the_same(worker, places, first, end))
+            end++;
+        add_lanes(worker, groups, sizeof groups, places[first], first, end);
+    }
+    log_finding(worker, "deadlock", "the lanes of the block do not meet at one barrier: %s", groups);
+}
+
+/* ---- orders ---- */
+
+static void write_result(const gyre_cpu_kernel *kernel, int result, const void *reply, char *text,
+                         size_t size)
+{
+    if (result == GYRE_OUTCOME_FAILED)
+        snprintf(text, size, "a failure");
+    else if (result != GYRE_OUTCOME_REPLY)
+        snprintf(text, size, "no reply");
+    else if (!cpu_fields_json(kernel->reply, reply, text, size))
+        snprintf(text, size, "a reply of other bytes");
+}
+
+void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference)
+{
+    const struct cpu_worker *const worker = context->owner;
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    char results[2][900];
+    context->failed = 0; /* also where one of the runs failed: this says why */
+    fail_message(context, "differs with the order: seeds %" PRIu64 ", %" PRIu64, difference->seeds[0],
+                 difference->seeds[1]);
+    if (was_told(checks_of(worker), kernel, kernel))
+        return;
+    for (int i = 0; i < 2; i++)
+        write_result(kernel, difference->results[i], difference->replies[i], results[i], sizeof results[i]);
+    if (strcmp(results[0], results[1]) == 0)
+        log_finding(
+            worker, "schedule",
+            "the order in which lanes run decides what is in the state or in buffers afterwards: it differs "
+            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s",
+            difference->seeds[0], difference->seeds[1], results[0]);
+    else
+        log_finding(worker, "schedule",
+                    "the order in which lanes run decides the result: seed %" PRIu64
+                    " ends with %s, seed %" PRIu64 " with %s",
+                    difference->seeds[0], results[0], difference->seeds[1], results[1]);
 }

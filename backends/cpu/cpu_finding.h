@@ -23,6 +23,19 @@ struct cpu_touch {
 void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,
                       const struct cpu_earlier *earlier);
 
+/** Lanes wait at different barriers, or wait for lanes that ended: a cpu_lanes_tell. */
+void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint32_t count);
+
+/** Two runs of a message that differ. */
+struct cpu_difference {
+    uint64_t seeds[2];
+    int results[2];         /* outcomes */
+    const void *replies[2]; /* where the outcome is a reply */
+};
+
+/** The result of the message depends on the order in which its lanes run. */
+void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference);
+
 /** The access reads bytes that nobody wrote for this message. */
 void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch);
 

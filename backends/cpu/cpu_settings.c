@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 1024, STACK_MIN = 16384 };
+enum { THREADS_MAX = 1024, STACK_MIN = 16384, SEEDS_MAX = 1000000 };
 
 struct reader {
     const gyre_host *host;
@@ -114,7 +114,11 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
     static const struct {
         const char *word;
         uint32_t checks;
-    } known[] = {{"none", 0}, {"races", CPU_CHECK_RACES}, {"memory", CPU_CHECK_MEMORY}};
+    } known[] = {{"none", 0},
+                 {"races", CPU_CHECK_RACES},
+                 {"memory", CPU_CHECK_MEMORY},
+                 {"deadlock", CPU_CHECK_DEADLOCK},
+                 {"schedule", CPU_CHECK_SCHEDULE}};
     const char *at = reader->parameter->value;
     *out = 0;
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
@@ -124,7 +128,9 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
                (strlen(known[i].word) != length || strncmp(known[i].word, at, length) != 0))
             i++;
         if (i == sizeof known / sizeof known[0])
-            return refuse_setting(reader, "words of this list, separated by commas: races, memory; or none");
+            return refuse_setting(
+                reader,
+                "words of this list, separated by commas: races, memory, deadlock, schedule; or none");
         *out |= known[i].checks;
         at += length;
     }
@@ -155,6 +161,10 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_bool(reader, &settings->checked);
     } else if (!strcmp(key, "check")) {
         status = read_checks(reader, &settings->checks);
+    } else if (!strcmp(key, "seed")) {
+        status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
+    } else if (!strcmp(key, "seeds")) {
+        status = read_number(reader, 1, SEEDS_MAX, "a number from 1 to 1000000", &settings->seeds);
     }
     return status; /* the core reads the other keys */
 }
@@ -162,8 +172,12 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
 gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                               struct cpu_settings *settings)
 {
-    *settings = (struct cpu_settings){
-        .threads = 1, .lane_stack_size = 65536, .compiler = "cc", .compiler_options = "-O3 -march=native"};
+    *settings = (struct cpu_settings){.threads = 1,
+                                      .seed = 1,
+                                      .seeds = 1,
+                                      .lane_stack_size = 65536,
+                                      .compiler = "cc",
+                                      .compiler_options = "-O3 -march=native"};
     for (size_t i = 0; i < count; i++) {
         struct reader reader = {host, &parameters[i]};
         gyre_status status = read_one(&reader, settings);

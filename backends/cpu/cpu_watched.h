@@ -62,7 +62,10 @@ struct cpu_watched {
         *written; /* not 0 for each written byte of the reply, then of the scratch; NULL: not watched */
     uint64_t scratch_first; /* where the scratch begins in it */
     uint64_t written_size;
-    char text[96]; /* the first finding of the message; "": none yet */
+    const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */
+    uint64_t seed;       /* of the run; 0: lanes run in their order */
+    struct cpu_explored *explored; /* for the check `schedule`; NULL: none */
+    char text[96];                 /* the first finding of the message; "": none yet */
 };
 
 #endif

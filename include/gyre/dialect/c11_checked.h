@@ -319,6 +319,7 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 #define GYRE_STORES_(pointer, size)              ((void)0)
 #define GYRE_WATCH_BEGIN_(context, request, end) ((void)0)
 #define GYRE_WATCH_END_(context)                 ((void)0)
+#define GYRE_WATCH_WAIT_(context)                ((void)0)
 
 #endif /* GYRE_WATCHED */
 
@@ -378,6 +379,7 @@ GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *p
 {
     gyre_call_ *call = gyre_call_now_;
     gyre_call_now_ = 0;
+    GYRE_WATCH_WAIT_(gyre);
     gyre->services->barrier(gyre, place);
     gyre_call_now_ = call;
 }

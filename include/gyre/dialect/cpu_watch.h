@@ -48,6 +48,8 @@ typedef struct gyre_cpu_watch {
     /** A lane is about to touch `size` bytes that lie in the range. `code`: the place in the handler. */
     void (*touch)(struct gyre_context *context, const gyre_cpu_range *range, const void *at, gyre_u64 size,
                   gyre_u32 how, const void *code);
+    /** A lane is about to wait at a barrier. */
+    void (*wait)(struct gyre_context *context, const void *code);
 } gyre_cpu_watch;
 
 /** Exported by watched files: takes the functions, and returns the version of this interface that the file has. */

@@ -49,15 +49,72 @@ run call --lanes 16 --check races "$folder/plain.so" "$numbers"
 exits 1
 says "was compiled without checks, and backend.cpu check asks for some"
 
+# A seed repeats an order, and other seeds are other orders.
+order="$root/tests/simulator/handlers/order.gyre.c"
+ask='{"values":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],"which":0}'
+seeded() { run call --check schedule --seed "$1" --lanes 8 "$order" "$ask"; }
+declare -A seen
+for seed in 1 2 3 4 5 6 7 8; do
+    seeded "$seed"
+    exits 0
+    first="$out"
+    seeded "$seed"
+    prints "$first"
+    seen[$first]=1
+done
+((${#seen[@]} > 4)) || fail "expected other orders with other seeds, found ${!seen[*]}"
+
+# A message is tried in many orders, and has its effect once: on its state, on buffers, in its reply.
+cat >"$folder/once.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define ADD(FIELD) FIELD(u32, add)
+GYRE_MESSAGE(add, ADD)
+#define SUM(FIELD) FIELD(u64, sum) FIELD(u32, cell)
+GYRE_MESSAGE(sum, SUM)
+#define CELLS(IN, INOUT) INOUT(u32, cells)
+GYRE_BUFFERS(cell_buffers, CELLS)
+GYRE_BLOCK_KERNEL_WITH(once, add, sum, gyre_none, sum, cell_buffers)
+{
+    gyre_atomic_add(&state->sum, (u64)request->add);
+    gyre_atomic_max(&buffers->cells[0], request->add * (gyre_lane(gyre) + 1));
+    if (gyre_lane(gyre) == 1)
+        buffers->cells[1] += 1;
+    gyre_barrier(gyre);
+    if (gyre_lane(gyre) == 0) {
+        reply->sum = state->sum;
+        reply->cell = buffers->cells[0] * 100 + buffers->cells[1];
+    }
+    return GYRE_REPLY;
+}
+KERNEL
+run call --check races,memory,deadlock,schedule --seeds 40 --lanes 4 --buffer cells=zeros:8 "$folder/once.gyre.c" \
+    '{"add":1}' '{"add":2}' '{"add":3}'
+exits 0
+[[ "$out" == '{"sum":4,"cell":401}
+{"sum":12,"cell":802}
+{"sum":24,"cell":1203}' ]] || fail "expected each message to have its effect once"
+
+# A race that one order has is told with its seed.
+run call --check races,schedule --seed 5 --lanes 16 "$folder/total.gyre.c" "$numbers"
+exits 1
+says '16]}; seed: 5'
+
 run call --check races,memmory "$folder/total.gyre.c" "$numbers"
 exits 3
-says "check must be words of this list, separated by commas: races, memory; or none, found 'races,memmory'"
+says "check must be words of this list, separated by commas: races, memory, deadlock, schedule; or none, found 'races,memmory'"
 run call --check races --set backend.cpu.sanitize=undefined "$folder/total.gyre.c" "$numbers"
 exits 3
 says 'backend.cpu check and sanitize = undefined exclude each other'
 run call --check races --backend cuda "$folder/total.gyre.c" "$numbers"
 exits 2
 says "--check runs handlers on the backend cpu, and --backend names 'cuda'"
+run call --seeds 5 "$folder/total.gyre.c" "$numbers"
+exits 2
+says '--seed and --seeds are for --check schedule'
+run call --check schedule --seeds 0 "$folder/total.gyre.c" "$numbers"
+exits 2
+run call --check schedule --set backend.cpu.seed=none "$folder/total.gyre.c" "$numbers"
+exits 4
 run call --check races --attach total "$numbers"
 exits 2
 says "--check is for handlers that run here"
