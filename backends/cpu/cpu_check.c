@@ -11,9 +11,9 @@
 
 #include "cpu_explore.h"
 #include "cpu_finding.h"
-#include "cpu_ready.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
+#include "cpu_window.h"
 #include "cpu_written.h"
 
 /* ---- devices and workers ---- */
@@ -80,26 +80,6 @@ void cpu_check_finish(struct cpu_worker *worker)
 
 /* ---- messages ---- */
 
-/*
- * Looks which requests of a queue are in its ring by now. Those that came since the last look are a window of their own.
- * The caller holds the lock.
- */
-static void widen_window(struct cpu_window *window, const struct cpu_queue *queue, uint64_t messages)
-{
-    const uint64_t next = queue->next;
-    if (window->serial != queue->serial || next < window->first)
-        *window = (struct cpu_window){.serial = queue->serial, .first = next, .middle = next, .end = next};
-    uint64_t end = window->end > next ? window->end : next;
-    while (end - next < queue->slots.capacity && cpu_request_ready(queue, end))
-        end++;
-    if (end == window->end)
-        return;
-    window->middle = window->end > next ? window->end : next;
-    window->since_first = window->since_then;
-    window->since_then = messages + 1;
-    window->end = end;
-}
-
 void cpu_check_look(struct cpu_worker *worker, struct cpu_queue *queue)
 {
     struct gyre_resident *const resident = worker->resident;
@@ -108,12 +88,11 @@ void cpu_check_look(struct cpu_worker *worker, struct cpu_queue *queue)
     struct cpu_checks *const checks = resident->device->checks;
     struct cpu_window *const window = &resident->windows[queue - worker->queues];
     pthread_mutex_lock(&checks->lock);
-    widen_window(window, queue, checks->messages);
-    const bool earlier = queue->next < window->middle;
-    const uint64_t end = earlier ? window->middle : window->end;
-    if (queue->run.limit > end - queue->next)
-        queue->run.limit = end - queue->next;
-    worker->watched->seen_since = earlier ? window->since_first : window->since_then;
+    uint64_t count;
+    cpu_window_look(window, queue, checks->messages);
+    worker->watched->seen_since = cpu_window_since(window, queue->next, &count);
+    if (queue->run.limit > count)
+        queue->run.limit = count;
     pthread_mutex_unlock(&checks->lock);
 }
 

@@ -14,7 +14,7 @@
 #include "cpu_ports.h"
 #include "cpu_module.h"
 #include "cpu_resident.h"
-#include "cpu_watched.h"
+#include "cpu_window.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 

@@ -49,7 +49,10 @@ struct cpu_shadow {
     bool full; /* there was no memory for a page: accesses there are not compared */
 };
 
-/** Notes the access. True when it races with an earlier one, which is described in *earlier. */
+/**
+ * Notes the access, unless it was noted already (the same lane, place and bytes in the same phase). True when it races with an
+ * earlier one, which is described in *earlier.
+ */
 bool cpu_shadow_note(struct cpu_shadow *shadow, const struct cpu_access *access, struct cpu_earlier *earlier);
 
 void cpu_shadow_free(struct cpu_shadow *shadow);

@@ -42,13 +42,6 @@ struct cpu_checks {
     char sentence[6144];
 };
 
-/** The requests of a queue that were seen in its ring at the same time: those below `end`, from `first` on. */
-struct cpu_window {
-    uint64_t serial;
-    uint64_t first, middle, end;      /* `middle`: the end of the window that was seen before */
-    uint64_t since_first, since_then; /* the first message after the look at which they were seen */
-};
-
 /** A worker's part. */
 struct cpu_watched {
     struct cpu_shadow own; /* reply and scratch, by sort and offset */

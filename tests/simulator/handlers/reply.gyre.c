@@ -2,6 +2,8 @@
 /* A reply is added up in its place, which begins as an earlier reply left it.
  * call: --check memory
  * request: ONE
+ * request: ONE
+ * says: 2 sent, 0 answered, 2 failed
  * fails: @1: unwritten reply
  * says: reads reply->sum at
  */

@@ -2,6 +2,8 @@
 /* A lane reads scratch memory that no lane has written, because fewer lanes write than the loop reads.
  * call: --check memory --lanes 8
  * request: ONE
+ * request: ONE
+ * says: 2 sent, 0 answered, 2 failed
  * fails: @1: unwritten scratch
  * says: lane 0 reads bytes 32 to 35 of the scratch at
  * says: and no lane wrote it for this message before
