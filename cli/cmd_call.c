@@ -23,7 +23,12 @@
 #include "gyre/attach.h"
 #include "gyre/pipeline.h"
 
-enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE = 160 };
+enum {
+    STATE_FILE_MAX = 64 * 1024 * 1024,
+    TIMEOUT_DEFAULT_MS = 10000,
+    WHOM_SIZE = 160,
+    CHECK_SETTING_SIZE = 128
+};
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -47,9 +52,8 @@ static const char HELP[] =
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --pipeline the kernels of [pipeline.NAME] are launched and linked; ENTRY, or the first one, gets the requests.\n"
-    "With --attach a kernel or pipeline of `gyre serve`, or any program that serves, gets them.\n"
-    "A server that is not up yet, or that ends, is waited for as long as --timeout says; what was unanswered is sent\n"
-    "again to the next one, and perhaps handled twice.\n"
+    "With --attach a server gets them. One that is not up yet, or that ends, is waited for as long as --timeout\n"
+    "says; what was unanswered is sent again to the next one, and perhaps handled twice.\n"
     "The last line on standard error counts them. Exit code 1 if any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
@@ -63,11 +67,12 @@ static const char HELP[] =
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write it to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero. Not beside a journal that has one\n"
-    "  --state @FILE            the same, from a file or a pipe, as in @<(...) or @/dev/stdin\n"
+    "  --state @FILE            the same, from a file or a pipe\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0; with a journal, the first one ever\n"
+    "  --check LIST [--seed N] [--seeds N]  find mistakes of handlers on the CPU: docs/simulator.md\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -94,6 +99,9 @@ typedef struct call_run {
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
     const char *pipeline;       /* a pipeline, instead of a kernel; or NULL */
     const char *socket;         /* of the server; NULL: as configured */
+    const char *checks;         /* of --check; NULL: as configured */
+    uint64_t seed, seeds;       /* of --check schedule; 0: as configured */
+    char check_settings[3][CHECK_SETTING_SIZE]; /* what these options mean */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
@@ -495,6 +503,34 @@ static int run_attached(call_run *call)
     return code;
 }
 
+/* Turns --check, --seed and --seeds into settings, and names the backend that has them. */
+static int set_checks(call_run *call)
+{
+    cli_context *const cli = call->cli;
+    char(*const settings)[CHECK_SETTING_SIZE] = call->check_settings;
+    if (!call->checks)
+        return call->seed || call->seeds
+                   ? cli_usage_error(cli, "--seed and --seeds are for --check schedule, which is not there")
+                   : CLI_OK;
+    if (call->attach)
+        return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");
+    if (cli->backend && strcmp(cli->backend, "cpu") != 0)
+        return cli_usage_error(cli, "--check runs handlers on the backend cpu, and --backend names '%s'",
+                               cli->backend);
+    cli->backend = "cpu";
+    const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
+    if (length < 0 || (size_t)length >= sizeof settings[0])
+        return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
+    if (call->seed)
+        snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);
+    if (call->seeds)
+        snprintf(settings[2], sizeof settings[2], "backend.cpu.seeds=%llu", (unsigned long long)call->seeds);
+    for (size_t i = 0; i < sizeof call->check_settings / sizeof *settings; i++)
+        if (settings[i][0] && !cli_list_add(&cli->settings, settings[i]))
+            return cli_error(CLI_FAILED, "out of memory");
+    return CLI_OK;
+}
+
 static int run(cli_context *cli)
 {
     call_run call = {.cli = cli, .timeout_ms = TIMEOUT_DEFAULT_MS};
@@ -507,6 +543,9 @@ static int run(cli_context *cli)
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
+        {"--check", .text = &call.checks},
+        {"--seed", .number = &call.seed, .min = 1, .max = UINT64_C(1) << 62},
+        {"--seeds", .number = &call.seeds, .min = 1, .max = 1000000},
         {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
@@ -522,6 +561,8 @@ static int run(cli_context *cli)
                 cli,
                 "--attach and --pipeline: --attach NAME takes a kernel or a pipeline of a server, --pipeline "
                 "NAME opens one here; choose one");
+        else if ((cli->exit_code = set_checks(&call)) != CLI_OK)
+            ; /* told */
         else if (call.attach)
             cli->exit_code = run_attached(&call);
         else if (call.pipeline)

@@ -15,7 +15,8 @@
 struct gyre_device {
     const gyre_host *host;
     struct cpu_settings settings;
-    struct cpu_pool *pool; /* the threads of the device's workers */
+    struct cpu_pool *pool;     /* the threads of the device's workers */
+    struct cpu_checks *checks; /* NULL: handlers are not checked */
 };
 
 struct gyre_module {

@@ -6,35 +6,13 @@
  * calls this file while a handler runs.
  */
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cpu_place.h"
 #include "cpu_resident.h"
-#include "gyre/waiting.h"
-
-/* The time that addr2line may take to read the debug information of one kernel file. */
-#define PLACE_DEADLINE_NS UINT64_C(10000000000)
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* ---- the name of an array ---- */
-
-static bool read_line(const char *path, uint32_t number, char *line, size_t size)
-{
-    FILE *file = fopen(path, "re");
-    bool found = file != NULL;
-    while (found && number-- > 0)
-        found = fgets(line, (int)size, file) != NULL;
-    if (file)
-        fclose(file);
-    return found;
-}
 
 /*
  * Finds the begin of the indexed expression, back from the '[' of the index: "reply->sums" in "a +
@@ -61,7 +39,7 @@ static const char *begin_of_name(const char *line, const char *bracket)
 static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t size)
 {
     char line[1024];
-    if (!fault->file || !read_line(fault->file, fault->line, line, sizeof line) || fault->column == 0 ||
+    if (!fault->file || !cpu_place_read(fault->file, fault->line, line, sizeof line) || fault->column == 0 ||
         fault->column > strlen(line))
         return false;
     const char *const bracket = strchr(line + fault->column - 1, '[');
@@ -75,35 +53,6 @@ static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t siz
 /* ---- the place of an access ---- */
 
 /*
- * Asks addr2line, which comes with the linker, for the place of an instruction. `at` is the return address of
- * a call, so the call itself lies before it.
- */
-static bool ask_place(const gyre_host *host, const void *at, char *place, size_t size)
-{
-    Dl_info file;
-    char address[32], output[512] = "";
-    int exit_code = 0;
-    if (!dladdr(at, &file) || !file.dli_fname)
-        return false;
-    snprintf(address, sizeof address, "0x%lx",
-             (unsigned long)((const char *)at - (const char *)file.dli_fbase - 1));
-    const char *const arguments[] = {"addr2line", "-e", file.dli_fname, address, NULL};
-    const gyre_program_desc program = {.size = sizeof program,
-                                       .arguments = arguments,
-                                       .deadline_ns = gyre_clock_ns() + PLACE_DEADLINE_NS,
-                                       .output = output,
-                                       .output_size = sizeof output};
-    if (host->run_program(&program, &exit_code) != GYRE_OK || exit_code != 0)
-        return false;
-    output[strcspn(output, "\n ")] = '\0';
-    const char *const colon = strrchr(output, ':');
-    if (!colon || !isdigit((unsigned char)colon[1]) || output[0] == '?')
-        return false;
-    snprintf(place, size, "%s", output);
-    return true;
-}
-
-/*
  * Returns the place of the access. addr2line is asked once for each instruction, because a kernel that goes
  * wrong does so for many messages. Without addr2line the place is the kernel's declaration.
  */
@@ -112,7 +61,7 @@ static const char *place_of(struct cpu_worker *worker, const void *at)
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;
     if (worker->fault.at == at)
         return worker->fault.place;
-    if (!ask_place(worker->resident->device->host, at, worker->fault.place, sizeof worker->fault.place))
+    if (!cpu_place_ask(worker->resident->device->host, at, worker->fault.place, sizeof worker->fault.place))
         snprintf(worker->fault.place, sizeof worker->fault.place, "%s:%u", kernel->file, kernel->line);
     worker->fault.at = at;
     return worker->fault.place;
@@ -148,8 +97,9 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
     context->services->log(context, sentence, fault->index);
     if (context->failed)
         return;
-    snprintf(worker->fault.text, sizeof worker->fault.text, "%s: index %lld of %s[%llu]", last_part(place),
-             (long long)fault->index, last_name(name), (unsigned long long)fault->count);
+    snprintf(worker->fault.text, sizeof worker->fault.text, "%s: index %lld of %s[%llu]",
+             cpu_place_short(place), (long long)fault->index, last_name(name),
+             (unsigned long long)fault->count);
     context->failed = 1;
     context->fail_code = fault->code;
     context->fail_text = worker->fault.text;

@@ -42,6 +42,18 @@ static const char checks_of_clang[] =
     CHECKS_ "-fsanitize=kernel-address,bounds -mllvm -asan-instrumentation-with-call-threshold=0 "
             "-mllvm -asan-stack=0 -mllvm -asan-globals=0";
 
+/*
+ * Options for `check`: the same, with the calls of ThreadSanitizer, which tell a read from a write and an atomic
+ * operation. dialect/c11_watched.h defines them. Without the libraries that a compiler adds by itself, because that
+ * sanitizer's runtime is one of them.
+ */
+#define WATCHES_ CHECKS_ "-DGYRE_WATCHED=1 -nodefaultlibs "
+static const char watches_of_gcc[] = WATCHES_ "-fsanitize=thread,bounds-strict";
+/* -O0: with more, clang keeps a loop's sum in a register, and tells of one access by no line */
+static const char watches_of_clang[] =
+    WATCHES_ "-O0 -fsanitize=thread,bounds -mllvm -tsan-instrument-func-entry-exit=0 "
+             "-mllvm -tsan-instrument-read-before-write";
+
 __attribute__((format(printf, 2, 3))) static void add_argument(struct command *command, const char *format,
                                                                ...)
 {
@@ -106,7 +118,9 @@ static void build_command(struct command *command, const struct cpu_settings *se
         add_argument(command, "-ftrack-macro-expansion=0");
     add_words(command, settings->compiler_options);
     add_words(command, desc->options);
-    if (settings->checked)
+    if (settings->checks)
+        add_words(command, cpu_compiler_is_gcc(program) ? watches_of_gcc : watches_of_clang);
+    else if (settings->checked)
         add_words(command, cpu_compiler_is_gcc(program) ? checks_of_gcc : checks_of_clang);
     if (settings->sanitize[0]) {
         add_argument(command, "-fsanitize=%s", settings->sanitize);
@@ -126,7 +140,7 @@ static void build_command(struct command *command, const struct cpu_settings *se
     add_argument(command, "%s", files->object);
     add_words(command, "-x c");
     add_argument(command, "%s", desc->unit_path);
-    add_words(command, "-x none -lm");
+    add_words(command, settings->checks ? "-x none -lm -lc -lgcc" : "-x none -lm");
 }
 
 static void give_messages(const gyre_compile_desc *desc, const char *output)

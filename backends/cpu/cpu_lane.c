@@ -10,6 +10,9 @@
  * lanes.
  *
  * A lane's fiber outlives its message: it waits in lane_loop for the next message.
+ *
+ * With a seed (cpu_lanes_schedule) the next lane is any of those that can run, and a lane can be left at an access to
+ * memory as well. Then `runnable` lists the lanes of the round that neither wait nor ended.
  */
 #include "cpu_lane.h"
 #include "cpu_fiber.h"
@@ -30,6 +33,8 @@ struct lane {
     struct cpu_lanes *owner;
     struct cpu_fiber *fiber; /* the fiber that the lane runs on; valid while the lane waits */
     const char *place; /* the source place of the barrier where the lane waits; NULL: it does not wait */
+    int started;       /* with a seed: the lane has a fiber */
+    int left;          /* with a seed: the lane was left at an access, and goes on there */
     int result;
 };
 
@@ -43,6 +48,7 @@ struct cpu_lanes {
     uint32_t lane_count;
     uint32_t current;      /* the running lane */
     uint32_t waiting;      /* lanes that met a barrier in this round */
+    uint32_t phase;        /* barriers that were passed */
     uint32_t stacks_taken; /* stacks that lanes of this message use */
     uint32_t stacks_ready; /* stacks that are accessible and have a fiber */
     int first_round;
@@ -50,6 +56,11 @@ struct cpu_lanes {
     int exhausted; /* no memory for another stack */
     int failed;    /* some handler failed */
     int cancelled; /* fibers leave instead of going on */
+    uint64_t seed; /* 0: lanes run in their order */
+    uint64_t chance;
+    uint32_t *runnable, runnable_count;
+    const char **places; /* for `tell` */
+    cpu_lanes_tell tell;
     const char *place;
     const struct cpu_lanes_message *message;
     unsigned char *region; /* a guard and a stack for each lane */
@@ -100,6 +111,112 @@ static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
     return &lanes->stacks[index].fiber;
 }
 
+/* ---- with a seed ---- */
+
+/* A number below `below` (xorshift64*). */
+static uint32_t choose(struct cpu_lanes *lanes, uint32_t below)
+{
+    lanes->chance ^= lanes->chance >> 12;
+    lanes->chance ^= lanes->chance << 25;
+    lanes->chance ^= lanes->chance >> 27;
+    return (uint32_t)((lanes->chance * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below);
+}
+
+static void begin_schedule(struct cpu_lanes *lanes)
+{
+    lanes->chance = (lanes->seed + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    lanes->runnable_count = lanes->lane_count;
+    for (uint32_t i = 0; i < lanes->lane_count; i++) {
+        lanes->runnable[i] = i;
+        lanes->lanes[i].started = lanes->lanes[i].left = 0;
+    }
+    lanes->current = choose(lanes, lanes->lane_count);
+    lanes->lanes[lanes->current].started = 1;
+}
+
+/* Takes the running lane off the list, because it waits or ended. */
+static void stop_running(struct cpu_lanes *lanes)
+{
+    uint32_t i = 0;
+    while (lanes->runnable[i] != lanes->current)
+        i++;
+    lanes->runnable[i] = lanes->runnable[--lanes->runnable_count];
+}
+
+/*
+ * Makes one of the lanes that can run the current one, and returns its fiber. `self`: the fiber of a lane that ended, which
+ * a fresh lane takes over; NULL: there is none. NULL: there is no memory for a stack, and the current lane is the same.
+ */
+static struct cpu_fiber *choose_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self)
+{
+    const uint32_t chosen = lanes->runnable[choose(lanes, lanes->runnable_count)];
+    struct lane *const lane = &lanes->lanes[chosen];
+    struct cpu_fiber *const fiber = lane->started ? lane->fiber : self ? self : take_stack(lanes);
+    if (fiber) {
+        lane->started = 1;
+        lanes->current = chosen;
+    }
+    return fiber;
+}
+
+/* Of a round whose lanes all wait or ended: the fiber that goes on. */
+static struct cpu_fiber *end_seeded_round(struct cpu_lanes *lanes)
+{
+    if (lanes->waiting == 0)
+        return &lanes->thread;
+    if (lanes->waiting != lanes->lane_count)
+        lanes->diverged = 1;
+    if (lanes->diverged)
+        return &lanes->thread;
+    lanes->waiting = 0;
+    lanes->phase++;
+    lanes->runnable_count = lanes->lane_count;
+    for (uint32_t i = 0; i < lanes->lane_count; i++)
+        lanes->runnable[i] = i;
+    return choose_fiber(lanes, NULL);
+}
+
+/* As next_fiber. */
+static struct cpu_fiber *next_seeded_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
+{
+    stop_running(lanes);
+    if (lanes->runnable_count == 0)
+        return end_seeded_round(lanes);
+    struct cpu_fiber *const next = choose_fiber(lanes, ended ? self : NULL);
+    if (!next)
+        lanes->exhausted = 1;
+    return next ? next : &lanes->thread;
+}
+
+void cpu_lanes_yield(gyre_context *context)
+{
+    struct lane *const lane = lane_of(context);
+    struct cpu_lanes *const lanes = lane->owner;
+    /* some seeds switch often, some rarely: a mistake may need either */
+    if (!lanes->seed || lanes->runnable_count < 2 || choose(lanes, 2u << lanes->seed % 4 * 2) != 0)
+        return;
+    struct cpu_fiber *const next = choose_fiber(lanes, NULL);
+    if (!next || next == lane->fiber)
+        return;
+    lane->left = 1;
+    cpu_fiber_switch(lane->fiber, next);
+    lane->left = 0;
+    if (lanes->cancelled)
+        cpu_fiber_leave(lane->fiber, &lanes->thread);
+}
+
+void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed)
+{
+    lanes->seed = seed;
+}
+
+void cpu_lanes_on_divergence(struct cpu_lanes *lanes, cpu_lanes_tell tell)
+{
+    lanes->tell = tell;
+}
+
+/* ---- in order ---- */
+
 /* Ends a round, after all lanes had their turn, and returns the fiber that goes on. */
 static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
 {
@@ -110,6 +227,7 @@ static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
     if (lanes->diverged)
         return &lanes->thread;
     lanes->waiting = 0;
+    lanes->phase++;
     lanes->first_round = 0;
     lanes->current = 0;
     return lanes->lanes[0].fiber;
@@ -136,7 +254,8 @@ static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *s
 /* Switches to the fiber that runs next, and returns when it is this fiber's turn again. */
 static void hand_over(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
-    struct cpu_fiber *next = next_fiber(lanes, self, ended);
+    struct cpu_fiber *next =
+        lanes->seed ? next_seeded_fiber(lanes, self, ended) : next_fiber(lanes, self, ended);
     if (next == self)
         return;
     cpu_fiber_switch(self, next);
@@ -173,6 +292,11 @@ void cpu_lanes_barrier(gyre_context *context, const char *place)
         lanes->diverged = 1;
     hand_over(lanes, lane->fiber, 0);
     lane->place = NULL;
+}
+
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes)
+{
+    return lanes->phase;
 }
 
 gyre_u64 *cpu_lanes_cells(gyre_context *context)
@@ -242,10 +366,16 @@ static void give_up(struct cpu_lanes *lanes, gyre_context *context)
         snprintf(lanes->text, sizeof lanes->text, "no memory for the stack of lane %u", lanes->current);
     }
     context->fail_text = lanes->text;
+    if (lanes->diverged && lanes->tell) {
+        for (uint32_t i = 0; i < lanes->lane_count; i++)
+            lanes->places[i] = lanes->lanes[i].place;
+        lanes->tell(context, lanes->places, lanes->lane_count);
+    }
     for (uint32_t i = 0; i < lanes->lane_count; i++) {
-        if (lanes->lanes[i].place)
+        if (lanes->lanes[i].place || lanes->lanes[i].left)
             cancel_fiber(lanes, lanes->lanes[i].fiber);
         lanes->lanes[i].place = NULL;
+        lanes->lanes[i].left = 0;
     }
 }
 
@@ -313,11 +443,14 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
     lanes->message = message;
     lanes->current = 0;
     lanes->waiting = 0;
+    lanes->phase++;
     lanes->stacks_taken = 0;
     lanes->first_round = 1;
     lanes->diverged = 0;
     lanes->exhausted = 0;
     lanes->failed = 0;
+    if (lanes->seed)
+        begin_schedule(lanes);
     cpu_fiber_adopt_thread(&lanes->thread);
     struct cpu_fiber *first = take_stack(lanes);
     if (first)
@@ -343,10 +476,12 @@ static int allocate_lanes(struct cpu_lanes *lanes)
     lanes->stacks = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->stacks);
     lanes->cells = cpu_lines_alloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
     lanes->region_size = lanes->lane_count * (GUARD_SIZE + lanes->stack_size);
+    lanes->runnable = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->runnable);
+    lanes->places = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->places);
     void *region =
         mmap(NULL, lanes->region_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     lanes->region = region == MAP_FAILED ? NULL : region;
-    return lanes->stacks && lanes->cells && lanes->region;
+    return lanes->stacks && lanes->cells && lanes->runnable && lanes->places && lanes->region;
 }
 
 struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
@@ -384,6 +519,8 @@ void cpu_lanes_destroy(struct cpu_lanes *lanes)
     }
     if (lanes->region)
         munmap(lanes->region, lanes->region_size);
+    free(lanes->places);
+    free(lanes->runnable);
     free(lanes->cells);
     free(lanes->stacks);
     free(lanes);

@@ -53,6 +53,25 @@ struct cpu_lanes_message {
  */
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
 
+/** The number of the present phase: it grows with each message, and at each barrier that all lanes have met. */
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes);
+
+/**
+ * Chooses the order in which the lanes of the next messages run: 0 is lane by lane, as always; any other seed makes
+ * cpu_lanes_yield switch, and barriers let go, in an order that follows from the seed alone.
+ */
+void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed);
+
+/** Lets other lanes run, if there is a seed and it says so. Only for contexts that cpu_lanes_run made. */
+void cpu_lanes_yield(gyre_context *context);
+
+/**
+ * Has `tell` called when lanes met different barriers, or some ended while others wait: with the place of the barrier
+ * where each lane waits, NULL for a lane that ended. It may write another text for the failure.
+ */
+typedef void (*cpu_lanes_tell)(gyre_context *context, const char *const *places, uint32_t count);
+void cpu_lanes_on_divergence(struct cpu_lanes *lanes, cpu_lanes_tell tell);
+
 /** The services `barrier` and `cells` of block kernels. Only for contexts that cpu_lanes_run made. */
 void cpu_lanes_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_cells(gyre_context *context);

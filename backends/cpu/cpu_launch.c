@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_check.h"
 #include "cpu_launch.h"
 #include "cpu_lines.h"
 #include "cpu_ports.h"
 #include "cpu_module.h"
 #include "cpu_resident.h"
+#include "cpu_window.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
@@ -41,9 +43,11 @@ static void free_resident(gyre_resident *resident)
         free(resident->workers[i].scratch);
         free(resident->workers[i].stage.request);
         free(resident->workers[i].stage.reply);
+        cpu_check_finish(&resident->workers[i]);
         cpu_ports_finish(&resident->workers[i]);
     }
     free(resident->workers);
+    free(resident->windows);
     free(resident->bindings);
     free(resident);
 }
@@ -82,7 +86,9 @@ static gyre_status prepare_workers(gyre_resident *resident)
 {
     gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
     resident->workers = cpu_lines_alloc(resident->blocks, sizeof *resident->workers);
-    bool complete = resident->workers != NULL;
+    if (resident->device->checks)
+        resident->windows = calloc(GYRE_QUEUES_MAX, sizeof *resident->windows);
+    bool complete = resident->workers && (resident->windows || !resident->device->checks);
     for (uint32_t i = 0; complete && i < resident->blocks; i++) {
         struct cpu_worker *worker = &resident->workers[i];
         worker->resident = resident;
@@ -96,7 +102,8 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .owner = worker,
             .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         cpu_worker_init(worker);
-        complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_ports_init(worker);
+        complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_ports_init(worker) &&
+                   cpu_check_prepare(worker);
     }
     if (complete)
         return GYRE_OK;

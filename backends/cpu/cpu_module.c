@@ -4,7 +4,9 @@
  * Loading runs the file's constructors, so the core has checked before where the file comes from.
  */
 #include "cpu_backend.h"
+#include "cpu_check.h"
 #include "cpu_module.h"
+#include "gyre/dialect/cpu_watch.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,6 +22,10 @@ static gyre_status check_runtime(const gyre_device *device, const gyre_module_de
     static const char *const runtimes[][3] = {{"__asan_init", "address", "libasan.so"},
                                               {"__tsan_init", "thread", "libtsan.so"},
                                               {"__lsan_init", "leak", "liblsan.so"}};
+    /* a file that was compiled for checks has the functions itself */
+    if (desc->artifact &&
+        memmem(desc->artifact, desc->artifact_size, GYRE_CPU_WATCH_SYMBOL, sizeof GYRE_CPU_WATCH_SYMBOL - 1))
+        return GYRE_OK;
     for (size_t i = 0; desc->artifact && i < sizeof runtimes / sizeof runtimes[0]; i++) {
         const char *symbol = runtimes[i][0];
         if (!memmem(desc->artifact, desc->artifact_size, symbol, strlen(symbol)) ||
@@ -124,6 +130,8 @@ gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, g
     status = device->host->library_open(desc->artifact_path, &module->library);
     if (status == GYRE_OK)
         status = read_table(module, desc->artifact_path);
+    if (status == GYRE_OK)
+        status = cpu_check_adopt(module, desc->artifact_path);
     if (status != GYRE_OK) {
         cpu_module_release(module);
         return status;

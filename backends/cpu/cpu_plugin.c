@@ -5,6 +5,7 @@
  * loop in cpu_worker.c.
  */
 #include "cpu_backend.h"
+#include "cpu_check.h"
 #include "cpu_compile.h"
 #include "cpu_compiler.h"
 #include "cpu_launch.h"
@@ -59,7 +60,10 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
         if (!device->pool)
             status = desc->host->error(GYRE_EXHAUSTED, "no memory for the threads of the cpu device");
     }
+    if (status == GYRE_OK)
+        status = cpu_check_open(device);
     if (status != GYRE_OK) {
+        cpu_pool_destroy(device->pool);
         free(device);
         return status;
     }
@@ -71,8 +75,10 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
 
 static void cpu_device_close(gyre_device *device)
 {
-    if (device)
+    if (device) {
         cpu_pool_destroy(device->pool);
+        cpu_check_close(device);
+    }
     free(device);
 }
 

@@ -50,7 +50,8 @@ struct cpu_worker {
     gyre_cpu_stage stage; /* for other programs' messages; no memory if a line holds each message */
     struct cpu_task task;
     gyre_context context;
-    struct cpu_fault fault; /* of a handler that was compiled with checks */
+    struct cpu_fault fault;      /* of a handler that was compiled with checks */
+    struct cpu_watched *watched; /* NULL: the device has no checks */
     struct cpu_links links;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
@@ -61,6 +62,7 @@ struct gyre_resident {
     gyre_control_region *control;
     void *state;
     gyre_binding *bindings;
+    struct cpu_window *windows; /* a queue each; NULL: the device has no checks */
     gyre_idle idle;
     uint32_t spin_turns;
     uint32_t lanes, blocks;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 1024, STACK_MIN = 16384 };
+enum { THREADS_MAX = 1024, STACK_MIN = 16384, SEEDS_MAX = 1000000 };
 
 struct reader {
     const gyre_host *host;
@@ -108,6 +108,35 @@ static gyre_status read_pins(const struct reader *reader, struct cpu_settings *s
     }
 }
 
+/* Reads the words of `check`, separated by commas. */
+static gyre_status read_checks(const struct reader *reader, uint32_t *out)
+{
+    static const struct {
+        const char *word;
+        uint32_t checks;
+    } known[] = {{"none", 0},
+                 {"races", CPU_CHECK_RACES},
+                 {"memory", CPU_CHECK_MEMORY},
+                 {"deadlock", CPU_CHECK_DEADLOCK},
+                 {"schedule", CPU_CHECK_SCHEDULE}};
+    const char *at = reader->parameter->value;
+    *out = 0;
+    for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        size_t i = 0;
+        while (i < sizeof known / sizeof known[0] &&
+               (strlen(known[i].word) != length || strncmp(known[i].word, at, length) != 0))
+            i++;
+        if (i == sizeof known / sizeof known[0])
+            return refuse_setting(
+                reader,
+                "words of this list, separated by commas: races, memory, deadlock, schedule; or none");
+        *out |= known[i].checks;
+        at += length;
+    }
+    return GYRE_OK;
+}
+
 static gyre_status read_one(const struct reader *reader, struct cpu_settings *settings)
 {
     const char *key = reader->parameter->key;
@@ -130,6 +159,12 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_text(reader, settings->sanitize, sizeof settings->sanitize);
     } else if (!strcmp(key, "checked")) {
         status = read_bool(reader, &settings->checked);
+    } else if (!strcmp(key, "check")) {
+        status = read_checks(reader, &settings->checks);
+    } else if (!strcmp(key, "seed")) {
+        status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
+    } else if (!strcmp(key, "seeds")) {
+        status = read_number(reader, 1, SEEDS_MAX, "a number from 1 to 1000000", &settings->seeds);
     }
     return status; /* the core reads the other keys */
 }
@@ -137,8 +172,12 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
 gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                               struct cpu_settings *settings)
 {
-    *settings = (struct cpu_settings){
-        .threads = 1, .lane_stack_size = 65536, .compiler = "cc", .compiler_options = "-O3 -march=native"};
+    *settings = (struct cpu_settings){.threads = 1,
+                                      .seed = 1,
+                                      .seeds = 1,
+                                      .lane_stack_size = 65536,
+                                      .compiler = "cc",
+                                      .compiler_options = "-O3 -march=native"};
     for (size_t i = 0; i < count; i++) {
         struct reader reader = {host, &parameters[i]};
         gyre_status status = read_one(&reader, settings);
@@ -150,5 +189,11 @@ gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *param
                            "backend.cpu checked = true and sanitize = %s exclude each other: both tell the "
                            "compiler to watch memory; keep one",
                            settings->sanitize);
+    if (settings->checks && settings->sanitize[0])
+        return host->error(
+            GYRE_CONFIG,
+            "backend.cpu check and sanitize = %s exclude each other: both tell the compiler to watch "
+            "memory; keep one",
+            settings->sanitize);
     return GYRE_OK;
 }

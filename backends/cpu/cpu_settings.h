@@ -9,6 +9,9 @@
 
 enum { CPU_PIN_MAX = 1024 };
 
+/** The words of `check`. */
+enum { CPU_CHECK_RACES = 1, CPU_CHECK_MEMORY = 2, CPU_CHECK_DEADLOCK = 4, CPU_CHECK_SCHEDULE = 8 };
+
 /** The keys of [backend.cpu], parsed. */
 struct cpu_settings {
     uint32_t threads;           /* workers of a launch that names no number; at least 1 */
@@ -20,6 +23,9 @@ struct cpu_settings {
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */
     bool checked;       /* kernels are compiled with checks of their indices */
+    uint32_t checks;    /* CPU_CHECK_... of `check`; 0: none */
+    uint64_t seed;      /* the first seed of the check `schedule`; at least 1 */
+    uint64_t seeds;     /* how many seeds each message is run with; at least 1 */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

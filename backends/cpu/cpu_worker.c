@@ -11,9 +11,11 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "cpu_check.h"
 #include "cpu_handle.h"
 #include "cpu_links.h"
 #include "cpu_ports.h"
+#include "cpu_ready.h"
 #include "cpu_resident.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
@@ -47,19 +49,6 @@ static struct cpu_worker *worker_of(struct cpu_task *task)
 }
 
 /* ---- queues ---- */
-
-static const gyre_slot *request_slot(const struct cpu_queue *queue, gyre_u64 index)
-{
-    const unsigned char *base = (const unsigned char *)queue->region + queue->slots.request_offset;
-    return (const gyre_slot *)(const void *)(base + (index & (queue->slots.capacity - 1)) *
-                                                        queue->slots.request_stride);
-}
-
-/* Whether the request is there. The acquire pairs with the client's release of the sequence. */
-static bool request_ready(const struct cpu_queue *queue, gyre_u64 index)
-{
-    return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
-}
 
 static gyre_bridge_words *words_of(const struct cpu_queue *queue)
 {
@@ -169,7 +158,7 @@ static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
     gyre_u64 *ticket = &queue->region->claim.next;
     gyre_u64 first = __atomic_load_n(ticket, __ATOMIC_RELAXED), ready = 0;
     gyre_u64 wanted = (gyre_u64)worker->resident->blocks * CLAIM_MAX;
-    while (ready < wanted && request_ready(queue, first + ready))
+    while (ready < wanted && cpu_request_ready(queue, first + ready))
         ready++;
     if (!ready)
         return false;
@@ -210,10 +199,10 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
     if (!queue->region || (queue->entry && !cpu_ports_have_room(worker)))
         return false;
     if (worker->resident->blocks == 1)
-        return request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
+        return cpu_request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
     if (queue->next != queue->end)
         return has_room(worker, queue, queue->next);
-    return request_ready(queue, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
+    return cpu_request_ready(queue, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
 }
 
 /* ---- handlers ---- */
@@ -265,11 +254,13 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->limit = shared ? queue->end - queue->next : BATCH;
     run->expected = command;
     run->failed = 0;
-    if (!shared && !request_ready(queue, queue->next))
+    cpu_check_look(worker, queue);
+    if (!shared && !cpu_request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled = run_kernel(worker, queue, run);
     tell_working(worker->line, 0);
+    cpu_check_looked(worker);
     queue->next += handled;
     if (!handled)
         return 0;
@@ -333,7 +324,7 @@ static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *
 {
     if (!queue->region || has_room(worker, queue, queue->next))
         return false;
-    return worker->resident->blocks == 1 ? request_ready(queue, queue->next) : queue->next != queue->end;
+    return worker->resident->blocks == 1 ? cpu_request_ready(queue, queue->next) : queue->next != queue->end;
 }
 
 /*

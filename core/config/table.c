@@ -266,6 +266,36 @@ static const struct gyre_config_row rows[] = {
          "An index out of range, of an array, a buffer or a part of a message, fails its message with a "
          "sentence, and nothing is read or written there. For debugging: handlers run 6 to 20 times slower."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "check",
+     .preset = "none",
+     .doc =
+         "Checks of handlers while they run, separated by commas: `races` (two lanes or messages that may run at "
+         "once touch the same bytes, and nothing orders them), `memory` (reads of scratch and reply bytes that "
+         "were never written), `deadlock` (the line of each lane where lanes do not meet at one barrier), "
+         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared). Any of them "
+         "also does what `checked` does. A finding fails its message, with both lines where there are two, and the "
+         "log has the sentence."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "seed",
+     .min = 1,
+     .max = INT64_C(1) << 62,
+     .preset = "1",
+     .doc = "The seed of the order in which `check = schedule` runs lanes: the same seed is the same order."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "seeds",
+     .min = 1,
+     .max = 1000000,
+     .preset = "1",
+     .doc =
+         "How many orders, from that of `seed` on, `check = schedule` tries for each message. The message has its "
+         "effect once, that of the first."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_BOOL,
      .backend = "cpu",
      .key = "keep_source",

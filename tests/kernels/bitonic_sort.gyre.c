@@ -14,9 +14,11 @@ GYRE_BLOCK_KERNEL(bitonic_sort, sort_message, sort_message, sort_message)
             gyre_barrier(gyre);
             for (u32 i = lane; i < SORT_COUNT; i += lanes) {
                 const u32 other = i ^ distance;
-                const i32 a = scratch->keys[i], b = scratch->keys[other];
                 const int ascending = (i & size) == 0;
-                if (other > i && (a > b) == ascending) {
+                if (other < i)
+                    continue; /* the pair belongs to the lane of `other` */
+                const i32 a = scratch->keys[i], b = scratch->keys[other];
+                if ((a > b) == ascending) {
                     scratch->keys[i] = b;
                     scratch->keys[other] = a;
                 }

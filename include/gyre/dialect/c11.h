@@ -47,13 +47,28 @@
 #ifndef GYRE_CHECKED_INDICES /* indices are checked while handlers run: backend.cpu.checked */
 #define GYRE_CHECKED_INDICES 0
 #endif
+#ifndef GYRE_WATCHED /* accesses are watched while handlers run: backend.cpu.check */
+#define GYRE_WATCHED 0
+#endif
 #if GYRE_CHECKED_INDICES && !defined(GYRE_CHECK)
 /* only the handler's own code is checked, so compilers may not inline these functions into it */
+#if !GYRE_WATCHED
 #define GYRE_UNCHECKED_ __attribute__((__no_sanitize_address__, __unused__))
-#define GYRE_INLINE_    static inline GYRE_UNCHECKED_
-#define GYRE_LATE_      static inline GYRE_UNCHECKED_
+#elif defined(                                                                                               \
+    __clang__) /* otherwise clang replaces atomic operations, and inlines these functions into watched ones */
+#define GYRE_UNCHECKED_ __attribute__((__disable_sanitizer_instrumentation__, __noinline__, __unused__))
+#else
+#define GYRE_UNCHECKED_ __attribute__((__no_sanitize_thread__, __unused__))
+#endif
+#define GYRE_INLINE_ static inline GYRE_UNCHECKED_
+#define GYRE_LATE_   static inline GYRE_UNCHECKED_
 #else
 #define GYRE_INLINE_ static inline __attribute__((__always_inline__, __unused__))
+#endif
+#if GYRE_WATCHED /* clang would inline a watched function into one that is not, and watch neither */
+#define GYRE_CALLED_ static __attribute__((__noinline__))
+#else
+#define GYRE_CALLED_ static inline
 #endif
 #define GYRE_RESTRICT_ restrict
 
@@ -381,9 +396,10 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #else
 #define GYRE_CALLS_(name_) gyre_calls_##name_
 #define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, port_types_, port_count_)
-#define GYRE_WAIT_(gyre, place) ((gyre)->services->barrier((gyre), (place)))
-#define GYRE_ATOMIC_INLINE_     GYRE_INLINE_
-#define GYRE_TOUCH_(pointer)    ((void)0)
+#define GYRE_WAIT_(gyre, place)     ((gyre)->services->barrier((gyre), (place)))
+#define GYRE_ATOMIC_INLINE_         GYRE_INLINE_
+#define GYRE_TOUCH_(pointer)        ((void)0)
+#define GYRE_STORES_(pointer, size) ((void)0)
 #endif
 
 /*
@@ -391,7 +407,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
  * handler, with a comma before each.
  */
 #define GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, ...)                                    \
-    static inline int gyre_calls_##name_(                                                                    \
+    GYRE_CALLED_ int gyre_calls_##name_(                                                                     \
         const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_state_,                         \
         void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
     {                                                                                                        \

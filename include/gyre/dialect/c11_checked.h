@@ -8,6 +8,8 @@
  *   __ubsan_handle_out_of_bounds   an index is outside of an array whose size the compiler knows
  *   __asan_load4_noabort, ...      memory is about to be read or written: it must lie in a range of this call
  *
+ * With GYRE_WATCHED = 1 (backend.cpu.check) the second kind is that of c11_watched.h.
+ *
  * A refused access leaves its handler by longjmp. Each lane has a gyre_call_ of its own, on its own stack.
  */
 #ifndef GYRE_DIALECT_C11_CHECKED_H
@@ -15,17 +17,11 @@
 
 #include <setjmp.h>
 
+#include "gyre/dialect/cpu_watch.h"
+
 enum { GYRE_RANGES_ = 48, GYRE_RANGE_REPLY_ = 0, GYRE_RANGE_NAME_ = 48 };
 
-/* A range of memory that a handler may touch. */
-typedef struct gyre_range_ {
-    const gyre_u8 *from, *end;
-    gyre_u64 item;    /* size of the items that an index counts */
-    const char *name; /* NULL: the handler does not index this range */
-    gyre_u32 length;  /* the name's length */
-    /* NULL, or where the items were copied to: then the range is the range of the copy */
-    const gyre_u8 *copy;
-} gyre_range_;
+typedef gyre_cpu_range gyre_range_;
 
 /* One call of a handler by one lane. */
 typedef struct gyre_call_ {
@@ -71,8 +67,19 @@ GYRE_UNCHECKED_ static gyre_range_ *gyre_range_add_(gyre_call_ *call, const void
     range->item = item ? item : 1;
     range->name = name;
     range->length = (gyre_u32)length;
+    range->sort = GYRE_SORT_OWN;
     range->copy = 0;
     return range;
+}
+
+/* As gyre_range_add_, for memory that other lanes or messages may see. Returns whether there was room for the range. */
+GYRE_UNCHECKED_ static int gyre_range_share_(gyre_call_ *call, gyre_u32 sort, const void *from, gyre_u64 size,
+                                             gyre_u64 item, const char *name, gyre_u64 length)
+{
+    gyre_range_ *const range = gyre_range_add_(call, from, size, item, name, length);
+    if (range)
+        range->sort = sort;
+    return range != 0;
 }
 
 GYRE_UNCHECKED_ static const gyre_u8 *gyre_range_end_(const gyre_call_ *call, const gyre_range_ *range)
@@ -128,8 +135,8 @@ GYRE_UNCHECKED_ static void gyre_ranges_of_buffers_(gyre_call_ *call, const gyre
         while (*text != ';')
             if (*text++ == ' ')
                 name = text;
-        gyre_range_add_(call, buffers[i].data, buffers[i].count * types[i]->size, types[i]->size, name,
-                        (gyre_u64)(text - name));
+        gyre_range_share_(call, GYRE_SORT_BUFFER, buffers[i].data, buffers[i].count * types[i]->size,
+                          types[i]->size, name, (gyre_u64)(text - name));
         text++;
     }
     gyre_range_add_(call, buffers, i * sizeof *buffers, 1, 0, 0);
@@ -220,22 +227,39 @@ gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, co
     gyre_refuse_(&fault);
 }
 
-__attribute__((__noinline__)) GYRE_UNCHECKED_ static void gyre_access_(const void *address, gyre_u64 size,
-                                                                       const void *code)
+/*
+ * Refuses an access outside of the call's memory. Returns the range that the address lies in; NULL: it lies in none, and may
+ * be touched.
+ */
+__attribute__((__noinline__)) GYRE_UNCHECKED_ static const gyre_range_ *
+gyre_reach_(const void *address, gyre_u64 size, const void *code)
 {
     gyre_call_ *call = gyre_call_now_;
     const gyre_u8 *const at = (const gyre_u8 *)address;
     /* the handler's own stack first: most accesses are there */
-    if (!call || !size || (at >= (const gyre_u8 *)__builtin_frame_address(0) && at < call->frame) ||
-        gyre_range_has_(call, &call->ranges[call->latest], at, size) || (at >= __ehdr_start && at < _end))
-        return;
+    if (!call || !size || (at >= (const gyre_u8 *)__builtin_frame_address(0) && at < call->frame))
+        return 0;
+    if (gyre_range_has_(call, &call->ranges[call->latest], at, size))
+        return &call->ranges[call->latest];
+    if (at >= __ehdr_start && at < _end)
+        return 0;
     for (gyre_u32 i = 0; i < call->count; i++)
         if (gyre_range_has_(call, &call->ranges[i], at, size)) {
             call->latest = i;
-            return;
+            return &call->ranges[i];
         }
     if (!call->lenient && !gyre_emitted_has_(call, at, size))
         gyre_refuse_access_(call, at, size, code);
+    return 0;
+}
+
+#if GYRE_WATCHED
+#include "gyre/dialect/c11_watched.h"
+#else
+
+GYRE_UNCHECKED_ static void gyre_access_(const void *address, gyre_u64 size, const void *code)
+{
+    gyre_reach_(address, size, code);
 }
 
 /* ---- what the compiler calls ---- */
@@ -290,8 +314,14 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 #endif
 
 /* Atomic operations are functions of the dialect, which check their address themselves. */
-#define GYRE_ATOMIC_INLINE_  static __attribute__((__noinline__)) GYRE_UNCHECKED_
-#define GYRE_TOUCH_(pointer) gyre_access_((pointer), sizeof *(pointer), __builtin_return_address(0))
+#define GYRE_ATOMIC_INLINE_                      static __attribute__((__noinline__)) GYRE_UNCHECKED_
+#define GYRE_TOUCH_(pointer)                     gyre_access_((pointer), sizeof *(pointer), __builtin_return_address(0))
+#define GYRE_STORES_(pointer, size)              ((void)0)
+#define GYRE_WATCH_BEGIN_(context, request, end) ((void)0)
+#define GYRE_WATCH_END_(context)                 ((void)0)
+#define GYRE_WATCH_WAIT_(context)                ((void)0)
+
+#endif /* GYRE_WATCHED */
 
 /* How compilers describe an array, an index, and where the index is used. */
 typedef struct gyre_ubsan_type_ {
@@ -349,6 +379,7 @@ GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *p
 {
     gyre_call_ *call = gyre_call_now_;
     gyre_call_now_ = 0;
+    GYRE_WATCH_WAIT_(gyre);
     gyre->services->barrier(gyre, place);
     gyre_call_now_ = call;
 }
@@ -369,8 +400,8 @@ GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *cont
         request_size = *(const gyre_u32 *)request;
     call->request = (const gyre_u8 *)request;
     call->request_end = call->request + request_size;
-    gyre_range_add_(call, reply, reply_size, 1, "reply's bytes", 13);
-    gyre_range_add_(call, request, request_size, 1, "request's bytes", 15);
+    gyre_range_share_(call, GYRE_SORT_REPLY, reply, reply_size, 1, "reply's bytes", 13);
+    gyre_range_share_(call, GYRE_SORT_REQUEST, request, request_size, 1, "request's bytes", 15);
     gyre_range_add_(call, context, sizeof *context, 1, 0, 0);
     gyre_range_add_(call, context->services, sizeof *context->services, 1, 0, 0);
     if (context->header)
@@ -380,6 +411,7 @@ GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *cont
 GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
 {
     gyre_call_now_ = 0;
+    GYRE_WATCH_END_(call->context);
     for (gyre_u32 i = 0; i < call->count; i++)
         if (call->ranges[i].copy)
             __builtin_free((void *)call->ranges[i].copy);
@@ -395,14 +427,16 @@ GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
         gyre_call_open_(&gyre_call_its_, gyre_its_context_, gyre_its_request_, gyre_size_##request_,         \
                         gyre_grows_##request_, gyre_its_reply_, gyre_size_##reply_, gyre_least_##reply_,     \
                         gyre_grows_##reply_);                                                                \
-        gyre_range_add_(&gyre_call_its_, gyre_its_state_, gyre_size_##state_, 1, "state's bytes", 13);       \
-        gyre_range_add_(&gyre_call_its_, gyre_its_scratch_, GYRE_SCRATCH_SIZE_(scratch_), 1,                 \
-                        "scratch's bytes", 15);                                                              \
+        gyre_range_share_(&gyre_call_its_, GYRE_SORT_STATE, gyre_its_state_, gyre_size_##state_, 1,          \
+                          "state's bytes", 13);                                                              \
+        gyre_range_share_(&gyre_call_its_, GYRE_SORT_SCRATCH, gyre_its_scratch_,                             \
+                          GYRE_SCRATCH_SIZE_(scratch_), 1, "scratch's bytes", 15);                           \
         gyre_ranges_of_buffers_(&gyre_call_its_, gyre_its_buffers_, gyre_buffers_text_##buffers_,            \
                                 gyre_buffers_types_##buffers_);                                              \
         gyre_call_its_.port_types = port_types_;                                                             \
         gyre_call_its_.port_count = port_count_;                                                             \
         gyre_call_its_.frame = (const gyre_u8 *)__builtin_frame_address(0);                                  \
+        GYRE_WATCH_BEGIN_(gyre_its_context_, gyre_its_request_, gyre_call_its_.request_end);                 \
         if (setjmp(gyre_call_its_.escape)) {                                                                 \
             gyre_call_close_(&gyre_call_its_);                                                               \
             return GYRE_FAILED;                                                                              \

@@ -19,7 +19,7 @@ GYRE_LATE_ void gyre_range_open_(const void *items, gyre_u64 size, gyre_u64 item
     for (gyre_u32 i = 0; call && i < call->count; i++)
         if (call->ranges[i].from == items && (gyre_u64)(call->ranges[i].end - call->ranges[i].from) == size)
             return;
-    if (call && !gyre_range_add_(call, items, size, item, name, __builtin_strlen(name)))
+    if (call && !gyre_range_share_(call, GYRE_SORT_BUFFER, items, size, item, name, __builtin_strlen(name)))
         call->lenient = 1;
 }
 
@@ -82,7 +82,7 @@ GYRE_LATE_ void *gyre_writable_checked_(void *reply, gyre_part part, gyre_u64 it
     if (gyre_is_far(part))
         gyre_range_open_(items, part.count * item, item, name);
     else if (call && end > call->made.end)
-        call->made = (gyre_range_){from, end, item, name, (gyre_u32)__builtin_strlen(name), 0};
+        call->made = (gyre_range_){from, end, item, name, (gyre_u32)__builtin_strlen(name), GYRE_SORT_OWN, 0};
     return items;
 }
 

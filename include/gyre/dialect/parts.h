@@ -47,6 +47,9 @@
 #ifndef GYRE_LITERAL_
 #define GYRE_LITERAL_
 #endif
+#ifndef GYRE_STORES_ /* said of bytes that a function of the dialect is about to write for a handler */
+#define GYRE_STORES_(pointer, size) ((void)0)
+#endif
 #ifndef GYRE_LATE_
 #define GYRE_LATE_ GYRE_HELPER /* a function that costs the compiler little if nothing calls it */
 #endif

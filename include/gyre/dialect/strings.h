@@ -119,6 +119,7 @@ GYRE_LATE_ int gyre_string_is_(gyre_string string, GYRE_LITERAL_ const char *tex
 GYRE_LATE_ gyre_u32 gyre_string_store_(gyre_string string, GYRE_GLOBAL gyre_u8 *array, gyre_u32 size)
 {
     const gyre_u32 count = string.count < size ? string.count : size;
+    GYRE_STORES_(array, size);
     for (gyre_u32 i = 0; i < size; i++)
         array[i] = i < count ? string.bytes[i] : 0;
     return count;

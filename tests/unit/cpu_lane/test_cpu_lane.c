@@ -402,6 +402,112 @@ START_TEST(bad_counts_and_sizes_are_refused)
 }
 END_TEST
 
+/* ---- orders of a seed ---- */
+
+/* Each lane notes twice that it runs, and can be left between the two. */
+GYRE_BLOCK_KERNEL(left_alone, count_request, count_reply, lane_scratch)
+{
+    const u32 lane = gyre_lane(gyre);
+    scratch->order[scratch->turns++ % 1024] = lane;
+    for (u32 i = 0; i < request->a; i++)
+        cpu_lanes_yield(gyre);
+    scratch->order[scratch->turns++ % 1024] = lane;
+    scratch->cell[lane]++;
+    if (lane == 0)
+        reply->value = 7;
+    return GYRE_REPLY;
+}
+
+static int run_with_seed(struct cpu_lanes *lanes, gyre_cpu_handle handle, u32 a, u32 b, uint64_t seed)
+{
+    cpu_lanes_schedule(lanes, seed);
+    return run_message(lanes, handle, (count_request){a, b}, &reply_bytes, &scratch_bytes, &context);
+}
+
+START_TEST(a_seed_is_an_order)
+{
+    static u32 before[1024];
+    const uint32_t count = lane_counts[_i];
+    struct cpu_lanes *lanes = cpu_lanes_create(count, 0);
+    u32 switches = 0, others = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        for (int again = 0; again < 2; again++) {
+            ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_left_alone.handle, 40, 0, seed),
+                             GYRE_OUTCOME_REPLY);
+            ck_assert_uint_eq(reply_bytes.value, 7);
+            ck_assert_uint_eq(scratch_bytes.turns, 2 * count);
+            for (u32 lane = 0; lane < count; lane++) /* each runs, and runs once */
+                ck_assert_uint_eq(scratch_bytes.cell[lane], 1);
+            ck_assert(again == 0 || memcmp(before, scratch_bytes.order, sizeof before) == 0);
+            others += again == 0 && seed > 1 && memcmp(before, scratch_bytes.order, sizeof before) != 0;
+            memcpy(before, scratch_bytes.order, sizeof before);
+        }
+        for (u32 i = 0; i + 1 < 2 * count && i + 1 < 1024; i += 2)
+            switches += scratch_bytes.order[i] != scratch_bytes.order[i + 1];
+    }
+    ck_assert(count < 32 || (switches > 100 && others == 11));
+    /* without a seed the order is the usual one again */
+    ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_without_barrier.handle, 0, 0, 0), GYRE_OUTCOME_REPLY);
+    for (uint32_t i = 0; i < count; i++)
+        ck_assert_uint_eq(scratch_bytes.order[i], i);
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+START_TEST(barriers_hold_in_every_order)
+{
+    const uint32_t count = lane_counts[_i];
+    struct cpu_lanes *lanes = cpu_lanes_create(count, 0);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_neighbours.handle, 5, 0, seed), GYRE_OUTCOME_REPLY);
+        ck_assert_uint_eq(reply_bytes.value, neighbours_expected(count, 5));
+    }
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+static const char *told[8];
+static uint32_t told_count;
+
+static void note_places(gyre_context *failed, const char *const *places, uint32_t count)
+{
+    ck_assert(failed->failed);
+    ck_assert_uint_le(count, 8);
+    told_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        told[i] = places[i];
+}
+
+START_TEST(a_divergence_is_told_with_all_places)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(8, 0);
+    cpu_lanes_on_divergence(lanes, note_places);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        told_count = 0;
+        ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_leaves.handle, 3, 1, seed), GYRE_OUTCOME_FAILED);
+        ck_assert_int_eq(context.fail_code, GYRE_FAILURE_BARRIER);
+        ck_assert_uint_eq(told_count, 8);
+        for (u32 lane = 0; lane < 8; lane++)
+            ck_assert_int_eq(told[lane] == NULL, lane == 3);
+        ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_leaves.handle, 8, 1, seed), GYRE_OUTCOME_REPLY);
+    }
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+/* A phase ends at each barrier and with each message, in any order of lanes. */
+START_TEST(phases_grow)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(4, 0);
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        const uint32_t before = cpu_lanes_phase(lanes);
+        ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_neighbours.handle, 3, 0, seed), GYRE_OUTCOME_REPLY);
+        ck_assert_uint_eq(cpu_lanes_phase(lanes), before + 1 + 7);
+    }
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cpu_lane");
@@ -425,6 +531,10 @@ int main(void)
 #endif
     tcase_add_test(tcase, a_message_without_barriers_takes_one_stack);
     tcase_add_test(tcase, bad_counts_and_sizes_are_refused);
+    tcase_add_loop_test(tcase, a_seed_is_an_order, 0, LANE_COUNTS);
+    tcase_add_loop_test(tcase, barriers_hold_in_every_order, 0, LANE_COUNTS);
+    tcase_add_test(tcase, a_divergence_is_told_with_all_places);
+    tcase_add_test(tcase, phases_grow);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

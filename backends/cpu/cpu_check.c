@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Follows a device's messages, and what their handlers touch (cpu_check.h). A finding fails the message that makes it;
+ * its handler goes on, because an access that races harms nothing here: one message runs at a time.
+ */
+#include "cpu_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_explore.h"
+#include "cpu_finding.h"
+#include "cpu_resident.h"
+#include "cpu_watched.h"
+#include "cpu_window.h"
+#include "cpu_written.h"
+
+/* ---- devices and workers ---- */
+
+gyre_status cpu_check_open(struct gyre_device *device)
+{
+    if (!device->settings.checks)
+        return GYRE_OK;
+    struct cpu_checks *const checks = calloc(1, sizeof *checks);
+    if (!checks)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for the checks of the cpu device");
+    pthread_mutex_init(&checks->lock, NULL);
+    device->checks = checks;
+    return GYRE_OK;
+}
+
+void cpu_check_close(struct gyre_device *device)
+{
+    if (!device->checks)
+        return;
+    cpu_shadow_free(&device->checks->shared);
+    pthread_mutex_destroy(&device->checks->lock);
+    free(device->checks);
+}
+
+/* What the worker of a block kernel has besides. */
+static bool prepare_block(struct cpu_worker *worker, struct cpu_watched *watched)
+{
+    const struct cpu_settings *const settings = &worker->resident->device->settings;
+    watched->latest = calloc(worker->resident->lanes, sizeof *watched->latest);
+    if (settings->checks & CPU_CHECK_DEADLOCK)
+        cpu_lanes_on_divergence(worker->lanes, cpu_finding_deadlock);
+    if (!(settings->checks & CPU_CHECK_SCHEDULE))
+        return watched->latest != NULL;
+    watched->explored = cpu_explored_create(worker);
+    return watched->latest && watched->explored;
+}
+
+bool cpu_check_prepare(struct cpu_worker *worker)
+{
+    const struct gyre_resident *const resident = worker->resident;
+    if (!resident->device->checks)
+        return true;
+    struct cpu_watched *const watched = calloc(1, sizeof *watched);
+    if (!watched)
+        return false;
+    worker->watched = watched;
+    if (resident->kernel->form == GYRE_FORM_BLOCK && !prepare_block(worker, watched))
+        return false;
+    return !(resident->device->settings.checks & CPU_CHECK_MEMORY) ||
+           cpu_written_prepare(watched, resident->kernel);
+}
+
+void cpu_check_finish(struct cpu_worker *worker)
+{
+    if (!worker->watched)
+        return;
+    cpu_shadow_free(&worker->watched->own);
+    cpu_explored_free(worker->watched->explored);
+    free(worker->watched->latest);
+    free(worker->watched->written);
+    free(worker->watched);
+}
+
+/* ---- messages ---- */
+
+void cpu_check_look(struct cpu_worker *worker, struct cpu_queue *queue)
+{
+    struct gyre_resident *const resident = worker->resident;
+    if (!worker->watched)
+        return;
+    struct cpu_checks *const checks = resident->device->checks;
+    struct cpu_window *const window = &resident->windows[queue - worker->queues];
+    pthread_mutex_lock(&checks->lock);
+    uint64_t count;
+    cpu_window_look(window, queue, checks->messages);
+    worker->watched->seen_since = cpu_window_since(window, queue->next, &count);
+    if (queue->run.limit > count)
+        queue->run.limit = count;
+    pthread_mutex_unlock(&checks->lock);
+}
+
+void cpu_check_looked(struct cpu_worker *worker)
+{
+    if (worker->watched)
+        worker->watched->seen_since = 0;
+}
+
+/* Messages of an actor, and of a kernel with one block whose lanes share a message, follow each other. */
+static bool runs_in_order(const struct gyre_resident *resident)
+{
+    return resident->kernel->form == GYRE_FORM_ACTOR ||
+           (resident->kernel->form == GYRE_FORM_BLOCK && resident->blocks == 1);
+}
+
+void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size)
+{
+    struct cpu_watched *const watched = worker->watched;
+    if (!watched)
+        return;
+    struct cpu_checks *const checks = worker->resident->device->checks;
+    pthread_mutex_lock(&checks->lock);
+    watched->message = ++checks->messages;
+    watched->since = watched->seen_since ? watched->seen_since : watched->message;
+    if (runs_in_order(worker->resident) && watched->since <= watched->last)
+        watched->since = watched->last + 1;
+    watched->last = watched->message;
+    watched->request = request;
+    watched->request_size = size;
+    watched->text[0] = '\0';
+    watched->seed = 0;
+    struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
+    *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
+    snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
+    cpu_written_begin(worker);
+}
+
+void cpu_check_end(struct cpu_worker *worker)
+{
+    if (!worker->watched)
+        return;
+    worker->watched->message = 0;
+    pthread_mutex_unlock(&worker->resident->device->checks->lock);
+}
+
+/* ---- accesses ---- */
+
+static bool belongs_to_message(const gyre_cpu_range *range)
+{
+    return range->sort == GYRE_SORT_REQUEST || range->sort == GYRE_SORT_REPLY ||
+           range->sort == GYRE_SORT_SCRATCH;
+}
+
+/* Addresses of different messages' replies may be the same, so such memory has numbers of its own. */
+static uint64_t number_of(const gyre_cpu_range *range, const void *at)
+{
+    if (!belongs_to_message(range))
+        return (uint64_t)(uintptr_t)at;
+    return (uint64_t)range->sort << 48 | (uint64_t)((const gyre_u8 *)at - range->from);
+}
+
+static void check_race(gyre_context *context, const struct cpu_touch *touch)
+{
+    struct cpu_worker *const worker = context->owner;
+    struct cpu_watched *const watched = worker->watched;
+    const bool own = belongs_to_message(touch->range);
+    if (own && worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        return;
+    const struct cpu_access access = {.address = number_of(touch->range, touch->at),
+                                      .size = touch->size,
+                                      .message = watched->message,
+                                      .since = own ? watched->message : watched->since,
+                                      .phase = worker->lanes ? cpu_lanes_phase(worker->lanes) : 0,
+                                      .lane = context->lane,
+                                      .write = touch->how & GYRE_TOUCH_WRITES,
+                                      .atomic = touch->how & GYRE_TOUCH_ATOMIC,
+                                      .code = touch->code};
+    struct cpu_earlier earlier;
+    struct cpu_shadow *const shadow = own ? &watched->own : &worker->resident->device->checks->shared;
+    if (cpu_shadow_note(shadow, &access, &earlier)) {
+        earlier.address -= access.address; /* the first contended byte, from the access on */
+        cpu_finding_race(context, touch, &earlier);
+    }
+}
+
+/* ---- what kernel files call ---- */
+
+static void begin_lane(gyre_context *context, const void *request, gyre_u64 size)
+{
+    struct cpu_worker *const worker = context->owner;
+    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        cpu_check_begin(worker, request, size);
+}
+
+static void end_lane(gyre_context *context)
+{
+    struct cpu_worker *const worker = context->owner;
+    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+        cpu_check_end(worker);
+}
+
+static void touch_memory(gyre_context *context, const gyre_cpu_range *range, const void *at, gyre_u64 size,
+                         gyre_u32 how, const void *code)
+{
+    struct cpu_worker *const worker = context->owner;
+    struct cpu_watched *const watched = worker->watched;
+    const struct cpu_touch touch = {range, at, size, how, code};
+    const uint32_t checks = worker->resident->device->settings.checks;
+    if (!watched || !watched->message)
+        return;
+    if (watched->latest)
+        watched->latest[context->lane] = code;
+    if (watched->explored) {
+        cpu_lanes_yield(context);
+        if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
+            cpu_explore_note(watched->explored, at, size);
+    }
+    if (checks & CPU_CHECK_MEMORY)
+        cpu_written_check(context, &touch);
+    if (checks & CPU_CHECK_RACES)
+        check_race(context, &touch);
+}
+
+static void wait_at_barrier(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched && worker->watched->latest)
+        worker->watched->latest[context->lane] = code;
+}
+
+static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane, end_lane, touch_memory,
+                                         wait_at_barrier};
+
+gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
+{
+    const gyre_host *const host = module->device->host;
+    struct cpu_checks *const checks = module->device->checks;
+    gyre_cpu_watch_taker take;
+    void *symbol = NULL;
+    if (!checks)
+        return GYRE_OK;
+    if (host->library_symbol(module->library, GYRE_CPU_WATCH_SYMBOL, &symbol) != GYRE_OK)
+        return host->error(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled without checks, and backend.cpu check asks for some: compile it "
+            "with the same setting, or launch its source",
+            path);
+    memcpy(&take, &symbol, sizeof take); /* ISO C has no cast from an object to a function */
+    const gyre_u32 version = take(&functions);
+    if (version != GYRE_CPU_WATCH_VERSION)
+        return host->error(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled for the checks of another Gyre (version %u, this one needs %d): "
+            "compile it again",
+            path, version, GYRE_CPU_WATCH_VERSION);
+    pthread_mutex_lock(&checks->lock); /* a file that was there before may have had the same addresses */
+    memset(checks->places, 0, sizeof checks->places);
+    checks->pair_count = 0;
+    pthread_mutex_unlock(&checks->lock);
+    return GYRE_OK;
+}

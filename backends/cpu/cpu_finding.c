@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sentences of findings (cpu_finding.h). Places come from addr2line, whose answers are kept: a handler that goes
+ * wrong does so for many messages.
+ */
+#include "cpu_finding.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_fields.h"
+#include "cpu_place.h"
+#include "cpu_resident.h"
+#include "cpu_watched.h"
+
+enum { TEXT_MAX = 160, SOURCE_MAX = 72, REQUEST_MAX = 3072 };
+
+static struct cpu_checks *checks_of(const struct cpu_worker *worker)
+{
+    return worker->resident->device->checks;
+}
+
+/* ---- places ---- */
+
+/* Without addr2line the place is the kernel's declaration. */
+static const char *place_of(const struct cpu_worker *worker, const void *code)
+{
+    struct cpu_checks *const checks = checks_of(worker);
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    uint32_t i = 0;
+    while (i < CPU_PLACES_MAX && checks->places[i].code != code)
+        i++;
+    if (i < CPU_PLACES_MAX)
+        return checks->places[i].place;
+    i = checks->place_turn++ % CPU_PLACES_MAX;
+    checks->places[i].code = code;
+    if (!cpu_place_ask(worker->resident->device->host, code, checks->places[i].place,
+                       sizeof checks->places[i].place))
+        snprintf(checks->places[i].place, sizeof checks->places[i].place, "%s:%u", kernel->file,
+                 kernel->line);
+    return checks->places[i].place;
+}
+
+/* Writes " (`scratch->sum[i] += 1;`)", the source line at a place; nothing when it cannot be read. */
+static void quote_source(const char *place, char *text, size_t size)
+{
+    char path[320], line[512];
+    const char *const colon = strrchr(place, ':');
+    text[0] = '\0';
+    if (!colon || (size_t)(colon - place) >= sizeof path)
+        return;
+    snprintf(path, sizeof path, "%.*s", (int)(colon - place), place);
+    if (!cpu_place_read(path, (uint32_t)strtoul(colon + 1, NULL, 10), line, sizeof line))
+        return;
+    const char *const begin = line + strspn(line, " \t");
+    size_t length = strcspn(begin, "\n");
+    length = length < SOURCE_MAX ? length : SOURCE_MAX;
+    snprintf(text, size, " (`%.*s`)", (int)length, begin);
+}
+
+/* Writes "scan.gyre.c:12", or "scan.gyre.c:12 and 14" for two lines of one file. */
+static void write_lines(char *text, size_t size, const char *first, const char *second)
+{
+    const char *const a = cpu_place_short(first), *const b = cpu_place_short(second);
+    const char *const colon = strrchr(a, ':');
+    const size_t file = colon ? (size_t)(colon - a) + 1 : 0;
+    if (strcmp(a, b) == 0)
+        snprintf(text, size, "%s", a);
+    else
+        snprintf(text, size, "%s and %s", a, file && strncmp(a, b, file) == 0 ? b + file : b);
+}
+
+/* ---- memory ---- */
+
+static const gyre_type *type_of(const gyre_cpu_kernel *kernel, uint32_t sort)
+{
+    return sort == GYRE_SORT_REPLY     ? kernel->reply
+           : sort == GYRE_SORT_REQUEST ? kernel->request
+           : sort == GYRE_SORT_STATE   ? kernel->state
+                                       : NULL;
+}
+
+static void write_bytes(char *text, size_t size, const char *what, uint64_t first, uint64_t count)
+{
+    if (count == 1)
+        snprintf(text, size, "byte %" PRIu64 " of the %s", first, what);
+    else
+        snprintf(text, size, "bytes %" PRIu64 " to %" PRIu64 " of the %s", first, first + count - 1, what);
+}
+
+/* Writes what lies at `skip` bytes behind the begin of the access: "state->counts[3]", "bytes 4 to 7 of the scratch". */
+static void write_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, uint64_t skip,
+                         char *text, size_t size)
+{
+    static const char *const words[] = {"memory", "request", "reply", "scratch", "state", "buffer"};
+    const gyre_cpu_range *const range = touch->range;
+    const gyre_type *const type = type_of(worker->resident->kernel, range->sort);
+    const uint64_t offset = (uint64_t)((const gyre_u8 *)touch->at - range->from) + skip;
+    char field[96];
+    if (range->sort == GYRE_SORT_BUFFER)
+        snprintf(text, size, "item %" PRIu64 " of buffer '%.*s'", offset / range->item, (int)range->length,
+                 range->name);
+    else if (type && cpu_fields_name(type, offset, field, sizeof field))
+        snprintf(text, size, "%s->%s", words[range->sort], field);
+    else
+        write_bytes(text, size, words[range->sort], offset, touch->size - skip);
+}
+
+static const char *verb_of(bool write, bool atomic)
+{
+    return write ? (atomic ? "changes (atomically)" : "writes") : atomic ? "reads (atomically)" : "reads";
+}
+
+/* ---- telling ---- */
+
+/* Whether the log has this pair of instructions already; notes it. */
+static bool was_told(struct cpu_checks *checks, const void *first, const void *second)
+{
+    for (uint32_t i = 0; i < checks->pair_count; i++)
+        if (checks->pairs[i][0] == first && checks->pairs[i][1] == second)
+            return true;
+    if (checks->pair_count == CPU_PAIRS_MAX)
+        return true;
+    checks->pairs[checks->pair_count][0] = first;
+    checks->pairs[checks->pair_count++][1] = second;
+    return false;
+}
+
+/* Logs the sentence, with the request behind it. */
+static void log_finding(const struct cpu_worker *worker, const char *check, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void log_finding(const struct cpu_worker *worker, const char *check, const char *format, ...)
+{
+    struct cpu_checks *const checks = checks_of(worker);
+    const gyre_host *const host = worker->resident->device->host;
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    char said[2048], request[REQUEST_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said, sizeof said, format, args);
+    va_end(args);
+    if (!cpu_fields_json(kernel->request, worker->watched->request, request, sizeof request))
+        snprintf(request, sizeof request, "one of %" PRIu64 " bytes", worker->watched->request_size);
+    const int length = snprintf(checks->sentence, sizeof checks->sentence,
+                                "kernel '%s': check %s: %s; request: %s", kernel->name, check, said, request);
+    if (worker->watched->seed && length > 0 && (size_t)length < sizeof checks->sentence)
+        snprintf(checks->sentence + length, sizeof checks->sentence - (size_t)length, "; seed: %" PRIu64,
+                 worker->watched->seed);
+    host->log(host->context, GYRE_LOG_WARNING, checks->sentence);
+}
+
+/* Fails the message with the first finding, whichever lane it is of. */
+static void fail_message(gyre_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void fail_message(gyre_context *context, const char *format, ...)
+{
+    struct cpu_worker *const worker = context->owner;
+    va_list args;
+    if (context->failed)
+        return;
+    if (!worker->watched->text[0]) {
+        va_start(args, format);
+        vsnprintf(worker->watched->text, sizeof worker->watched->text, format, args);
+        va_end(args);
+    }
+    context->failed = 1;
+    context->fail_code = GYRE_FAILURE_FINDING;
+    context->fail_text = worker->watched->text;
+}
+
+/* A race of two lanes of one message. */
+static void tell_lanes(gyre_context *context, const struct cpu_touch *touch,
+                       const struct cpu_earlier *earlier, const char *there, const char *here)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char memory[TEXT_MAX], lines[TEXT_MAX], now[SOURCE_MAX + 8], before[SOURCE_MAX + 8];
+    write_lines(lines, sizeof lines, there, here);
+    fail_message(context, "%s: race, lanes %u %u", lines, earlier->lane, context->lane);
+    if (was_told(checks_of(worker), earlier->code, touch->code))
+        return;
+    quote_source(here, now, sizeof now);
+    quote_source(there, before, sizeof before);
+    write_memory(worker, touch, earlier->address, memory, sizeof memory);
+    log_finding(worker, "races",
+                "lane %u %s %s at %s%s, lane %u %s it at %s%s, and no barrier is between the two",
+                context->lane, verb_of(touch->how & GYRE_TOUCH_WRITES, touch->how & GYRE_TOUCH_ATOMIC),
+                memory, here, now, earlier->lane, verb_of(earlier->write, earlier->atomic), there, before);
+}
+
+/* A race of two messages. */
+static void tell_messages(gyre_context *context, const struct cpu_touch *touch,
+                          const struct cpu_earlier *earlier, const char *there, const char *here)
+{
+    const struct cpu_worker *const worker = context->owner;
+    struct cpu_checks *const checks = checks_of(worker);
+    const struct cpu_handled *const other = &checks->handled[earlier->message % CPU_HANDLED_MAX];
+    char memory[TEXT_MAX], lines[TEXT_MAX], now[SOURCE_MAX + 8], before[SOURCE_MAX + 8], whose[TEXT_MAX] = "";
+    write_lines(lines, sizeof lines, there, here);
+    fail_message(context, "%s: race, two messages", lines);
+    if (was_told(checks, earlier->code, touch->code))
+        return;
+    quote_source(here, now, sizeof now);
+    quote_source(there, before, sizeof before);
+    write_memory(worker, touch, earlier->address, memory, sizeof memory);
+    if (other->message == earlier->message)
+        snprintf(whose, sizeof whose, " of kernel '%s', block %u,", other->kernel, other->block);
+    log_finding(
+        worker, "races",
+        "a message of block %u %s %s at %s%s, another one%s %s it at %s%s, and both may run at once: both "
+        "requests were there before either was handled",
+        worker->block, verb_of(touch->how & GYRE_TOUCH_WRITES, touch->how & GYRE_TOUCH_ATOMIC), memory, here,
+        now, whose, verb_of(earlier->write, earlier->atomic), there, before);
+}
+
+void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch, const struct cpu_earlier *earlier)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char there[320], here[320];
+    snprintf(there, sizeof there, "%s", place_of(worker, earlier->code));
+    snprintf(here, sizeof here, "%s", place_of(worker, touch->code));
+    if (earlier->message == worker->watched->message)
+        tell_lanes(context, touch, earlier, there, here);
+    else
+        tell_messages(context, touch, earlier, there, here);
+}
+
+void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char memory[TEXT_MAX], here[320], now[SOURCE_MAX + 8];
+    snprintf(here, sizeof here, "%s", place_of(worker, touch->code));
+    fail_message(context, "%s: unwritten %s", cpu_place_short(here),
+                 touch->range->sort == GYRE_SORT_SCRATCH ? "scratch" : "reply");
+    if (was_told(checks_of(worker), touch->code, NULL))
+        return;
+    quote_source(here, now, sizeof now);
+    write_memory(worker, touch, 0, memory, sizeof memory);
+    log_finding(worker, "memory", "lane %u reads %s at %s%s, and no lane wrote it for this message before",
+                context->lane, memory, here, now);
+}
+
+/* ---- barriers ---- */
+
+/*
+ * Writes where a lane waits: with the source line, unless the barrier is inside of a function of the dialect, whose place
+ * is the handler's line that calls it.
+ */
+static void write_barrier(const struct cpu_worker *worker, const char *place, const void *code, char *text,
+                          size_t size)
+{
+    char source[SOURCE_MAX + 8] = "";
+    const char *const whole = code ? place_of(worker, code) : place;
+    const bool same = strcmp(cpu_place_short(whole), cpu_place_short(place)) == 0;
+    if (same)
+        quote_source(whole, source, sizeof source);
+    snprintf(text, size, "%s%s", same ? whole : place, source);
+}
+
+/* Adds "lanes 0 to 6 wait at FILE:LINE (`...`)" for the lanes from `first` up to `end`, which do the same. */
+static void add_lanes(const struct cpu_worker *worker, char *text, size_t size, const char *place,
+                      uint32_t first, uint32_t end)
+{
+    const size_t used = strlen(text);
+    char where[SOURCE_MAX + 336] = "", source[SOURCE_MAX + 8] = "", lanes[48];
+    const void *const latest = worker->watched->latest[first];
+    const bool one = end == first + 1;
+    const char *what = one ? "waits at " : "wait at ";
+    if (one)
+        snprintf(lanes, sizeof lanes, "lane %u", first);
+    else
+        snprintf(lanes, sizeof lanes, "lanes %u to %u", first, end - 1);
+    if (place) {
+        write_barrier(worker, place, latest, where, sizeof where);
+    } else if (latest) {
+        what = "ended after ";
+        quote_source(place_of(worker, latest), source, sizeof source);
+        snprintf(where, sizeof where, "%s%s", place_of(worker, latest), source);
+    } else {
+        what = "ended without touching shared memory";
+    }
+    snprintf(text + used, size - used, "%s%s %s%s", used ? ", " : "", lanes, what, where);
+}
+
+static bool do_the_same(const struct cpu_worker *worker, const char *const *places, uint32_t a, uint32_t b)
+{
+    if (places[a] && places[b])
+        return strcmp(places[a], places[b]) == 0;
+    return !places[a] && !places[b] && worker->watched->latest[a] == worker->watched->latest[b];
+}
+
+/* Writes a shorter text than that of cpu_lane.c, whose lines are cut off: the lines first. */
+static void shorten_text(gyre_context *context, const char *const *places, uint32_t waiting, uint32_t other)
+{
+    char lines[TEXT_MAX];
+    write_lines(lines, sizeof lines, places[waiting], places[other] ? places[other] : places[waiting]);
+    context->failed = 0;
+    fail_message(context, places[other] ? "%s: lanes %u %u wait" : "%s: lane %u waits, %u ended", lines,
+                 waiting, other);
+    context->fail_code = GYRE_FAILURE_BARRIER;
+}
+
+void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint32_t count)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char groups[1536] = "";
+    uint32_t waiting = 0, other = 0;
+    while (!places[waiting]) /* one waits at least: that is why this is called */
+        waiting++;
+    while (places[other] && strcmp(places[other], places[waiting]) == 0)
+        other++;
+    shorten_text(context, places, waiting, other);
+    if (was_told(checks_of(worker), places[waiting], worker->resident->kernel))
+        return;
+    for (uint32_t first = 0, end = 1; first < count; first = end, end++) {
+        while (end < count && do_the_same(worker, places, first, end))
+            end++;
+        add_lanes(worker, groups, sizeof groups, places[first], first, end);
+    }
+    log_finding(worker, "deadlock", "the lanes of the block do not meet at one barrier: %s", groups);
+}
+
+/* ---- orders ---- */
+
+static void write_result(const gyre_cpu_kernel *kernel, int result, const void *reply, char *text,
+                         size_t size)
+{
+    if (result == GYRE_OUTCOME_FAILED)
+        snprintf(text, size, "a failure");
+    else if (result != GYRE_OUTCOME_REPLY)
+        snprintf(text, size, "no reply");
+    else if (!cpu_fields_json(kernel->reply, reply, text, size))
+        snprintf(text, size, "a reply of other bytes");
+}
+
+void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference)
+{
+    const struct cpu_worker *const worker = context->owner;
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    char results[2][900];
+    context->failed = 0; /* also where one of the runs failed: this says why */
+    fail_message(context, "differs with the order: seeds %" PRIu64 ", %" PRIu64, difference->seeds[0],
+                 difference->seeds[1]);
+    if (was_told(checks_of(worker), kernel, kernel))
+        return;
+    for (int i = 0; i < 2; i++)
+        write_result(kernel, difference->results[i], difference->replies[i], results[i], sizeof results[i]);
+    if (strcmp(results[0], results[1]) == 0)
+        log_finding(
+            worker, "schedule",
+            "the order in which lanes run decides what is in the state or in buffers afterwards: it differs "
+            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s",
+            difference->seeds[0], difference->seeds[1], results[0]);
+    else
+        log_finding(worker, "schedule",
+                    "the order in which lanes run decides the result: seed %" PRIu64
+                    " ends with %s, seed %" PRIu64 " with %s",
+                    difference->seeds[0], results[0], difference->seeds[1], results[1]);
+}

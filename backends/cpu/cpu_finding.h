@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells of a mistake that a check found: fails the message with a short text, and the log gets the whole sentence once
+ * for each pair of places. The caller holds the lock of the device's checks.
+ */
+#ifndef GYRE_CPU_FINDING_H
+#define GYRE_CPU_FINDING_H
+
+#include "cpu_shadow.h"
+#include "gyre/dialect/cpu_module.h"
+#include "gyre/dialect/cpu_watch.h"
+
+/** An access of a handler. */
+struct cpu_touch {
+    const gyre_cpu_range *range;
+    const void *at;
+    uint64_t size;
+    uint32_t how; /* GYRE_TOUCH_... */
+    const void *code;
+};
+
+/** The access races with an earlier one. `earlier->address`: the first byte of the access that both touch. */
+void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,
+                      const struct cpu_earlier *earlier);
+
+/** Lanes wait at different barriers, or wait for lanes that ended: a cpu_lanes_tell. */
+void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint32_t count);
+
+/** Two runs of a message that differ. */
+struct cpu_difference {
+    uint64_t seeds[2];
+    int results[2];         /* outcomes */
+    const void *replies[2]; /* where the outcome is a reply */
+};
+
+/** The result of the message depends on the order in which its lanes run. */
+void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference);
+
+/** The access reads bytes that nobody wrote for this message. */
+void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of checks (backend.cpu.check): what the backend keeps of a device's messages.
+ *
+ * One message of the device is handled at a time: a worker holds the lock of cpu_checks from a message's begin to its
+ * end. What could run at the same time follows from the order of messages, not from threads, so a finding does not
+ * depend on the machine's load.
+ */
+#ifndef GYRE_CPU_WATCHED_H
+#define GYRE_CPU_WATCHED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cpu_shadow.h"
+
+enum { CPU_HANDLED_MAX = 1024, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
+
+/** A message that was handled: for the sentence about a race with a later message. */
+struct cpu_handled {
+    uint64_t message;
+    uint32_t block;
+    char kernel[48];
+};
+
+/** A device's checks. Everything is guarded by the lock. */
+struct cpu_checks {
+    pthread_mutex_t lock;
+    uint64_t messages;                           /* the number of the latest message; the first is 1 */
+    struct cpu_shadow shared;                    /* state and buffers, by address */
+    struct cpu_handled handled[CPU_HANDLED_MAX]; /* by number */
+    /* findings that the log has: the two instructions of each */
+    const void *pairs[CPU_PAIRS_MAX][2];
+    uint32_t pair_count;
+    /* places of instructions that were asked for already, replaced in turn */
+    struct {
+        const void *code;
+        char place[320];
+    } places[CPU_PLACES_MAX];
+    uint32_t place_turn;
+    char sentence[6144];
+};
+
+/** A worker's part. */
+struct cpu_watched {
+    struct cpu_shadow own; /* reply and scratch, by sort and offset */
+    uint64_t message;      /* the message that is handled; 0: none */
+    uint64_t since;        /* the first message that is not ordered before this one */
+    uint64_t seen_since;   /* `since` of the next messages; 0: not known, so all are ordered before */
+    uint64_t last;         /* the latest message of this worker */
+    const void *request;
+    uint64_t request_size;
+    unsigned char
+        *written; /* not 0 for each written byte of the reply, then of the scratch; NULL: not watched */
+    uint64_t scratch_first; /* where the scratch begins in it */
+    uint64_t written_size;
+    const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */
+    uint64_t seed;       /* of the run; 0: lanes run in their order */
+    struct cpu_explored *explored; /* for the check `schedule`; NULL: none */
+    char text[96];                 /* the first finding of the message; "": none yet */
+};
+
+#endif
