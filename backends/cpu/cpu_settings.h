@@ -9,13 +9,21 @@
 
 enum { CPU_PIN_MAX = 1024 };
 
+/** Whether a thread that sent a message to a sleeping stage runs that stage, in place of waking its thread. */
+enum cpu_follow {
+    CPU_FOLLOW_AUTO, /* where another thread would find no processor */
+    CPU_FOLLOW_ALWAYS,
+    CPU_FOLLOW_NEVER
+};
+
 /** The keys of [backend.cpu], parsed. */
 struct cpu_settings {
     uint32_t threads;           /* workers of a launch that names no number; at least 1 */
     bool spread;                /* pin = spread: `pins` is filled when the device is opened */
     uint32_t pin_count;         /* 0: workers are not pinned */
     uint16_t pins[CPU_PIN_MAX]; /* worker i runs on pins[i % pin_count] */
-    uint64_t lane_stack_size;   /* of each lane of a block kernel */
+    enum cpu_follow follow;
+    uint64_t lane_stack_size; /* of each lane of a block kernel */
     char compiler[256];
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */
