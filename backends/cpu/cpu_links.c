@@ -35,12 +35,13 @@ enum {
 
 static bool is_slow(const struct cpu_worker *worker)
 {
-    return worker->links.cost_ns > CPU_SEAT_COST_MAX_NS;
+    /* relaxed: the worker's own thread asks without its seat, too */
+    return __atomic_load_n(&worker->links.cost_ns, __ATOMIC_RELAXED) > CPU_SEAT_COST_MAX_NS;
 }
 
 static void set_cost(struct cpu_worker *worker, uint32_t cost_ns)
 {
-    worker->links.cost_ns = cost_ns;
+    __atomic_store_n(&worker->links.cost_ns, cost_ns, __ATOMIC_RELAXED);
     if (worker->links.seat)
         __atomic_store_n(&worker->links.seat->cost_ns, cost_ns, __ATOMIC_RELAXED);
 }
