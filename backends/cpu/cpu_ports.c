@@ -127,6 +127,20 @@ void cpu_ports_tell_starved(const struct cpu_worker *worker, bool starved)
     }
 }
 
+bool cpu_ports_untell_starved(const struct cpu_worker *worker)
+{
+    bool told = false;
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+        gyre_link_ring *ring = cpu_port_ring(worker, i);
+        if (!ring || !__atomic_load_n(&ring->starved, __ATOMIC_RELAXED) ||
+            !ring_has_room(ring, worker->links.ports[i].most))
+            continue;
+        __atomic_store_n(&ring->starved, 0, __ATOMIC_RELAXED);
+        told = true;
+    }
+    return told;
+}
+
 bool cpu_ports_have_untold(const struct cpu_worker *worker)
 {
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {

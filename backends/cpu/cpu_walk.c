@@ -6,6 +6,7 @@
 
 #include "cpu_link_ring.h"
 #include "cpu_links.h"
+#include "cpu_ports.h"
 #include "cpu_relief.h"
 #include "cpu_seat.h"
 #include "gyre/waiting.h"
@@ -120,6 +121,9 @@ static void serve(struct cpu_walk *walk, struct cpu_worker *worker, const struct
         else
             leave_behind(worker);
     }
+    /* else its targets would ring for every run that they take, until its own thread wakes */
+    if (cpu_ports_untell_starved(worker))
+        gyre_bell_ring(&worker->resident->control->doorbell.bell, INT_MAX);
     cpu_walk_collect(walk, worker);
 }
 

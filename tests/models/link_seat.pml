@@ -9,7 +9,8 @@
  * Modelled: each read-modify-write of the seat's word as a step of its own. Senders publish to the stage; when it sleeps, each
  * rings or visits, as it likes. The stage has a queue as well, which its own thread alone serves. Handling takes a place of the
  * stage's own ring, which its target gives back at any time; it rings for that only when the stage has said that it is starved. A
- * visitor may leave before it is through (the end of a walk), and leaves the rest to the stage's own thread.
+ * visitor may leave before it is through (the end of a walk), and leaves the rest to the stage's own thread. A visitor that finds
+ * room takes back that the stage is starved.
  *
  * Abstracted: store buffers (link_sleep.pml: a look at a stage is a read-modify-write here, and each publisher that visits makes one);
  * the stages behind this one, each of which has a seat like it; a thread that does not come back (it sits, and others knock).
@@ -17,7 +18,8 @@
  * Invariants: nobody sits beside another (assertion); all is handled in the end (deadlock check: nobody sleeps for ever while
  * there is something for him).
  *
- * Mutants: TAKEN_UNSEEN NO_KNOCK KNOCK_FIRST KNOCK_IGNORED LOOK_UNHEARD QUEUE_UNSEEN LEFT_SILENTLY ROOM_UNTOLD OWNER_NOT_WOKEN
+ * Mutants: TAKEN_UNSEEN NO_KNOCK KNOCK_FIRST KNOCK_IGNORED LOOK_UNHEARD QUEUE_UNSEEN LEFT_SILENTLY ROOM_UNTOLD UNTOLD_SILENTLY
+ * OWNER_NOT_WOKEN
  * (without `left` nothing is lost either: visitor and owner would knock and ring in turn until one is quicker)
  */
 #ifndef SENDERS
@@ -272,6 +274,14 @@ inline visit()
             if
             :: messages > 0 -> leave_behind()
             :: messages == 0
+            fi;
+            if
+            :: starved && FREE ->
+                starved = false;
+#ifndef UNTOLD_SILENTLY
+                ring()
+#endif
+            :: !starved || !FREE
             fi;
             sitting--;
             leave_quietly();
