@@ -15,6 +15,7 @@
 #include "cpu_module.h"
 #include "cpu_resident.h"
 #include "cpu_window.h"
+#include "cpu_seat.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
@@ -142,9 +143,11 @@ static gyre_status start_workers(gyre_resident *resident)
 {
     resident->present = resident->blocks;
     for (uint32_t i = 0; i < resident->blocks; i++) {
+        cpu_seats_count_awake(resident->device->seats, 1);
         const int error = cpu_pool_start(resident->device->pool, &resident->workers[i].task);
         if (!error)
             continue;
+        cpu_seats_count_awake(resident->device->seats, -1);
         __atomic_sub_fetch(&resident->present, resident->blocks - i,
                            __ATOMIC_RELAXED); /* relaxed: only await_workers reads it */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);

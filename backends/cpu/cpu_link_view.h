@@ -3,10 +3,13 @@
 #ifndef GYRE_CPU_LINK_VIEW_H
 #define GYRE_CPU_LINK_VIEW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gyre/dialect/cpu_module.h"
 #include "gyre/link_layout.h"
+
+struct cpu_seat;
 
 /** A worker's view of the pipeline. */
 struct cpu_links {
@@ -19,8 +22,15 @@ struct cpu_links {
     uint32_t sent;         /* a bit for each port whose target may wait for a bell */
     uint32_t rung_ports;   /* of these, who was woken already in this run */
     uint64_t rung_entries;
-    uint64_t rung_ns; /* when somebody was woken last during a run */
-    uint32_t turns;   /* turns that found messages in links */
+    uint64_t rung_ns;      /* when somebody was woken last during a run */
+    uint32_t turns;        /* turns that found messages in links */
+    struct cpu_seat *seat; /* the worker's own (cpu_seat.h); NULL: it is paused, or in no pipeline */
+    struct cpu_seat *targets[GYRE_PORTS_MAX]; /* of the port's target, its first block's; NULL: not known */
+    bool fed_by_links; /* and not by queues: where the last messages of the worker's own thread came from */
+    uint32_t runs;     /* that were or were not measured */
+    uint32_t cost_ns;  /* of a message, as measured of late */
+    uint32_t
+        visits; /* a bit for each port whose target sleeps and got something, and is visited in place of being woken */
 };
 
 #endif

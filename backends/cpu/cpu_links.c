@@ -14,6 +14,7 @@
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
+#include "cpu_seat.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
@@ -22,9 +23,50 @@
 #include "gyre/waiting.h"
 
 enum {
-    RUN_MAX = 64,          /* messages that a worker claims at once from a ring */
-    RING_AGAIN_NS = 100000 /* before one who was woken, and still sleeps, is woken again */
+    RUN_MAX = 64,           /* messages that a worker claims at once from a ring */
+    RING_AGAIN_NS = 100000, /* before one who was woken, and still sleeps, is woken again */
+    MEASURED = 16           /* each so manieth run is measured */
 };
+
+/* From here on messages are visited one by one, so that the first of a run does not wait for the others. */
+#define HURRY_NS 2000
+
+/* ---- what messages cost ---- */
+
+static bool is_slow(const struct cpu_worker *worker)
+{
+    /* relaxed: the worker's own thread asks without its seat, too */
+    return __atomic_load_n(&worker->links.cost_ns, __ATOMIC_RELAXED) > CPU_SEAT_COST_MAX_NS;
+}
+
+static void set_cost(struct cpu_worker *worker, uint32_t cost_ns)
+{
+    __atomic_store_n(&worker->links.cost_ns, cost_ns, __ATOMIC_RELAXED);
+    if (worker->links.seat)
+        __atomic_store_n(&worker->links.seat->cost_ns, cost_ns, __ATOMIC_RELAXED);
+}
+
+void cpu_links_are_slow(struct cpu_worker *worker)
+{
+    set_cost(worker, 4 * CPU_SEAT_COST_MAX_NS);
+}
+
+/* Returns the time, unless this run is not measured. */
+static uint64_t begin_cost(struct cpu_worker *worker)
+{
+    return worker->links.seat && (worker->links.runs++ % MEASURED == 0 || is_slow(worker)) ? gyre_clock_ns()
+                                                                                           : 0;
+}
+
+/* A thread that lost its processor for a while does not make its stage a slow one: it takes two runs that are slow. */
+static void end_cost(struct cpu_worker *worker, uint64_t began_ns, uint64_t handled)
+{
+    if (!began_ns || !handled)
+        return;
+    const uint64_t each_ns = (gyre_clock_ns() - began_ns) / handled, most_ns = 4 * CPU_SEAT_COST_MAX_NS;
+    const uint32_t cost_ns = worker->links.cost_ns;
+    set_cost(worker, cost_ns - cost_ns / 4 + (uint32_t)(each_ns < most_ns ? each_ns : most_ns) / 4);
+}
 
 /* ---- bells ---- */
 
@@ -39,10 +81,34 @@ static bool client_waits(const gyre_link_entry *entry)
     return __atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED) != 0;
 }
 
-static void wake_target(const gyre_link_port *port)
+/* Whether the thread goes to the port's target, which sleeps, in place of waking it. */
+static bool is_visited(const struct cpu_worker *worker, uint32_t port)
 {
-    gyre_control_region *control = at(port->control);
-    if (is_parked(control))
+    const struct gyre_device *device = worker->resident->device;
+    const struct cpu_seat *seat = worker->links.targets[port];
+    if (!worker->links.seat || !seat || device->settings.follow == CPU_FOLLOW_NEVER ||
+        !__atomic_load_n(&seat->open, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&seat->cost_ns, __ATOMIC_RELAXED) > CPU_SEAT_COST_MAX_NS)
+        return false;
+    const int32_t processor = __atomic_load_n(&seat->processor, __ATOMIC_RELAXED);
+    return (processor < 0 || processor == worker->task.processor) &&
+           (device->settings.follow == CPU_FOLLOW_ALWAYS || cpu_seats_are_crowded(device->seats));
+}
+
+bool cpu_links_are_followed(const struct cpu_worker *worker)
+{
+    const struct gyre_device *device = worker->resident->device;
+    return worker->links.seat && worker->links.fed_by_links && !is_slow(worker) &&
+           worker->resident->blocks == 1 && device->settings.follow != CPU_FOLLOW_NEVER &&
+           (device->settings.follow == CPU_FOLLOW_ALWAYS || cpu_seats_are_exceeded(device->seats));
+}
+
+static void wake_target(struct cpu_worker *worker, uint32_t port)
+{
+    gyre_control_region *control = at(worker->links.table->ports[port].control);
+    if (is_parked(control) && is_visited(worker, port))
+        worker->links.visits |= 1u << port;
+    else if (is_parked(control))
         gyre_bell_ring(&control->doorbell.bell, INT_MAX);
 }
 
@@ -71,11 +137,15 @@ static void ring_early(struct cpu_worker *worker)
 {
     struct cpu_links *links = &worker->links;
     for (uint32_t i = 0; links->sent >> i; i++) {
-        const gyre_link_port *port = &links->table->ports[i];
-        if (!(links->sent >> i & 1) || !is_parked(at(port->control)) ||
-            !is_due(links, links->rung_ports >> i & 1))
+        if (!(links->sent >> i & 1) || !is_parked(at(links->table->ports[i].control)))
             continue;
-        wake_target(port);
+        if (is_visited(worker, i)) {
+            links->visits |= 1u << i;
+            continue;
+        }
+        if (!is_due(links, links->rung_ports >> i & 1))
+            continue;
+        wake_target(worker, i);
         links->rung_ports |= 1u << i;
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
@@ -101,7 +171,7 @@ static void ring_bells(struct cpu_worker *worker)
             continue;
         const gyre_control_region *control = at(links->table->ports[i].control);
         gyre_barrier_light(light && !control->command.parks);
-        wake_target(&links->table->ports[i]);
+        wake_target(worker, i);
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
@@ -185,10 +255,11 @@ static void count_messages(struct cpu_worker *worker, gyre_u64 handled, gyre_u64
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
-/* Whether the run ends here, because there is another command. */
+/* Whether the run ends here, because there is another command, or because what was emitted should not wait for the rest. */
 static bool is_interrupted(const struct cpu_worker *worker, gyre_u64 command)
 {
-    return __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command;
+    return __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
+           (worker->links.visits && worker->links.cost_ns > HURRY_NS);
 }
 
 static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet, gyre_u64 command)
@@ -224,12 +295,14 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
 uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
+    const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = 0;
     for (uint32_t i = 0; i < table->inlet_count; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
             break;
         handled += serve_inlet(worker, &inlets_of(table)[i], command);
     }
+    end_cost(worker, began_ns, handled);
     return handled;
 }
 
@@ -293,6 +366,7 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
 uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
 {
     const gyre_u64 end = run->first + run->limit;
+    const uint64_t began_ns = begin_cost(worker);
     gyre_u64 index = run->first;
     while (index != end) {
         const gyre_u32 place = (gyre_u32)(index & run->mask);
@@ -312,6 +386,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
     }
     cpu_flow_forget(worker);
     ring_bells(worker);
+    end_cost(worker, began_ns, index - run->first);
     return index - run->first;
 }
 

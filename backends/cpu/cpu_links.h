@@ -3,7 +3,7 @@
  * A worker of a kernel with ports, or of a stage of a pipeline: fetches messages from links, gives the handler places to
  * emit to, publishes what was emitted, and counts flows (link_layout.h has the protocol). cpu_worker.c is the loop.
  *
- * Takes no lock. A worker writes its own rings and windows, the counts of fetched messages, the flows of the messages that it
+ * Takes no lock: who runs the worker holds its seat (cpu_seat.h). A worker writes its own rings and windows, the counts of fetched messages, the flows of the messages that it
  * handles, and the completions of flows that end with it.
  */
 #ifndef GYRE_CPU_LINKS_H
@@ -19,6 +19,12 @@ struct cpu_worker;
 
 /** Whether a link has a message for this worker; whether there is room for what it causes is another question. */
 bool cpu_links_have_messages(const struct cpu_worker *worker);
+
+/** The next messages take long, as the last one did: they are not handled by a thread that follows its messages. */
+void cpu_links_are_slow(struct cpu_worker *worker);
+
+/** Whether others follow their messages to this worker when it sleeps, and there are too few processors for it to stay awake. */
+bool cpu_links_are_followed(const struct cpu_worker *worker);
 
 /** Serves each link once. Returns how many messages were handled. */
 uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command);

@@ -12,6 +12,8 @@
 #include "cpu_memory.h"
 #include "cpu_module.h"
 #include "cpu_pool.h"
+#include "cpu_relief.h"
+#include "cpu_seat.h"
 #include "cpu_settings.h"
 #include "cpu_spread.h"
 
@@ -20,6 +22,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "gyre/waiting.h"
 
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
@@ -43,6 +47,29 @@ static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
     return GYRE_OK;
 }
 
+/* Frees what was made of a device. No kernel is left. */
+static void free_device(gyre_device *device)
+{
+    cpu_relief_close(device->relief);
+    cpu_pool_destroy(device->pool); /* no thread is left that knows a seat */
+    cpu_relief_destroy(device->relief);
+    cpu_seats_destroy(device->seats);
+    cpu_check_close(device);
+    free(device);
+}
+
+static gyre_status make_threads(gyre_device *device)
+{
+    device->pool = cpu_pool_create(device->host, WORKER_STACK_SIZE + device->settings.lane_stack_size);
+    if (device->pool) {
+        device->seats = cpu_seats_create(cpu_pool_processors(device->pool));
+        device->relief = cpu_relief_create(device->pool, gyre_barrier_register());
+    }
+    if (device->pool && device->seats && device->relief)
+        return GYRE_OK;
+    return device->host->error(GYRE_EXHAUSTED, "no memory for the threads of the cpu device");
+}
+
 static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **out)
 {
     *out = NULL;
@@ -55,16 +82,12 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
     device->host = desc->host;
     gyre_status status =
         cpu_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
-    if (status == GYRE_OK) {
-        device->pool = cpu_pool_create(device->host, WORKER_STACK_SIZE + device->settings.lane_stack_size);
-        if (!device->pool)
-            status = desc->host->error(GYRE_EXHAUSTED, "no memory for the threads of the cpu device");
-    }
+    if (status == GYRE_OK)
+        status = make_threads(device);
     if (status == GYRE_OK)
         status = cpu_check_open(device);
     if (status != GYRE_OK) {
-        cpu_pool_destroy(device->pool);
-        free(device);
+        free_device(device);
         return status;
     }
     if (device->settings.spread)
@@ -75,11 +98,8 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
 
 static void cpu_device_close(gyre_device *device)
 {
-    if (device) {
-        cpu_pool_destroy(device->pool);
-        cpu_check_close(device);
-    }
-    free(device);
+    if (device)
+        free_device(device);
 }
 
 /*

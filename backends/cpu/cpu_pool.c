@@ -437,6 +437,20 @@ int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task)
     return error;
 }
 
+void cpu_pool_hand_over(struct cpu_pool *pool, struct cpu_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    const int error = give_job(pool, (struct job){.task = task});
+    if (error)
+        give_later(pool, task, error);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+uint32_t cpu_pool_processors(const struct cpu_pool *pool)
+{
+    return (uint32_t)CPU_COUNT(&pool->processors);
+}
+
 void cpu_pool_leave(struct cpu_pool *pool, uint32_t *present)
 {
     pthread_mutex_lock(&pool->lock);

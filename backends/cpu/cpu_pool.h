@@ -61,6 +61,12 @@ bool cpu_pool_can_watch(const struct cpu_pool *pool);
  */
 int cpu_pool_start(struct cpu_pool *pool, struct cpu_task *task);
 
+/** Gives the task a thread, or where none can be started, the next one that is free. Any thread may call it. */
+void cpu_pool_hand_over(struct cpu_pool *pool, struct cpu_task *task);
+
+/** How many processors the thread that made the pool may use. */
+uint32_t cpu_pool_processors(const struct cpu_pool *pool);
+
 /**
  * Called by a task as its last act: decrements the futex word `present`, and wakes the threads that sleep at
  * it when it becomes 0. The waiting thread may free the task's memory once `present` is 0 and the thread's

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu_link_ring.h"
+#include "cpu_seat.h"
 
 /* ---- room ---- */
 
@@ -57,6 +58,7 @@ bool cpu_ports_init(struct cpu_worker *worker)
         thrown = bytes > thrown ? bytes : thrown;
     }
     worker->context.ports = worker->links.ports;
+    worker->links.cost_ns = CPU_SEAT_COST_MAX_NS + 1; /* not known */
     worker->links.reply = calloc(1, kernel->sizes.reply + GYRE_LINE_SIZE);
     if (thrown)
         worker->links.thrown = calloc(1, thrown);
@@ -123,6 +125,31 @@ void cpu_ports_tell_starved(const struct cpu_worker *worker, bool starved)
             __atomic_store_n(&ring->starved, starved && !ring_has_room(ring, worker->links.ports[i].most),
                              __ATOMIC_SEQ_CST);
     }
+}
+
+bool cpu_ports_untell_starved(const struct cpu_worker *worker)
+{
+    bool told = false;
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+        gyre_link_ring *ring = cpu_port_ring(worker, i);
+        if (!ring || !__atomic_load_n(&ring->starved, __ATOMIC_RELAXED) ||
+            !ring_has_room(ring, worker->links.ports[i].most))
+            continue;
+        __atomic_store_n(&ring->starved, 0, __ATOMIC_RELAXED);
+        told = true;
+    }
+    return told;
+}
+
+bool cpu_ports_have_untold(const struct cpu_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+        const gyre_link_ring *ring = cpu_port_ring(worker, i);
+        if (ring && !__atomic_load_n(&ring->starved, __ATOMIC_RELAXED) &&
+            !ring_has_room(ring, worker->links.ports[i].most))
+            return true;
+    }
+    return false;
 }
 
 /* ---- emitting ---- */

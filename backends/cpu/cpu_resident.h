@@ -42,6 +42,7 @@ struct cpu_worker {
     gyre_u64 command; /* the control word that the worker obeys */
     uint32_t block;
     bool parked;      /* the worker parked and said so in the control region */
+    bool looks;       /* the worker is one of gyre_errand.looking */
     uint64_t starved; /* of a parked worker: a bit for each queue without room for replies */
     uint32_t queue_count;
     gyre_patience patience;

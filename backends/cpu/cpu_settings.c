@@ -55,6 +55,18 @@ static gyre_status read_bool(const struct reader *reader, bool *out)
     return refuse_setting(reader, "true or false");
 }
 
+static gyre_status read_follow(const struct reader *reader, enum cpu_follow *out)
+{
+    static const char *const words[] = {"auto", "always", "never"}; /* in the order of enum cpu_follow */
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(reader->parameter->value, words[i]) != 0)
+            continue;
+        *out = (enum cpu_follow)i;
+        return GYRE_OK;
+    }
+    return refuse_setting(reader, "auto, always or never");
+}
+
 static bool read_processor(const char **at, unsigned long *out)
 {
     char *end;
@@ -151,6 +163,8 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         settings->lane_stack_size = number;
     } else if (!strcmp(key, "pin")) {
         status = read_pins(reader, settings);
+    } else if (!strcmp(key, "follow")) {
+        status = read_follow(reader, &settings->follow);
     } else if (!strcmp(key, "compiler")) {
         status = read_text(reader, settings->compiler, sizeof settings->compiler);
     } else if (!strcmp(key, "compiler_options")) {

@@ -11,6 +11,12 @@ enum { CPU_PIN_MAX = 1024 };
 
 /** The words of `check`. */
 enum { CPU_CHECK_RACES = 1, CPU_CHECK_MEMORY = 2, CPU_CHECK_DEADLOCK = 4, CPU_CHECK_SCHEDULE = 8 };
+/** Whether a thread that sent a message to a sleeping stage runs that stage, in place of waking its thread. */
+enum cpu_follow {
+    CPU_FOLLOW_AUTO, /* where another thread would find no processor */
+    CPU_FOLLOW_ALWAYS,
+    CPU_FOLLOW_NEVER
+};
 
 /** The keys of [backend.cpu], parsed. */
 struct cpu_settings {
@@ -18,7 +24,8 @@ struct cpu_settings {
     bool spread;                /* pin = spread: `pins` is filled when the device is opened */
     uint32_t pin_count;         /* 0: workers are not pinned */
     uint16_t pins[CPU_PIN_MAX]; /* worker i runs on pins[i % pin_count] */
-    uint64_t lane_stack_size;   /* of each lane of a block kernel */
+    enum cpu_follow follow;
+    uint64_t lane_stack_size; /* of each lane of a block kernel */
     char compiler[256];
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */

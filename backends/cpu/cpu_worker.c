@@ -7,6 +7,9 @@
  * when a queue has several workers, the queue's ticket (the next request to claim). It looks at the control
  * word between messages and obeys it between batches. Requests that it claimed and did not handle stay
  * claimed across a pause.
+ *
+ * The worker of a stage holds its seat (cpu_seat.h) while it serves and while it looks for work: where threads outnumber
+ * processors another worker's thread may run the stage. Its queues, and its commands, are its own thread's alone.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -16,7 +19,10 @@
 #include "cpu_links.h"
 #include "cpu_ports.h"
 #include "cpu_ready.h"
+#include "cpu_relief.h"
 #include "cpu_resident.h"
+#include "cpu_seat.h"
+#include "cpu_walk.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
  * and gives the handler headers in queues that have headers
@@ -196,7 +202,7 @@ static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *qu
 
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
-    if (!queue->region || (queue->entry && !cpu_ports_have_room(worker)))
+    if (!queue->region)
         return false;
     if (worker->resident->blocks == 1)
         return cpu_request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
@@ -276,18 +282,45 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
 
 /* ---- waiting ---- */
 
+/* Whether a queue has requests; those of an entry count only when there is room for what they cause. */
+static bool queues_have_work(const struct cpu_worker *worker, bool room)
+{
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        if ((room || !worker->queues[i].entry) && queue_has_work(worker, &worker->queues[i]))
+            return true;
+    return false;
+}
+
+/*
+ * A look at a stage, with its seat. One that sleeps, and whose room was used by a visitor, has to wake before it can wait for
+ * room: it said when it fell asleep that it had some. When a visitor sits there, links are the visitor's business: it looks once more because of
+ * the knock, and says so when it leaves messages behind.
+ */
+static bool stage_has_work(const struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->links.seat;
+    if (__atomic_load_n(&seat->left, __ATOMIC_ACQUIRE))
+        return true;
+    if (!cpu_seat_try(seat))
+        return queues_have_work(worker, true);
+    const bool room = cpu_ports_have_room(worker) || (worker->parked && cpu_ports_have_untold(worker));
+    const bool found = (room && cpu_links_have_messages(worker)) || queues_have_work(worker, room);
+    return cpu_seat_leave(seat) || found;
+}
+
 static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
 {
     if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
-    if (worker->links.table && cpu_links_have_messages(worker) && cpu_ports_have_room(worker))
-        return true;
-    for (uint32_t i = 0; i < worker->queue_count; i++)
-        if (queue_has_work(worker, &worker->queues[i]))
-            return true;
-    return false;
+    if (__builtin_expect(worker->links.table != NULL, 0)) {
+        if (worker->links.seat)
+            return stage_has_work(worker);
+        const bool room = cpu_ports_have_room(worker);
+        return (room && cpu_links_have_messages(worker)) || queues_have_work(worker, room);
+    }
+    return queues_have_work(worker, true);
 }
 
 /* Does the core's errand (backend.h), if there is one. Whether anything was done. */
@@ -297,17 +330,20 @@ static int run_errand(const struct cpu_worker *worker)
     return errand && __atomic_load_n(&errand->open, __ATOMIC_ACQUIRE) && errand->run(errand);
 }
 
-static void begin_looking(const struct cpu_worker *worker)
+/* A worker that another thread took over looks already. */
+static void begin_looking(struct cpu_worker *worker)
 {
     gyre_errand *errand = worker->resident->errand;
-    if (errand)
+    if (errand && !worker->looks)
         __atomic_fetch_add(&errand->looking, 1, __ATOMIC_SEQ_CST);
+    worker->looks = true;
 }
 
 /* Seq_cst: either the core sees that nobody looks, or this thread sees that there is an errand, and gives it back. */
-static void end_looking(const struct cpu_worker *worker)
+static void end_looking(struct cpu_worker *worker)
 {
     gyre_errand *errand = worker->resident->errand;
+    worker->looks = false;
     if (errand && __atomic_fetch_sub(&errand->looking, 1, __ATOMIC_SEQ_CST) == 1 &&
         __atomic_load_n(&errand->open, __ATOMIC_SEQ_CST))
         errand->leave(errand);
@@ -367,9 +403,21 @@ static bool has_news(struct cpu_task *task)
     return find_news(worker_of(task));
 }
 
+/* Tells the targets which links have no room, so that they wake the worker when there is. */
+static void tell_links_starved(const struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->links.seat;
+    if (seat)
+        cpu_seat_take(seat);
+    cpu_ports_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
+    if (seat)
+        cpu_seat_leave(seat);
+}
+
 /* Takes back what the worker said when it parked. */
 static void leave_park(struct cpu_worker *worker)
 {
+    cpu_seats_count_awake(worker->resident->device->seats, 1);
     __atomic_fetch_sub(&worker->resident->control->device.parked, 1, __ATOMIC_SEQ_CST);
     tell_starved(worker, worker->starved, UINT32_MAX);
     cpu_ports_tell_starved(worker, false);
@@ -385,7 +433,8 @@ static bool park_worker(struct cpu_worker *worker)
     end_looking(worker);
     worker->starved = starved_queues(worker, worker->command);
     tell_starved(worker, worker->starved, 1);
-    cpu_ports_tell_starved(worker, GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN);
+    tell_links_starved(worker);
+    cpu_seats_count_awake(resident->device->seats, -1);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     worker->parked = true;
     const uint64_t parked_ns = gyre_clock_ns();
@@ -414,8 +463,11 @@ static bool wait_for_work(struct cpu_worker *worker)
         found = gyre_idle_spin(find_work, worker, PARK_TURNS);
         break;
     default:
-        found = gyre_idle_spin_politely(find_work, worker, &worker->patience, resident->spin_turns) ||
-                gyre_idle_yield(find_work, worker, YIELDS);
+        if (cpu_links_are_followed(worker)) /* awake it would keep a processor from those who come here */
+            found = gyre_idle_spin(find_work, worker, PARK_TURNS);
+        else
+            found = gyre_idle_spin_politely(find_work, worker, &worker->patience, resident->spin_turns) ||
+                    gyre_idle_yield(find_work, worker, YIELDS);
     }
     return found || park_worker(worker);
 }
@@ -428,6 +480,7 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(worker);
     cpu_ports_read(worker); /* also while the kernel is paused: an old table of links may be freed */
+    cpu_walk_open(worker);
     __atomic_store_n(&worker->line->acknowledged, command,
                      __ATOMIC_RELEASE); /* pairs with the core's acquire */
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
@@ -474,40 +527,79 @@ static bool is_last(gyre_u64 command)
 static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
 {
     const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
+    if (handled)
+        worker->links.fed_by_links = true;
     if (handled && ++worker->links.turns % LINK_TURNS)
         return handled;
-    return handled + serve_queues(worker, command);
+    const gyre_u64 taken = serve_queues(worker, command);
+    if (taken)
+        worker->links.fed_by_links = false;
+    return handled + taken;
 }
 
-/* Obeys a new command, or serves links and queues once, or waits. False when the worker rests. */
-static bool take_turn(struct cpu_worker *worker)
+/* Serves a stage, with its seat, and follows what it sent to stages that sleep. False: another thread runs the worker by now. */
+static bool serve_stage(struct cpu_worker *worker, gyre_u64 command, struct cpu_visitor *visitor,
+                        gyre_u64 *handled)
+{
+    struct cpu_seat *seat = worker->links.seat;
+    struct cpu_walk walk;
+    walk.count = walk.visits = 0;
+    walk.spent_ns = 0;
+    cpu_seat_take(seat);
+    __atomic_store_n(&seat->left, 0, __ATOMIC_RELAXED);
+    *handled = serve(worker, command);
+    if (worker->links.visits)
+        cpu_walk_collect(&walk, worker);
+    cpu_seat_leave(seat);
+    return !walk.count || cpu_walk_go(&walk, worker, visitor);
+}
+
+enum turn { GOES_ON, RESTS, RELIEVED /* another thread runs the worker by now */ };
+
+/* Obeys a new command, or serves links and queues once, or waits. */
+static enum turn take_turn(struct cpu_worker *worker, struct cpu_visitor *visitor)
 {
     const gyre_u64 *const wanted = &worker->resident->control->command.command;
     const gyre_u64 command = __atomic_load_n(wanted, __ATOMIC_ACQUIRE); /* pairs with the core's release */
     if (command != worker->command) {
+        cpu_walk_shut(worker); /* a visitor goes by the old command */
         worker->command = command;
         obey_command(worker, command);
-        return true;
+        return GOES_ON;
     }
-    const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve(worker, command) : 0;
+    gyre_u64 handled = 0;
+    if (worker->links.seat) { /* it runs */
+        if (!serve_stage(worker, command, visitor, &handled))
+            return RELIEVED;
+    } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
+        handled = serve(worker, command);
+    }
     if (!handled)
-        return wait_for_work(worker);
+        return wait_for_work(worker) ? GOES_ON : RESTS;
     if (!worker->links.table)
         stand_off(handled);
-    return true;
+    return GOES_ON;
 }
 
 static enum cpu_task_end run_worker(struct cpu_task *task)
 {
     struct cpu_worker *worker = worker_of(task);
+    struct cpu_relief *relief = worker->resident->device->relief;
+    struct cpu_visitor visitor = {0};
+    enum turn turn = GOES_ON;
     if (worker->parked)
         leave_park(worker);
     else
         begin_looking(worker);
-    while (!is_last(worker->command))
-        if (!take_turn(worker))
-            return CPU_TASK_RESTS;
+    while (turn == GOES_ON && !is_last(worker->command))
+        turn = take_turn(worker, &visitor);
+    if (turn == RELIEVED)
+        return CPU_TASK_ENDED; /* as far as this thread is concerned */
+    cpu_relief_forget(relief, &visitor);
+    if (turn == RESTS)
+        return CPU_TASK_RESTS;
     end_looking(worker);
+    cpu_seats_count_awake(worker->resident->device->seats, -1);
     cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
     return CPU_TASK_ENDED;
 }

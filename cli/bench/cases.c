@@ -121,6 +121,8 @@ static const char *const bridged_large[] = {"queue.default.layout=bridged", "ker
                                             NULL};
 static const char *const bridged_four[] = {BRIDGED_RINGS, "kernel.bridged_65536.blocks=64", NULL};
 
+/* A thread a stage, on whatever processors there are, as its floor has it. */
+static const char *const unpinned[] = {"backend.cpu.pin=none", NULL};
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
 #define WITHOUT NULL, "the same without isolation"
 #define FRAGILE                                                                                              \
@@ -283,12 +285,17 @@ const bench_case bench_cases[] = {
      bench_run_call,
      FIVE_RINGS,
      ONE(BENCH_LINKED_48),
-     NULL,
+     unpinned,
      {{"p50 ratio", "x", false, 1.25, 0}}},
-    {"chain/5/48/pair", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_LINKED_48), NULL, {{0}}},
-    {"chain/5/48/six", bench_run_pair, NO_FLOOR, {BENCH_LINKED_48, 65536, 65536, 256, 6}, NULL, {{0}}},
-    {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
-    {"chain/5/48/one", bench_run_stream, FIVE_RINGS_FULL, {BENCH_LINKED_48, 1024, 1024, 256, 1}, NULL, {{0}}},
+    {"chain/5/48/pair", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_LINKED_48), unpinned, {{0}}},
+    {"chain/5/48/six", bench_run_pair, NO_FLOOR, {BENCH_LINKED_48, 65536, 65536, 256, 6}, unpinned, {{0}}},
+    {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
+    {"chain/5/48/one",
+     bench_run_stream,
+     FIVE_RINGS_FULL,
+     {BENCH_LINKED_48, 1024, 1024, 256, 1},
+     unpinned,
+     {{0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

@@ -240,6 +240,16 @@ static const struct gyre_config_row rows[] = {
             "shares packages, caches and cores as late as possible (with hwloc). A thread whose CPU the "
             "process may not use runs where it may, with a line in the log."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_CHOICE,
+     .backend = "cpu",
+     .key = "follow",
+     .preset = "auto",
+     .choices = {"auto", "always", "never"},
+     .doc =
+         "Whether a thread that sent a message to a sleeping stage of a pipeline runs that stage itself, in place of "
+         "waking the stage's thread. `auto`: where another thread would find no processor. A stage whose handler "
+         "takes more than a few microseconds is woken in any case."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .backend = "cpu",
      .key = "compiler",

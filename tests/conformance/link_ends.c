@@ -219,6 +219,36 @@ static void a_stage_serves_many_queues(struct conformance *test)
     gyre_close(pair.runtime);
 }
 
+/*
+ * The handler of the second kernel was quick so often that a thread of the first one may run it. Then it takes long, and the
+ * first kernel obeys and serves its own queue all the same.
+ */
+static void a_sender_goes_on_beside_a_long_handler(struct conformance *test)
+{
+    static const char *const settings[] = {"backend.cpu.follow=always", "kernel.finish.idle=park", NULL};
+    const job dropped = {.what = JOB_DROP};
+    const uint64_t longest_ms = patiently(400);
+    struct pair pair;
+    gyre_completion completion;
+    job reply;
+    open_pair(test, settings, &pair);
+    for (uint64_t i = 0; i < 30; i++) {
+        const job through = {.number = i};
+        must(gyre_call(pair.queue, &through, sizeof through, &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i && reply.hops == 2);
+        sleep_ms(2); /* it sleeps again, as a rule */
+    }
+    send_long(pair.queue, longest_ms);
+    must(gyre_kernel_deactivate(pair.pass, gyre_in_ms(longest_ms / 2)));
+    must(gyre_kernel_activate(pair.pass, soon()));
+    must(gyre_call(gyre_kernel_queue(pair.pass), &dropped, sizeof dropped, &reply, sizeof reply, &completion,
+                   gyre_in_ms(longest_ms / 2)));
+    require(completion.outcome == GYRE_NOT_REPLIED);
+    must(gyre_receive(pair.queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && reply.number == longest_ms && reply.hops == 2);
+    gyre_close(pair.runtime);
+}
+
 static void a_pipeline_may_have_its_entrys_name(struct conformance *test)
 {
     static const char *const first = "pass";
@@ -310,6 +340,7 @@ const struct conformance_case link_end_cases[] = {
     {"a_stage_serves_many_queues", a_stage_serves_many_queues},
     {"messages_of_flows_have_seals", messages_of_flows_have_seals},
     {"a_flow_has_its_times", a_flow_has_its_times},
+    {"a_sender_goes_on_beside_a_long_handler", a_sender_goes_on_beside_a_long_handler},
     {"a_pipeline_may_have_its_entrys_name", a_pipeline_may_have_its_entrys_name},
     {NULL, NULL},
 };
