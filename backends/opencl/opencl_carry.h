@@ -36,7 +36,7 @@ bool opencl_oldest_is_done(gyre_resident *resident);
 gyre_status opencl_collect(gyre_resident *resident);
 
 /**
- * The parts of opencl_collect, for epochs that are put together otherwise (opencl_links.h): waits for the end of an epoch,
+ * The parts of opencl_collect, for epochs that are put together otherwise (opencl_links.c): waits for the end of an epoch,
  * counts its messages, adapts how large epochs are, and frees the epoch's events.
  */
 gyre_status opencl_await_epoch(gyre_resident *resident, struct opencl_epoch *epoch);

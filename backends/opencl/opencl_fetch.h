@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes messages for an epoch of a stage (opencl_links.h) from links and queues, and copies them into cells. What another
+ * Takes messages for an epoch of a stage (opencl_linked.h) from links and queues, and copies them into cells. What another
  * program can write is read once: from then on only the copy counts.
  */
 #ifndef GYRE_OPENCL_FETCH_H
 #define GYRE_OPENCL_FETCH_H
 
-#include "opencl_links.h"
+#include "opencl_linked.h"
 
 /** Whether a link has a message. */
 bool opencl_fetch_has_links(const gyre_resident *resident);

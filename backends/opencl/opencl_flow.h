@@ -7,7 +7,7 @@
 #ifndef GYRE_OPENCL_FLOW_H
 #define GYRE_OPENCL_FLOW_H
 
-#include "opencl_links.h"
+#include "opencl_linked.h"
 
 /** The bits of gyre_flow_id that hold the index of the request. */
 #define OPENCL_FLOW_INDEX (((gyre_u64)1 << 56) - 1)

@@ -3,7 +3,7 @@
 #ifndef GYRE_OPENCL_LINK_RING_H
 #define GYRE_OPENCL_LINK_RING_H
 
-#include "opencl_links.h"
+#include "opencl_linked.h"
 
 static inline void *link_at(gyre_u64 address)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the epochs of kernels that can be stages of a pipeline, one at a time (opencl_links.h). Takes no lock. */
+/* Runs the epochs of kernels that can be stages of a pipeline, one at a time (opencl_linked.h). Takes no lock. */
 #include "opencl_carry.h"
 #include "opencl_check.h"
 #include "opencl_commands.h"
 #include "opencl_fetch.h"
 #include "opencl_flow.h"
 #include "opencl_link_ring.h"
+#include "opencl_links.h"
 #include "opencl_ports.h"
 #include "opencl_report.h"
 #include "opencl_stage.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ports of a kernel that can be a stage (opencl_links.h): the rings that they lead to, room in these, and what is sent.
+ * The ports of a kernel that can be a stage (opencl_linked.h): the rings that they lead to, room in these, and what is sent.
  * The pump alone writes the rings of its kernel, except the counts of fetched messages.
  */
 #ifndef GYRE_OPENCL_PORTS_H
 #define GYRE_OPENCL_PORTS_H
 
-#include "opencl_links.h"
+#include "opencl_linked.h"
 
 /** Aims the ports at the rings of the present table. */
 void opencl_ports_aim(struct opencl_links *links);

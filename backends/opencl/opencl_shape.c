@@ -5,7 +5,7 @@
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
-#include "opencl_links.h"
+#include "opencl_linked.h"
 #include "opencl_shape.h"
 
 #include <limits.h>
