@@ -29,7 +29,10 @@ static gyre_u64 whole(gyre_u64 bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-/* Decides where everything lies in the cells. False when the cells of one message are too large. */
+/*
+ * Decides where everything lies in the cells. Also a message without bytes has a place, because whoever publishes it reads a first
+ * word. False when the cells of one message are too large.
+ */
 static bool place_cells(struct opencl_links *links, const struct opencl_kernel *kernel)
 {
     const gyre_kernel_record *record = &kernel->record;
@@ -45,7 +48,7 @@ static bool place_cells(struct opencl_links *links, const struct opencl_kernel *
         links->ports[i] = (struct opencl_port){.most = record->ports[i].most,
                                                .size = size,
                                                .least = kernel->port_least[i],
-                                               .stride = (uint32_t)whole(size),
+                                               .stride = (uint32_t)whole(size ? size : 1),
                                                .place = at};
         links->told.places_offset[i] = at;
         links->told.strides[i] = links->ports[i].stride;
