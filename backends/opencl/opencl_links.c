@@ -12,6 +12,7 @@
 #include "opencl_stage.h"
 #include "opencl_tell.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,9 +328,27 @@ static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
                : status;
 }
 
+static void ring_kernel(gyre_u64 control)
+{
+    gyre_control_region *region = link_at(control);
+    gyre_bell_ring(&region->doorbell.bell, INT_MAX);
+}
+
+void opencl_links_alarm(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    for (uint32_t i = 0; i < links->port_count; i++)
+        if (links->ports[i].wired && links->ports[i].wired->use == GYRE_PORT_LINKED)
+            ring_kernel(links->ports[i].wired->control);
+    for (uint32_t i = 0; links->table && i < links->table->inlet_count; i++)
+        ring_kernel(link_inlets(links->table)[i].control);
+}
+
 bool opencl_links_have_work(const gyre_resident *resident)
 {
     const struct opencl_links *links = resident->links;
+    if (atomic_load_explicit(&resident->device->lost, memory_order_acquire))
+        return true; /* to find that out */
     if (links->settled < links->count)
         return true;
     const bool room = opencl_ports_room(links, 1) > 0;
@@ -348,7 +367,9 @@ gyre_status opencl_links_serve(gyre_resident *resident, gyre_u64 command, bool *
     const struct opencl_links *links = resident->links;
     const bool again = links->settled < links->count;
     *served = again;
-    const gyre_status status = again ? GYRE_OK : fetch(resident);
+    gyre_status status = opencl_lost(resident->device);
+    if (status == GYRE_OK && !again)
+        status = fetch(resident);
     if (status != GYRE_OK || links->count == 0)
         return status;
     *served = true;

@@ -17,6 +17,11 @@ void opencl_links_destroy(gyre_resident *resident);
 void opencl_links_obey(gyre_resident *resident, gyre_u64 command);
 /** Whether there are messages for an epoch, with room for what they may cause. */
 bool opencl_links_have_work(const gyre_resident *resident);
+/**
+ * Wakes the kernels before and behind this one. When the device is lost each of them finds that out and wakes the next, up to
+ * those whose clients wait.
+ */
+void opencl_links_alarm(const gyre_resident *resident);
 /** Runs one epoch of what is there. Sets *served if there was anything. GYRE_OK or LOST. */
 gyre_status opencl_links_serve(gyre_resident *resident, gyre_u64 command, bool *served);
 

@@ -272,6 +272,8 @@ static void ring_all(const gyre_resident *resident)
 static void tell_lost(gyre_resident *resident)
 {
     const gyre_host *host = resident->device->host;
+    if (resident->links) /* before the core may take the links apart */
+        opencl_links_alarm(resident);
     pthread_mutex_lock(&resident->device->lost_lock);
     __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
     gyre_bell_ring(&resident->control->device.acknowledge_bell, INT_MAX);
