@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
+#include "opencl_carry.h"
 #include "opencl_fetch.h"
 #include "opencl_flow.h"
 #include "opencl_link_ring.h"
@@ -12,10 +13,10 @@
 
 /* ---- cells ---- */
 
-static gyre_epoch_flow *flow_cell(const gyre_resident *resident)
+static gyre_cell_flow *flow_cell(const gyre_resident *resident)
 {
     unsigned char *cell = link_request_cell(resident, resident->links->count);
-    return (gyre_epoch_flow *)(void *)(cell + resident->links->told.flow_offset);
+    return (gyre_cell_flow *)(void *)(cell + resident->links->told.flow_offset);
 }
 
 /* Fills the next cell. A longer payload than the type has does not fit: its length tells the kernel. */
@@ -33,7 +34,7 @@ static void fill_cell(const gyre_resident *resident, const void *payload, gyre_u
 static void fill_flow(const gyre_resident *resident, gyre_u64 origin, gyre_u64 index, const void *header,
                       uint32_t header_size)
 {
-    gyre_epoch_flow *flow = flow_cell(resident);
+    gyre_cell_flow *flow = flow_cell(resident);
     flow->origin = origin;
     flow->id = origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (index & OPENCL_FLOW_INDEX) : 0;
     flow->header_size = header ? header_size : 0;
@@ -143,7 +144,7 @@ static bool seal_holds(const gyre_resident *resident, const struct opencl_queue 
 {
     const gyre_slot *slot =
         (const gyre_slot *)(const void *)link_request_cell(resident, resident->links->count);
-    const gyre_epoch_flow *flow = flow_cell(resident);
+    const gyre_cell_flow *flow = flow_cell(resident);
     const gyre_u32 *seals = (const gyre_u32 *)(const void *)((const unsigned char *)queue->memory->region +
                                                              GYRE_SEALS_OFFSET(&queue->slots));
     if (!queue->slots.sealed || slot->length > resident->kernel->record.request->size)
@@ -159,6 +160,7 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
     struct opencl_message message = {.queue = queue, .serial = queue->serial, .index = index};
     if (index < __atomic_load_n(&queue->memory->region->host.drop_before, __ATOMIC_RELAXED)) {
         opencl_flow_drop(resident, &message);
+        opencl_count_messages(resident, 1, 0);
         return;
     }
     if (queue->entry) {
@@ -169,10 +171,12 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
     }
     fill_cell(resident, opencl_request_slot(queue, index) + 1, opencl_request_length(queue, index));
     fill_flow(resident, message.origin, index, fetch_header(queue, place), queue->slots.header_size);
-    if (seal_holds(resident, queue, place))
+    if (seal_holds(resident, queue, place)) {
         take(resident, &message, queue->slots.foreign != 0);
-    else
-        opencl_flow_refuse(resident, &message, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+        return;
+    }
+    opencl_flow_refuse(resident, &message, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+    opencl_count_messages(resident, 1, 1);
 }
 
 /*

@@ -38,7 +38,7 @@ struct opencl_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     struct opencl_port ports[GYRE_PORTS_MAX];
     uint32_t port_count;
-    gyre_epoch_links told; /* where everything lies in the cells */
+    gyre_cell_places told; /* where everything lies in the cells */
     uint32_t request_cell, reply_cell,
         room;                        /* bytes of the cells of a message; messages of an epoch at most */
     struct opencl_message *messages; /* `room` of them */

@@ -40,8 +40,7 @@ static bool place_cells(struct opencl_links *links, const struct opencl_kernel *
     const gyre_u64 reply = whole(record->reply->size);
     gyre_u64 at = sizeof(gyre_slot) + (reply > sizeof(gyre_failure) ? reply : sizeof(gyre_failure));
     links->told.flow_offset = sizeof(gyre_slot) + whole(record->request->size);
-    links->request_cell =
-        (uint32_t)(links->told.flow_offset + sizeof(gyre_epoch_flow) + GYRE_HEADER_SIZE_MAX);
+    links->request_cell = (uint32_t)(links->told.flow_offset + sizeof(gyre_cell_flow) + GYRE_HEADER_SIZE_MAX);
     links->told.counts_offset = at;
     at += whole(record->port_count * sizeof(gyre_u32));
     for (uint32_t i = 0; i < record->port_count; i++) {

@@ -4,13 +4,13 @@
  * and its header, aims the ports at the places behind the reply, and notes how much was emitted. Included by
  * opencl_epoch.h. In files that are compiled without GYRE_STAGE all of it is empty.
  *
- * The host puts an epoch of such a kernel together from links and queues (gyre_epoch_links in opencl_module.h).
+ * The host puts an epoch of such a kernel together from links and queues (gyre_cell_places in opencl_module.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_FLOWS_H
 #define GYRE_DIALECT_OPENCL_FLOWS_H
 
 #if GYRE_STAGE
-#define GYRE_EPOCH_LINKS_       , const gyre_epoch_links gyre_its_links_
+#define GYRE_EPOCH_LINKS_       , const gyre_cell_places gyre_its_links_
 #define GYRE_STAGE_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")
 
 GYRE_HELPER void gyre_flows_none_(gyre_context *gyre)
@@ -20,12 +20,12 @@ GYRE_HELPER void gyre_flows_none_(gyre_context *gyre)
 }
 
 /* Tells the handler which flow message i belongs to, and where its header is. */
-GYRE_HELPER void gyre_flows_tell_(gyre_context *gyre, const gyre_epoch *epoch, const gyre_epoch_links *links,
+GYRE_HELPER void gyre_flows_tell_(gyre_context *gyre, const gyre_epoch *epoch, const gyre_cell_places *links,
                                   const __global gyre_u8 *requests, gyre_u32 i)
 {
-    const __global gyre_epoch_flow *flow =
-        (const __global gyre_epoch_flow *)(requests + (gyre_u64)i * epoch->request_stride +
-                                           links->flow_offset);
+    const __global gyre_cell_flow *flow =
+        (const __global gyre_cell_flow *)(requests + (gyre_u64)i * epoch->request_stride +
+                                          links->flow_offset);
     gyre->origin = flow->origin;
     gyre->flow_id = flow->id;
 #if GYRE_HEADED
@@ -36,7 +36,7 @@ GYRE_HELPER void gyre_flows_tell_(gyre_context *gyre, const gyre_epoch *epoch, c
 
 /* Aims the ports at the places of message i. */
 GYRE_HELPER void gyre_flows_aim_(gyre_opencl_port *ports, __constant gyre_u32 *most, gyre_u32 count,
-                                 const gyre_epoch *epoch, const gyre_epoch_links *links,
+                                 const gyre_epoch *epoch, const gyre_cell_places *links,
                                  __global gyre_u8 *replies, gyre_u32 i)
 {
     __global gyre_u8 *cell = replies + (gyre_u64)i * epoch->reply_stride;
@@ -50,7 +50,7 @@ GYRE_HELPER void gyre_flows_aim_(gyre_opencl_port *ports, __constant gyre_u32 *m
 
 /* Notes how much the handler of message i emitted. Called by the lane that emits. */
 GYRE_HELPER void gyre_flows_count_(const gyre_opencl_port *ports, gyre_u32 count, const gyre_epoch *epoch,
-                                   const gyre_epoch_links *links, __global gyre_u8 *replies, gyre_u32 i)
+                                   const gyre_cell_places *links, __global gyre_u8 *replies, gyre_u32 i)
 {
     __global gyre_u32 *counts =
         (__global gyre_u32 *)(replies + (gyre_u64)i * epoch->reply_stride + links->counts_offset);

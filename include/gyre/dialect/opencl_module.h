@@ -19,7 +19,7 @@
  *
  * With GYRE_OPENCL_SOLO blocks have one lane, and block kernels take messages as lane kernels do.
  *
- * The entry of a kernel that can be a stage of a pipeline (GYRE_STAGE = 1) has one more parameter, gyre_epoch_links. Its
+ * The entry of a kernel that can be a stage of a pipeline (GYRE_STAGE = 1) has one more parameter, gyre_cell_places. Its
  * slots are always copies.
  *
  * The kernel `gyre_describe` writes the items of the file one after the other (gyre_item).
@@ -75,20 +75,20 @@ typedef struct gyre_epoch {
 } gyre_epoch;
 
 /** What the entry of a kernel that can be a stage finds in the two cells of each message. Constant for a launch. */
-typedef struct gyre_epoch_links {
-    gyre_u64 flow_offset;   /* bytes from a request's slot to its gyre_epoch_flow */
+typedef struct gyre_cell_places {
+    gyre_u64 flow_offset;   /* bytes from a request's slot to its gyre_cell_flow */
     gyre_u64 counts_offset; /* bytes from a reply's slot to how much each port emitted, u32 each */
     gyre_u64 places_offset[GYRE_PORTS_MAX]; /* bytes from a reply's slot to the first place of a port */
     gyre_u32 strides[GYRE_PORTS_MAX];       /* bytes from place to place */
-} gyre_epoch_links;
+} gyre_cell_places;
 
 /** What a message of a pipeline travels with; its header follows. */
-typedef struct gyre_epoch_flow {
+typedef struct gyre_cell_flow {
     gyre_u64 origin;      /* link_layout.h; 0: it belongs to no flow */
     gyre_u64 id;          /* of the flow, for handlers */
     gyre_u32 header_size; /* 0: it has no header */
     gyre_u32 reserved[3];
-} gyre_epoch_flow;
+} gyre_cell_flow;
 
 /** Sums of an epoch, in spare words of gyre_device_log. */
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
@@ -136,7 +136,7 @@ typedef struct gyre_item_list {
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_epoch) == 296 && sizeof(gyre_item) == 128, "layout");
-_Static_assert(sizeof(gyre_item_list) == 16 && sizeof(gyre_epoch_flow) == 32, "layout");
+_Static_assert(sizeof(gyre_item_list) == 16 && sizeof(gyre_cell_flow) == 32, "layout");
 #endif
 
 #endif
