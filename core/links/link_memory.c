@@ -35,12 +35,12 @@ static const gyre_port_record *port_of(const gyre_pipeline *pipeline, const stru
     return &pipeline->nodes[link->from].facts.record->ports[link->port];
 }
 
-static uint32_t senders_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+static uint32_t sender_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return pipeline->nodes[link->from].facts.movers;
 }
 
-static uint32_t takers_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+static uint32_t target_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return link->to == GYRE_NODE_NOWHERE ? 0 : pipeline->nodes[link->to].facts.movers;
 }
@@ -100,11 +100,11 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
 /* Decides where the link's rings, slots and windows lie in the pipeline's memory, from `offset` on. Returns where they end. */
 static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link, uint64_t offset)
 {
-    const uint64_t rings = senders_of(pipeline, link);
+    const uint64_t rings = sender_blocks(pipeline, link);
     link->rings = offset;
     link->windows = link->rings + rings * sizeof(gyre_link_ring);
     /* a line of padding between the slots of two rings: rings of a size that is a power of two would share cache sets */
-    link->slots = link->windows + rings * takers_of(pipeline, link) * sizeof(gyre_link_window);
+    link->slots = link->windows + rings * target_blocks(pipeline, link) * sizeof(gyre_link_window);
     const uint64_t end = link->slots + rings * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
     link->bytes = end - offset;
     return end;
@@ -112,12 +112,12 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
 
 static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    const uint32_t count = senders_of(pipeline, link);
+    const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
     for (uint32_t i = 0; i < count; i++) {
-        rings[i].slots = pipeline->wires.address + link->slots +
+        rings[i].slots = pipeline->wires_address + link->slots +
                          i * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
@@ -141,7 +141,7 @@ static gyre_status blame_largest(const gyre_pipeline *pipeline, gyre_status stat
             "the links take %llu bytes, '%s' most of all (%llu, for %u blocks that send %llu messages "
             "each): lower its capacity",
             (unsigned long long)pipeline->wires_size, largest->name, (unsigned long long)largest->bytes,
-            senders_of(pipeline, largest), (unsigned long long)largest->capacity);
+            sender_blocks(pipeline, largest), (unsigned long long)largest->capacity);
     return gyre_wiring_blame(largest->place.capacity, status);
 }
 
@@ -156,6 +156,7 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
     pipeline->wires_size = end ? end : GYRE_LINE_SIZE;
     if (status == GYRE_OK)
         status = make_store(pipeline, pipeline->wires_size, &pipeline->wires);
+    pipeline->wires_address = pipeline->wires.address;
     if (status == GYRE_EXHAUSTED)
         status = blame_largest(pipeline, status);
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
@@ -209,19 +210,19 @@ static uint32_t count_inlets(const gyre_pipeline *pipeline, int node)
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++)
         if (pipeline->links[i].to == node)
-            count += senders_of(pipeline, &pipeline->links[i]);
+            count += sender_blocks(pipeline, &pipeline->links[i]);
     return count;
 }
 
 static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *link, gyre_link_inlet *inlets)
 {
-    const uint64_t base = pipeline->wires.address;
-    for (uint32_t ring = 0; ring < senders_of(pipeline, link); ring++)
-        inlets[ring] = (gyre_link_inlet){
-            .ring = base + link->rings + ring * sizeof(gyre_link_ring),
-            .windows =
-                base + link->windows + (uint64_t)ring * takers_of(pipeline, link) * sizeof(gyre_link_window),
-            .control = pipeline->nodes[link->from].facts.control};
+    const uint64_t base = pipeline->wires_address;
+    for (uint32_t ring = 0; ring < sender_blocks(pipeline, link); ring++)
+        inlets[ring] = (gyre_link_inlet){.ring = base + link->rings + ring * sizeof(gyre_link_ring),
+                                         .windows = base + link->windows +
+                                                    (uint64_t)ring * target_blocks(pipeline, link) *
+                                                        sizeof(gyre_link_window),
+                                         .control = pipeline->nodes[link->from].facts.control};
 }
 
 static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
@@ -247,12 +248,12 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
         const struct gyre_link *link = &pipeline->links[i];
         if (link->to == node) {
             write_inlets(pipeline, link, inlets + table->inlet_count);
-            table->inlet_count += senders_of(pipeline, link);
+            table->inlet_count += sender_blocks(pipeline, link);
         }
         if (link->from != node)
             continue;
         gyre_link_port *port = &table->ports[link->port];
-        port->rings = pipeline->wires.address + link->rings;
+        port->rings = pipeline->wires_address + link->rings;
         port->most = port_of(pipeline, link)->most;
         port->use = link->to == GYRE_NODE_NOWHERE ? GYRE_PORT_NOWHERE : GYRE_PORT_LINKED;
         if (link->to != GYRE_NODE_NOWHERE)
@@ -320,7 +321,7 @@ gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    uint64_t *sent, uint64_t *waiting)
 {
-    const uint32_t count = senders_of(pipeline, link);
+    const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     *sent = *waiting = 0;
     if (!rings)

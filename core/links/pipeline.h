@@ -63,7 +63,7 @@ struct gyre_pipeline {
 
     struct gyre_dispatch *device;
     struct gyre_link_store wires; /* rings, slots and windows of all links */
-    uint64_t wires_size;
+    uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
     gyre_kernel_record records[GYRE_NODES_MAX];
 
