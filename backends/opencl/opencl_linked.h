@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object of a kernel that can be a stage of a pipeline (gyre/link_layout.h has the protocol of links). Their pump puts each epoch
- * together from links and queues, one epoch at a time: each message is copied into a cell of a stage, with its flow and its
- * header. The kernel leaves its reply, and behind it what it emitted, in another cell. When the epoch has ended, the pump
- * settles the messages in their order: it counts flows, moves what was emitted to the rings of links, and completes
- * requests. All memory of links is the host's (GYRE_LINKING_HOST), and the pump alone moves messages of its kernel, so a
- * kernel has one ring for each link, whatever blocks it has.
+ * The object of a kernel that can be a stage of a pipeline (gyre/link_layout.h has the protocol of links). The pump of such a
+ * kernel puts each epoch together from links and queues, one epoch at a time. It copies each message into a cell of a stage, with
+ * its flow and its header. The kernel leaves its reply in another cell, and what it emitted behind it. When the epoch has ended,
+ * the pump settles the messages in their order: it counts flows, moves what was emitted to the rings of links, and completes
+ * requests. All memory of links is the host's (GYRE_LINKING_HOST). The pump alone moves messages of its kernel, so a kernel has one
+ * ring for each link, whatever blocks it has.
  *
- * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_fetch.c, opencl_links.c; each calls only files before
- * it.
+ * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_fetch.c, opencl_links.c; each calls only files before it.
  * Once the pump runs, the object belongs to it.
  */
 #ifndef GYRE_OPENCL_LINKED_H
