@@ -76,6 +76,8 @@ struct gyre_device {
 struct opencl_kernel {
     gyre_kernel_record record;
     gyre_device_kernel seen; /* the kernel's description, as the device's compiler wrote it */
+    /* of each port: bytes of a message with an empty tail; the size of its type when it has no tail */
+    gyre_u32 port_least[GYRE_PORTS_MAX];
 };
 
 struct gyre_module {

@@ -241,7 +241,7 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
 }
 
 /* Adds to the kernel's statistics. Relaxed: the pump alone writes them. */
-static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t failed)
+void opencl_count_messages(gyre_resident *resident, uint32_t handled, uint32_t failed)
 {
     gyre_control_block *line = (gyre_control_block *)(resident->control + 1);
     __atomic_store_n(&line->handled, line->handled + handled, __ATOMIC_RELAXED);
@@ -255,7 +255,7 @@ static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t f
  * allowed. It shrinks when an epoch took more than allowed, in proportion to the time, and never below a
  * quarter, because one slow epoch may be chance.
  */
-static void adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch)
+void opencl_adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const struct opencl_settings *settings = &resident->device->settings;
     const uint64_t now = gyre_clock_ns(), target = (uint64_t)settings->target_us * 1000;
@@ -274,7 +274,7 @@ static void adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoc
     }
 }
 
-static void release_events(const struct opencl_loader *cl, struct opencl_epoch *epoch)
+void opencl_release_events(const struct opencl_loader *cl, struct opencl_epoch *epoch)
 {
     cl_event *const events[] = {&epoch->written, &epoch->ran, &epoch->done};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
@@ -285,7 +285,7 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
 }
 
 /* Waits for the end of an epoch. Meanwhile it reads the log of a direct device, because a slow handler may log. */
-static gyre_status await_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
+gyre_status opencl_await_epoch(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;
     struct opencl_patience patience = {0};
@@ -312,7 +312,7 @@ gyre_status opencl_collect(gyre_resident *resident)
     struct opencl_epoch *epoch = &resident->epochs[resident->oldest];
     gyre_queue_region *region = epoch->queue->memory->region;
     uint32_t complete = epoch->count, failed = 0;
-    gyre_status status = await_epoch(resident, epoch);
+    gyre_status status = opencl_await_epoch(resident, epoch);
     if (status == GYRE_OK && resident->device->direct) {
         failed = opencl_failed_since(resident);
         if (epoch->gathered)
@@ -326,12 +326,12 @@ gyre_status opencl_collect(gyre_resident *resident)
         resident->log_stale = true;
     }
     if (status == GYRE_OK) {
-        count_messages(resident, complete - epoch->repeated, failed);
+        opencl_count_messages(resident, complete - epoch->repeated, failed);
         ring_queue(resident, region);
-        adapt_limit(resident, epoch);
+        opencl_adapt_limit(resident, epoch);
         opencl_profile_add(resident, epoch);
     }
-    release_events(resident->device->cl, epoch);
+    opencl_release_events(resident->device->cl, epoch);
     epoch->queue->under_way -= epoch->count;
     epoch->queue->promised -= epoch->promised;
     resident->oldest = (resident->oldest + 1) % resident->device->settings.epochs;
@@ -352,7 +352,7 @@ void opencl_epochs_release(gyre_resident *resident)
     const struct opencl_loader *cl = resident->device->cl;
     for (uint32_t i = 0; i < OPENCL_EPOCHS_MAX; i++) {
         struct opencl_epoch *epoch = &resident->epochs[i];
-        release_events(cl, epoch);
+        opencl_release_events(cl, epoch);
         if (epoch->commands)
             cl->clReleaseCommandQueue(epoch->commands);
         if (epoch->requests)

@@ -35,6 +35,15 @@ bool opencl_oldest_is_done(gyre_resident *resident);
 /** Waits for the oldest epoch and completes its requests. GYRE_OK or LOST. */
 gyre_status opencl_collect(gyre_resident *resident);
 
+/**
+ * The parts of opencl_collect, for epochs that are put together otherwise (opencl_links.c): waits for the end of an epoch,
+ * counts its messages, adapts how large epochs are, and frees the epoch's events.
+ */
+gyre_status opencl_await_epoch(gyre_resident *resident, struct opencl_epoch *epoch);
+void opencl_count_messages(gyre_resident *resident, uint32_t handled, uint32_t failed);
+void opencl_adapt_limit(gyre_resident *resident, const struct opencl_epoch *epoch);
+void opencl_release_events(const struct opencl_loader *cl, struct opencl_epoch *epoch);
+
 /** Frees the objects and stages of all epochs. */
 void opencl_epochs_release(gyre_resident *resident);
 

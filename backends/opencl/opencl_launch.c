@@ -10,6 +10,7 @@
 #include "opencl_compile.h"
 #include "opencl_epoch.h"
 #include "opencl_launch.h"
+#include "opencl_links.h"
 #include "opencl_module.h"
 #include "opencl_pump.h"
 #include "opencl_report.h"
@@ -24,7 +25,7 @@
 #include "gyre/waiting.h"
 
 /* Numbers of the entry's parameters that all epochs share: state, log and control, then the buffers. */
-enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
+enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, ARGUMENT_LINKS = 14, FIRST_LIMIT = 1 };
 
 /* ---- the entry ---- */
 
@@ -121,7 +122,7 @@ static uint32_t count_ways(const gyre_resident *resident)
 {
     const bool actor = resident->kernel->record.form == GYRE_FORM_ACTOR;
     const uint32_t ways = actor ? 1 : opencl_least(resident->blocks, resident->device->settings.epochs);
-    return resident->device->direct || !ways ? 1 : ways;
+    return resident->device->direct || resident->links || !ways ? 1 : ways;
 }
 
 /* Whether messages of the type name buffers: by a handle, or by a span that may lie in a buffer. */
@@ -228,6 +229,12 @@ static gyre_status set_arguments(const gyre_resident *resident)
         status = set_argument(resident, ARGUMENT_STATE + i, &fixed[i]);
     for (cl_uint i = 0; i < GYRE_BINDINGS_MAX && status == GYRE_OK; i++)
         status = set_argument(resident, ARGUMENT_BUFFERS + i, &resident->bindings[i]);
+    if (status == GYRE_OK && resident->links)
+        status = opencl_check(resident->device,
+                              resident->device->cl->clSetKernelArg(resident->entry, ARGUMENT_LINKS,
+                                                                   sizeof resident->links->told,
+                                                                   &resident->links->told),
+                              "clSetKernelArg");
     return status;
 }
 
@@ -259,6 +266,8 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     if (status == GYRE_OK)
         status = bind_buffers(resident, desc);
     if (status == GYRE_OK)
+        status = opencl_links_create(resident);
+    if (status == GYRE_OK)
         status = set_arguments(resident);
     if (status != GYRE_OK)
         return status;
@@ -288,6 +297,7 @@ static void free_resident(gyre_resident *resident)
     const struct opencl_loader *cl = resident->device->cl;
     opencl_stay_end(resident);
     opencl_epochs_release(resident);
+    opencl_links_destroy(resident);
     if (resident->compute)
         cl->clReleaseCommandQueue(resident->compute);
     for (uint32_t i = 0; i < GYRE_BINDINGS_MAX; i++)

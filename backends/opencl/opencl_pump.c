@@ -10,6 +10,8 @@
 #include "opencl_bridge.h"
 #include "opencl_carry.h"
 #include "opencl_epoch.h"
+#include "opencl_links.h"
+#include "opencl_ports.h"
 #include "opencl_pump.h"
 #include "opencl_report.h"
 #include "opencl_tell.h"
@@ -57,6 +59,8 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (resident->links)
+        return opencl_links_have_work(resident);
     for (uint32_t i = 0; i < resident->queue_count; i++)
         if (resident->queues[i].memory && opencl_ready(resident, &resident->queues[i], 1))
             return true;
@@ -105,9 +109,13 @@ static void park_pump(struct wait *wait)
     opencl_log_drain(resident, true);
     wait->starved = starved_queues(resident, wait->command);
     opencl_bridge_tell(resident, wait->starved, 1);
+    if (resident->links)
+        opencl_ports_tell_starved(resident, GYRE_COMMAND_VERB(wait->command) == GYRE_VERB_RUN);
     gyre_idle_park(find_news, wait, &control->device.parked, &control->doorbell.bell,
                    resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
     opencl_bridge_tell(resident, wait->starved, UINT32_MAX);
+    if (resident->links)
+        opencl_ports_tell_starved(resident, false);
 }
 
 static void wait_for_work(gyre_resident *resident, gyre_u64 command)
@@ -155,6 +163,8 @@ static void obey_command(gyre_resident *resident, gyre_u64 command)
     gyre_control_block *lines = (gyre_control_block *)(control + 1);
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(resident);
+    if (resident->links)
+        opencl_links_obey(resident, command);
     for (uint32_t i = 0; i < resident->blocks; i++)
         __atomic_store_n(&lines[i].acknowledged, command, __ATOMIC_RELEASE);
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
@@ -228,6 +238,17 @@ static gyre_status serve_queues(gyre_resident *resident, gyre_u64 command)
     return status;
 }
 
+/* Serves the links and queues of a kernel that can be a stage of a pipeline, once. GYRE_OK or LOST. */
+static gyre_status serve_links(gyre_resident *resident, gyre_u64 command)
+{
+    bool served = false;
+    const gyre_status status = opencl_links_serve(resident, command, &served);
+    if (status == GYRE_OK && !served)
+        wait_for_work(resident, command);
+    opencl_log_drain(resident, false);
+    return status;
+}
+
 /*
  * Wakes all waiters of the dead device, which then give up. Reads the table of queues anew, because a queue
  * may have come since.
@@ -251,6 +272,8 @@ static void ring_all(const gyre_resident *resident)
 static void tell_lost(gyre_resident *resident)
 {
     const gyre_host *host = resident->device->host;
+    if (resident->links) /* before the core may take the links apart */
+        opencl_links_alarm(resident);
     pthread_mutex_lock(&resident->device->lost_lock);
     __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
     gyre_bell_ring(&resident->control->device.acknowledge_bell, INT_MAX);
@@ -278,7 +301,7 @@ void *opencl_pump_main(void *argument)
             if (status == GYRE_OK)
                 obey_command(resident, command);
         } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
-            status = serve_queues(resident, command);
+            status = resident->links ? serve_links(resident, command) : serve_queues(resident, command);
         } else {
             wait_for_work(resident, command);
         }

@@ -58,11 +58,40 @@ static bool find_layout(const void *self, const char *name, gyre_u64 layout[2])
     return item != NULL;
 }
 
+/* Reads one number for each port of the ports NAME. False when the file does not have so many. */
+static bool find_numbers(const struct opencl_records *records, const char *prefix, const char *name,
+                         gyre_u32 *numbers, uint32_t count)
+{
+    const gyre_item *item = find_item(records, prefix, name);
+    if (!item || item->size != count * sizeof *numbers)
+        return false;
+    memcpy(numbers, item + 1, item->size);
+    return true;
+}
+
+static bool find_most(const void *self, const char *name, gyre_u32 *most, uint32_t count)
+{
+    return find_numbers(self, "gyre_ports_most_", name, most, count);
+}
+
+/* Reads the least sizes of what the kernel emits. */
+static gyre_status read_least(const struct device_file *file, struct opencl_kernel *kernel)
+{
+    const uint32_t count = kernel->record.port_count;
+    const char *ports = find_text(file->self, "gyre_leads_", kernel->record.name);
+    if (count == 0 ||
+        (ports && find_numbers(file->self, "gyre_ports_least_", ports, kernel->port_least, count)))
+        return GYRE_OK;
+    return device_file_damaged(file, "does not describe the ports of", kernel->record.name);
+}
+
 static gyre_status read_kernel(const struct device_file *file, gyre_module *module, const gyre_item *item)
 {
     struct opencl_kernel *kernel = &module->kernels[module->kernel_count++];
     const struct device_bytes bytes = {item->name, item + 1, item->size};
-    return device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    const gyre_status status =
+        device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    return status == GYRE_OK ? read_least(file, kernel) : status;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -95,7 +124,7 @@ static gyre_status read_kernels(const struct device_file *file, gyre_module *mod
 gyre_status opencl_records_read(gyre_module *module, const char *path, const struct opencl_part *items)
 {
     struct opencl_records *records = calloc(1, sizeof *records);
-    const struct device_file file = {module->device->host, path, records, find_text, find_layout, NULL};
+    const struct device_file file = {module->device->host, path, records, find_text, find_layout, find_most};
     module->records = records;
     if (!records)
         return device_file_no_memory(&file);

@@ -28,6 +28,7 @@ struct opencl_queue {
     uint32_t each;      /* most messages of the next epoch for one block, by the room for their replies */
     uint32_t promised;  /* replies for which the epochs under way have reserved room, of each block */
     bool spare;         /* the next epoch's one reply goes to the spare place */
+    const gyre_link_entry *entry; /* of a pipeline; NULL: its messages enter none */
 };
 
 /** An epoch: a batch of requests on its way through the device. */
@@ -52,6 +53,8 @@ struct opencl_epoch {
     uint32_t looks;              /* gathered: looks since the last reply */
     bool ended;                  /* gathered: the kernel was seen to have ended */
 };
+
+struct opencl_links;
 
 /** Sums of what the command queues measured, for the setting `profile`. */
 struct opencl_profile {
@@ -111,6 +114,8 @@ struct gyre_resident {
     uint64_t message_ns; /* a message's share of an epoch's time, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
+
+    struct opencl_links *links; /* of a kernel that can be a stage of a pipeline; else NULL */
 
     cl_mem cursors;       /* mode = resident: of the kernel that stays; NULL: epochs */
     uint32_t stay_blocks; /* blocks of the device that the staying kernel takes */

@@ -5,6 +5,7 @@
  */
 #include "opencl_epoch.h"
 #include "opencl_gathered.h"
+#include "opencl_linked.h"
 #include "opencl_shape.h"
 
 #include <limits.h>
@@ -171,6 +172,14 @@ static void tell_gathered(const gyre_resident *resident, const struct opencl_epo
                                  .reply_stride = (uint32_t)stride};
 }
 
+/* Describes cells as opencl_links.c fills them. No message of an epoch that is sent once more is handled twice. */
+static void tell_links(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
+{
+    told->request_stride = resident->links->request_cell;
+    told->reply_stride = resident->links->reply_cell;
+    told->redo_end = epoch->first + epoch->count;
+}
+
 void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     opencl_describe(resident, told);
@@ -179,6 +188,8 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     told->count = epoch->count;
     told->first_block = epoch->first_block;
     told->mark = epoch->mark;
+    if (resident->links)
+        tell_links(resident, epoch, told);
     if (!epoch->queue)
         return;
     const gyre_queue_slots *slots = &epoch->queue->slots;

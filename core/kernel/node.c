@@ -14,10 +14,13 @@
 
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
 {
+    const bool in_host = gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_HOST;
     return (struct gyre_node_facts){.name = kernel->name,
                                     .record = kernel->record,
                                     .device = kernel->dispatch,
                                     .blocks = kernel->blocks,
+                                    .movers = in_host ? 1 : kernel->blocks,
+                                    .in_host = in_host,
                                     .control = (uint64_t)(uintptr_t)kernel->control};
 }
 

@@ -16,6 +16,9 @@ struct gyre_node_facts {
     const gyre_kernel_record *record;
     struct gyre_dispatch *device;
     uint32_t blocks;
+    uint32_t
+        movers; /* blocks that take and send messages of links by themselves; 1: the device does it for all of them */
+    bool in_host;     /* links of this kernel lie in memory of this process */
     uint64_t control; /* address of the control region, as the device sees it */
 };
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);

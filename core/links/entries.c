@@ -53,7 +53,7 @@ static void count_in(gyre_pipeline *pipeline, const struct gyre_pipeline_entry *
 static void free_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
 {
     gyre_node_close_entry(entry->queue);
-    gyre_dispatch_memory_release(pipeline->device, entry->flows);
+    gyre_link_store_release(pipeline->device, &entry->flows);
     *entry = (struct gyre_pipeline_entry){.queue = NULL};
 }
 

@@ -16,38 +16,17 @@ enum { CAPACITY_MOST = 1 << 24 };
 /* of a ring whose capacity Gyre chooses: at most so much; a device may ask for another number of slots (device_info) */
 enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 };
 
-/* ---- device memory ---- */
+/* ---- memory ---- */
 
 static uint64_t whole_lines(uint64_t bytes)
 {
     return (bytes + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
 }
 
-static gyre_status allocate(struct gyre_dispatch *device, uint64_t bytes, gyre_memory **out,
-                            uint64_t *address)
+/* Where the pipeline's memory of links is. */
+static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
 {
-    gyre_status status = gyre_dispatch_memory_alloc(device, bytes, out);
-    if (status == GYRE_OK)
-        status = gyre_memory_fill_zero(device, *out, bytes);
-    if (status == GYRE_OK)
-        status = gyre_dispatch_memory_address(device, *out, address);
-    if (status == GYRE_OK)
-        return status;
-    gyre_dispatch_memory_release(device, *out);
-    *out = NULL;
-    return status;
-}
-
-static gyre_status upload(struct gyre_dispatch *device, gyre_memory *memory, uint64_t offset,
-                          const void *bytes, uint64_t count)
-{
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_UPLOAD,
-                                     .memory = memory,
-                                     .offset = offset,
-                                     .byte_count = count,
-                                     .source = bytes};
-    return gyre_dispatch_transfer(device, &desc);
+    return gyre_link_store_make(pipeline->device, pipeline->nodes[0].facts.in_host, bytes, out);
 }
 
 /* ---- rings ---- */
@@ -59,12 +38,12 @@ static const gyre_port_record *port_of(const gyre_pipeline *pipeline, const stru
 
 static uint32_t sender_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    return pipeline->nodes[link->from].facts.blocks;
+    return pipeline->nodes[link->from].facts.movers;
 }
 
 static uint32_t target_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    return link->to == GYRE_NODE_NOWHERE ? 0 : pipeline->nodes[link->to].facts.blocks;
+    return link->to == GYRE_NODE_NOWHERE ? 0 : pipeline->nodes[link->to].facts.movers;
 }
 
 /*
@@ -146,7 +125,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].stride = link->stride;
     }
     const gyre_status status =
-        upload(pipeline->device, pipeline->wires, link->rings, rings, count * sizeof *rings);
+        gyre_link_store_write(pipeline->device, &pipeline->wires, link->rings, rings, count * sizeof *rings);
     free(rings);
     return status;
 }
@@ -178,7 +157,8 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
     }
     pipeline->wires_size = end ? end : GYRE_LINE_SIZE;
     if (status == GYRE_OK)
-        status = allocate(pipeline->device, pipeline->wires_size, &pipeline->wires, &pipeline->wires_address);
+        status = make_store(pipeline, pipeline->wires_size, &pipeline->wires);
+    pipeline->wires_address = pipeline->wires.address;
     if (status == GYRE_EXHAUSTED)
         status = blame_largest(pipeline, status);
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
@@ -189,33 +169,27 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
 void gyre_link_memory_destroy(gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++)
-        gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
+        gyre_link_store_release(pipeline->device, &pipeline->nodes[i].table);
     for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_dispatch_memory_release(pipeline->device, pipeline->entries[i].flows);
-    gyre_dispatch_memory_release(pipeline->device, pipeline->wires);
+        gyre_link_store_release(pipeline->device, &pipeline->entries[i].flows);
+    gyre_link_store_release(pipeline->device, &pipeline->wires);
 }
 
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
 {
     gyre_link_entry described;
-    uint64_t address;
     gyre_node_describe_entry(entry->queue, &described);
     const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
     const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
-    return allocate(pipeline->device, described.slots.capacity * place, &entry->flows, &address);
+    return make_store(pipeline, described.slots.capacity * place, &entry->flows);
 }
 
 /* One word at a time: blocks write the rest of a flow meanwhile. */
 static gyre_status read_busy(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
                              uint64_t place, uint64_t *busy)
 {
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = entry->flows,
-                                     .offset = place * sizeof(gyre_flow) + offsetof(gyre_flow, busy),
-                                     .byte_count = sizeof *busy,
-                                     .target = busy};
-    return gyre_dispatch_transfer(pipeline->device, &desc);
+    return gyre_link_store_read(pipeline->device, &entry->flows,
+                                place * sizeof(gyre_flow) + offsetof(gyre_flow, busy), busy, sizeof *busy);
 }
 
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
@@ -253,20 +227,18 @@ static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *
                                          .control = pipeline->nodes[link->from].facts.control};
 }
 
-static gyre_status write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
+static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
 {
-    gyre_status status = GYRE_OK;
     table->entry_count = (gyre_u32)pipeline->entry_count;
-    for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++) {
+    for (int i = 0; i < pipeline->entry_count; i++) {
         gyre_link_entry *entry = &table->entries[i];
         if (!pipeline->entries[i].queue || pipeline->entries[i].dropped)
             continue;
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
-        status = gyre_dispatch_memory_address(pipeline->device, pipeline->entries[i].flows, &entry->flows);
+        entry->flows = pipeline->entries[i].flows.address;
     }
-    return status;
 }
 
 static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
@@ -291,7 +263,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     }
 }
 
-static gyre_status make_table(const gyre_pipeline *pipeline, int node, gyre_memory **out, uint64_t *address)
+static gyre_status make_table(const gyre_pipeline *pipeline, int node, struct gyre_link_store *out)
 {
     const uint64_t size = GYRE_LINK_TABLE_SIZE(count_inlets(pipeline, node));
     gyre_link_table *table = calloc(1, size);
@@ -299,22 +271,21 @@ static gyre_status make_table(const gyre_pipeline *pipeline, int node, gyre_memo
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the links of kernel '%s'",
                               pipeline->nodes[node].facts.name);
     write_links(pipeline, node, table);
-    gyre_status status = write_entries(pipeline, node, table);
+    write_entries(pipeline, node, table);
+    gyre_status status = make_store(pipeline, size, out);
     if (status == GYRE_OK)
-        status = allocate(pipeline->device, size, out, address);
-    if (status == GYRE_OK)
-        status = upload(pipeline->device, *out, 0, table, size);
+        status = gyre_link_store_write(pipeline->device, out, 0, table, size);
     free(table);
     return status;
 }
 
 /* Names the tables (NULL: none), and waits until all blocks of all nodes obeyed. */
-static gyre_status announce(gyre_pipeline *pipeline, const uint64_t *addresses)
+static gyre_status announce(gyre_pipeline *pipeline, const struct gyre_link_store *tables)
 {
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].joined)
-            gyre_node_wire(pipeline->nodes[i].kernel, addresses ? addresses[i] : 0);
+            gyre_node_wire(pipeline->nodes[i].kernel, tables ? tables[i].address : 0);
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         if (pipeline->nodes[i].joined)
             status = gyre_node_await(pipeline->nodes[i].kernel);
@@ -323,21 +294,20 @@ static gyre_status announce(gyre_pipeline *pipeline, const uint64_t *addresses)
 
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 {
-    gyre_memory *tables[GYRE_NODES_MAX] = {NULL};
-    uint64_t addresses[GYRE_NODES_MAX];
+    struct gyre_link_store tables[GYRE_NODES_MAX] = {{.memory = NULL}};
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
-        status = make_table(pipeline, i, &tables[i], &addresses[i]);
+        status = make_table(pipeline, i, &tables[i]);
     if (status != GYRE_OK) {
         for (int i = 0; i < pipeline->node_count; i++)
-            gyre_dispatch_memory_release(pipeline->device, tables[i]);
+            gyre_link_store_release(pipeline->device, &tables[i]);
         return status;
     }
-    status = announce(pipeline, addresses);
+    status = announce(pipeline, tables);
     for (int i = 0; i < pipeline->node_count; i++) {
         /* after a TIMEOUT a block may use the old table for ever: its memory stays behind */
         if (status == GYRE_OK)
-            gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
+            gyre_link_store_release(pipeline->device, &pipeline->nodes[i].table);
         pipeline->nodes[i].table = tables[i];
     }
     return status;
@@ -345,7 +315,7 @@ gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 {
-    if (!pipeline->nodes[0].table)
+    if (!pipeline->nodes[0].table.address)
         return GYRE_OK; /* none was announced */
     return announce(pipeline, NULL);
 }
@@ -358,13 +328,8 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     *sent = *waiting = 0;
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = pipeline->wires,
-                                     .offset = link->rings,
-                                     .byte_count = count * sizeof *rings,
-                                     .target = rings};
-    const gyre_status status = gyre_dispatch_transfer(pipeline->device, &desc);
+    const gyre_status status = gyre_link_store_read(pipeline->device, &pipeline->wires, link->rings,
+                                                    (uint64_t *)(void *)rings, count * sizeof *rings);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t fetched = 0;
         for (uint32_t section = 0; section < GYRE_LINK_SECTIONS; section++)

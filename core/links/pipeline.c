@@ -311,7 +311,7 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
              link->to == GYRE_NODE_NOWHERE ? "nowhere" : pipeline->nodes[link->to].facts.name);
     snprintf(told.type, sizeof told.type, "%s", port->type->name);
     told.most = port->most;
-    told.rings = from->blocks;
+    told.rings = from->movers;
     told.capacity = link->capacity;
     told.bytes = link->bytes;
     gyre_layout *layout = NULL;

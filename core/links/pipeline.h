@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "core/kernel/node.h"
+#include "core/links/link_store.h"
 #include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
 
@@ -22,8 +23,8 @@ struct gyre_node {
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
-    bool reached;       /* wiring.c: an entry leads to it */
-    gyre_memory *table; /* what its blocks use now; NULL: none */
+    bool reached;                 /* wiring.c: an entry leads to it */
+    struct gyre_link_store table; /* what its blocks use now; NULL: none */
 };
 
 /** A link: from a port of a node to another node. */
@@ -34,7 +35,7 @@ struct gyre_link {
     uint32_t port;
     uint32_t stride;
     uint64_t capacity;
-    /* in the pipeline's memory: one ring for each block of `from`, and their slots; a window for each ring and block of `to` */
+    /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */
     uint64_t rings, slots, windows;
     uint64_t bytes;
 };
@@ -43,7 +44,7 @@ struct gyre_link {
 struct gyre_pipeline_entry {
     gyre_queue *queue; /* NULL: the entry is free */
     int node;
-    gyre_memory *flows;
+    struct gyre_link_store flows;
     bool hidden;  /* no block takes its requests any more */
     bool dropped; /* tables do not have it any more */
     bool stuck;   /* a block may know it for ever: it goes with the pipeline */
@@ -61,7 +62,7 @@ struct gyre_pipeline {
     int link_count;
 
     struct gyre_dispatch *device;
-    gyre_memory *wires; /* rings, slots and windows of all links */
+    struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
     gyre_kernel_record records[GYRE_NODES_MAX];

@@ -154,7 +154,12 @@ enum gyre_linking {
     /* since 2.6: entries may be of other programs (gyre_flow.busy, copies of headers), and have seals and stamps */
     GYRE_LINKING_FOREIGN = 2,
     /* since 2.6: queues of a kernel that can be a stage have no gyre_bridge and no express lines */
-    GYRE_LINKING_SLOTS = 4
+    GYRE_LINKING_SLOTS = 4,
+    /*
+     * since 2.7: threads of this process move the messages, one for each kernel, so links lie in memory of this process
+     * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has
+     */
+    GYRE_LINKING_HOST = 16
 };
 
 typedef struct gyre_device_info {

@@ -112,8 +112,9 @@ typedef struct gyre_link_info {
     char to[GYRE_PIPELINE_NAME_MAX]; /* "nowhere": its messages are thrown away */
     char type[GYRE_PIPELINE_NAME_MAX];
     uint64_t type_hash;
-    uint32_t most;     /* messages that one call may emit */
-    uint32_t rings;    /* one for each block of the sender */
+    uint32_t most; /* messages that one call may emit */
+    uint32_t
+        rings; /* one for each block of the sender; one in all where the host moves its messages (OpenCL) */
     uint64_t capacity; /* of each ring */
     uint64_t bytes;    /* memory of all rings */
     uint64_t sent;     /* messages that were emitted, ever */

@@ -85,10 +85,14 @@ typedef struct gyre_context {
 #endif
 #endif
 #if GYRE_STAGE
-    gyre_u64 origin;      /* of the current message (link_layout.h); 0: it belongs to no flow */
+    gyre_u64 origin; /* of the current message (link_layout.h); 0: it belongs to no flow */
+    void *ports;     /* of the current call */
+#ifdef GYRE_DIALECT_CUDA
     gyre_u64 index;       /* of the request that began the flow, where `flow` is NULL */
     const gyre_u64 *flow; /* where that index is otherwise */
-    void *ports;          /* of the current call */
+#else
+    gyre_u64 flow_id; /* what gyre_flow_id says */
+#endif
 #endif
 } gyre_context;
 
@@ -420,6 +424,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #include "gyre/dialect/forms.h"
 #if GYRE_STAGE && defined(GYRE_DIALECT_CUDA)
 #include "gyre/dialect/cuda_ports.h"
+#elif GYRE_STAGE
+#include "gyre/dialect/opencl_ports.h"
 #else
 #include "gyre/dialect/no_ports.h"
 #endif

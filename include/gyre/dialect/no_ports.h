@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels with ports, on devices that do not run them yet, and in CUDA files that are compiled without GYRE_STAGE: their
+ * Kernels with ports, in files that are compiled without GYRE_STAGE, and on OpenCL with mode = resident: their
  * declarations are an error with a sentence. Included by device.h. The check stage refuses such a kernel before it is
  * compiled; this text is for files that are not checked. Gyre defines GYRE_STAGE for a file that has the word GYRE_PORTS.
  *
@@ -11,13 +11,15 @@
 
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_NO_PORTS_ASSERT_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
-#define GYRE_NO_PORTS_WHY_                                                                                   \
-    "' has ports, and GYRE_PORTS stands in another file: add -DGYRE_STAGE=1 to the options of its section"
 #else
 #define GYRE_NO_PORTS_ASSERT_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
-#define GYRE_NO_PORTS_WHY_                                                                                    \
-    "' has ports, which this backend does not run yet: choose another backend for it, or declare it without " \
-    "ports"
+#endif
+#ifdef GYRE_OPENCL_STAY
+#define GYRE_NO_PORTS_WHY_                                                                                   \
+    "' has ports, which kernels that stay do not have: leave mode = resident out, or declare it without ports"
+#else
+#define GYRE_NO_PORTS_WHY_                                                                                   \
+    "' has ports, and GYRE_PORTS stands in another file: add -DGYRE_STAGE=1 to the options of its section"
 #endif
 #define GYRE_NO_PORTS_(name_, request_, reply_, ports_)                                                      \
     GYRE_NO_PORTS_ASSERT_("kernel '" #name_ GYRE_NO_PORTS_WHY_)                                              \

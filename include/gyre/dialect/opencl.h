@@ -28,6 +28,11 @@ typedef float f64
 #endif
 #pragma OPENCL FP_CONTRACT OFF
 
+#ifdef GYRE_OPENCL_STAY /* kernels that stay are no stages of pipelines */
+#undef GYRE_STAGE
+#define GYRE_STAGE 0
+#endif
+
 #define GYRE_GLOBAL    __global
 #define GYRE_SHARED    __local
 #define GYRE_CONSTANT  __constant

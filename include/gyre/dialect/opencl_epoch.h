@@ -6,17 +6,19 @@
 #ifndef GYRE_DIALECT_OPENCL_EPOCH_H
 #define GYRE_DIALECT_OPENCL_EPOCH_H
 
+#include "gyre/dialect/opencl_flows.h"
 #include "gyre/dialect/opencl_module.h"
 
 #define GYRE_EPOCH_ENTRY_(name_)                                                                             \
-    __kernel void gyre_epoch_##name_(const gyre_epoch gyre_its_epoch_, __global gyre_u8 *gyre_its_requests_, \
-                                     __global gyre_u8 *gyre_its_replies_, __global void *gyre_state_there_,  \
-                                     __global gyre_device_log *gyre_its_log_,                                \
-                                     __global gyre_control_region *gyre_its_control_,                        \
-                                     __global void *gyre_its_buffer_0_, __global void *gyre_its_buffer_1_,   \
-                                     __global void *gyre_its_buffer_2_, __global void *gyre_its_buffer_3_,   \
-                                     __global void *gyre_its_buffer_4_, __global void *gyre_its_buffer_5_,   \
-                                     __global void *gyre_its_buffer_6_, __global void *gyre_its_buffer_7_)
+    GYRE_STAGE_MARK_(name_)                                                                                  \
+    __kernel void gyre_epoch_##name_(                                                                        \
+        const gyre_epoch gyre_its_epoch_, __global gyre_u8 *gyre_its_requests_,                              \
+        __global gyre_u8 *gyre_its_replies_, __global void *gyre_state_there_,                               \
+        __global gyre_device_log *gyre_its_log_, __global gyre_control_region *gyre_its_control_,            \
+        __global void *gyre_its_buffer_0_, __global void *gyre_its_buffer_1_,                                \
+        __global void *gyre_its_buffer_2_, __global void *gyre_its_buffer_3_,                                \
+        __global void *gyre_its_buffer_4_, __global void *gyre_its_buffer_5_,                                \
+        __global void *gyre_its_buffer_6_, __global void *gyre_its_buffer_7_ GYRE_EPOCH_LINKS_)
 #define GYRE_EPOCH_BOUND_(bound_)                                                                            \
     gyre_bound bound_[GYRE_BINDINGS_MAX] = {                                                                 \
         {gyre_its_buffer_0_, gyre_its_epoch_.counts[0]}, {gyre_its_buffer_1_, gyre_its_epoch_.counts[1]},    \
@@ -72,6 +74,7 @@ GYRE_HELPER void gyre_epochs_context_(gyre_context *gyre, const gyre_epoch *epoc
     gyre->shared = shared;
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
     GYRE_HEADER_AT_(gyre, 0);
+    GYRE_FLOWS_NONE_(gyre);
 }
 
 /* Takes the header of message i, before its handler is called. */
@@ -227,7 +230,8 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #ifdef GYRE_OPENCL_STAY
 #include "gyre/dialect/opencl_stay.h"
 #else
-#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
+#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, has_, ports_, name_, request_, reply_, scratch_,      \
+                          state_, buffers_)                                                                  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre_its_context_;                                                                      \
@@ -237,6 +241,7 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
         gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_, 0);     \
         gyre_its_context_.in_block = in_block_;                                                              \
         gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
+        GYRE_HAVE_##has_##_(ports_, &gyre_its_context_);                                                     \
         gyre_u32 gyre_its_failed_ = 0;                                                                       \
         const gyre_u64 gyre_its_from_ = (gyre_u64)get_global_id(0) * gyre_its_epoch_.spacing;                \
         const gyre_u64 gyre_its_to_ = gyre_its_from_ + gyre_its_epoch_.span < gyre_its_epoch_.count          \
@@ -259,6 +264,8 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
                 GYRE_EPOCH_ANSWER_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,          \
                                    gyre_its_i_, gyre_its_out_);                                              \
                 GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);   \
+                GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);     \
+                GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                \
                 GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                               \
                 gyre_its_context_.failed = 0;                                                                \
                 int gyre_its_result_ = GYRE_FAILED;                                                          \
@@ -268,12 +275,13 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
                     gyre_clear_##reply_(gyre_its_answer_);                                                   \
                     gyre_its_result_ = gyre_result_(                                                         \
                         &gyre_its_context_,                                                                  \
-                        gyre_handler_##name_(gyre_its_asked_, gyre_its_answer_,                              \
-                                             (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,  \
-                                             &gyre_its_buffers_bound_, &gyre_its_context_));                 \
+                        GYRE_CALL_##has_##_(name_, gyre_its_asked_, gyre_its_answer_,                        \
+                                            (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,   \
+                                            &gyre_its_buffers_bound_, &gyre_its_context_));                  \
                 }                                                                                            \
                 gyre_its_failed_ += gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,      \
                                                    GYRE_LENGTH_AT_(reply_, gyre_its_answer_));               \
+                GYRE_COUNT_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);              \
                 GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,        \
                                      gyre_its_out_);                                                         \
                 gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,           \
@@ -287,11 +295,16 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
     }
 #endif
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
-    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, NO, gyre_none, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_ENTRY_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)              \
+    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
 
 #ifdef GYRE_OPENCL_SOLO
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, NO, gyre_none, name_, request_, reply_, scratch_, state_,      \
+                      buffers_)
+#define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
+    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
 #else
 
 /*
@@ -312,6 +325,10 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
  * between two barriers. So "if ready" is a loop of one turn, and code for lane 0 alone stands between barriers.
  */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_ENTRY_MEET_(NO, gyre_none, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
+    GYRE_ENTRY_MEET_(TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_ENTRY_MEET_(has_, ports_, name_, request_, reply_, scratch_, state_, buffers_)                  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre_its_context_;                                                                      \
@@ -322,6 +339,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
         gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_,         \
                              gyre_its_shared_there_);                                                        \
         gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
+        GYRE_HAVE_##has_##_(ports_, &gyre_its_context_);                                                     \
         for (gyre_u32 gyre_its_i_ = (gyre_u32)get_group_id(0); gyre_its_i_ < gyre_its_epoch_.count;          \
              gyre_its_i_ += gyre_its_epoch_.step) {                                                          \
             const __global gyre_slot *gyre_its_in_ =                                                         \
@@ -336,6 +354,8 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
                 gyre_epochs_open_(&gyre_its_epoch_, gyre_its_i_, gyre_its_in_, gyre_its_wrong_,              \
                                   gyre_its_out_, gyre_its_context_.lane == 0);                               \
             GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);       \
+            GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);         \
+            GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                    \
             GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                                   \
             gyre_its_context_.failed = 0;                                                                    \
             if (gyre_its_todo_ == GYRE_SLOT_READY_ &&                                                        \
@@ -358,9 +378,9 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
                  gyre_its_turn_--) {                                                                         \
                 const int gyre_its_result_ = gyre_result_(                                                   \
                     &gyre_its_context_,                                                                      \
-                    gyre_handler_##name_(gyre_its_asked_, gyre_its_answer_,                                  \
-                                         (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,      \
-                                         &gyre_its_buffers_bound_, &gyre_its_context_));                     \
+                    GYRE_CALL_##has_##_(name_, gyre_its_asked_, gyre_its_answer_,                            \
+                                        (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,       \
+                                        &gyre_its_buffers_bound_, &gyre_its_context_));                      \
                 gyre_its_failed_ = gyre_block_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,      \
                                                    GYRE_LENGTH_AT_(reply_, gyre_its_answer_));               \
             }                                                                                                \
@@ -368,6 +388,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
             if (gyre_its_context_.lane == 0) {                                                               \
                 if (gyre_its_todo_ == GYRE_SLOT_READY_) {                                                    \
                     gyre_epochs_judge_(gyre_its_out_);                                                       \
+                    GYRE_COUNT_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);          \
                     GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,    \
                                          gyre_its_out_);                                                     \
                     gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,       \

@@ -19,6 +19,9 @@
  *
  * With GYRE_OPENCL_SOLO blocks have one lane, and block kernels take messages as lane kernels do.
  *
+ * The entry of a kernel that can be a stage of a pipeline (GYRE_STAGE = 1) has one more parameter, gyre_cell_places. Its
+ * slots are always copies.
+ *
  * The kernel `gyre_describe` writes the items of the file one after the other (gyre_item).
  *
  * Stability: private to the pair; both sides compare GYRE_OPENCL_MODULE_VERSION.
@@ -27,8 +30,9 @@
 #define GYRE_DIALECT_OPENCL_MODULE_H
 
 #include "gyre/dialect/device_module.h"
+#include "gyre/link_layout.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 8
+#define GYRE_OPENCL_MODULE_VERSION 9
 
 /** The mark of a filled copy of a reply slot has this bit, which no message's sequence has. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -69,6 +73,22 @@ typedef struct gyre_epoch {
     gyre_u32 spare;  /* direct: the epoch has one message, whose reply goes to the spare place */
     gyre_u32 fenced; /* not direct: a reply must be in memory before its mark is */
 } gyre_epoch;
+
+/** What the entry of a kernel that can be a stage finds in the two cells of each message. Constant for a launch. */
+typedef struct gyre_cell_places {
+    gyre_u64 flow_offset;   /* bytes from a request's slot to its gyre_cell_flow */
+    gyre_u64 counts_offset; /* bytes from a reply's slot to how much each port emitted, u32 each */
+    gyre_u64 places_offset[GYRE_PORTS_MAX]; /* bytes from a reply's slot to the first place of a port */
+    gyre_u32 strides[GYRE_PORTS_MAX];       /* bytes from place to place */
+} gyre_cell_places;
+
+/** What a message of a pipeline travels with; its header follows. */
+typedef struct gyre_cell_flow {
+    gyre_u64 origin;      /* link_layout.h; 0: it belongs to no flow */
+    gyre_u64 id;          /* of the flow, for handlers */
+    gyre_u32 header_size; /* 0: it has no header */
+    gyre_u32 reserved[3];
+} gyre_cell_flow;
 
 /** Sums of an epoch, in spare words of gyre_device_log. */
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
@@ -116,7 +136,7 @@ typedef struct gyre_item_list {
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_epoch) == 296 && sizeof(gyre_item) == 128, "layout");
-_Static_assert(sizeof(gyre_item_list) == 16, "layout");
+_Static_assert(sizeof(gyre_item_list) == 16 && sizeof(gyre_cell_flow) == 32, "layout");
 #endif
 
 #endif

@@ -281,7 +281,8 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
     __atomic_fetch_add(&log->reserved[GYRE_STAY_LEFT_WORD], 1u, __ATOMIC_RELEASE);
 }
 
-#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
+#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, has_, ports_, name_, request_, reply_, scratch_,      \
+                          state_, buffers_)                                                                  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre_its_context_;                                                                      \

@@ -16,6 +16,7 @@
  *   sleepy            a kernel starts only when another command is enqueued, as PoCL's threads may sleep
  *   late              that a command is over is told one time of so many that it is asked for
  *   dies              a kernel's command fails as out of resources, from the third on
+ *   book_dies         so does a command of the kernel 'book', from the second on
  *
  * Only what the tests of the backend need. One lock, around the kernels that sleep.
  */
@@ -199,12 +200,22 @@ static void wake_all(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Whether this command of the kernel `book` is not its first one. */
+static bool book_dies(cl_kernel kernel)
+{
+    static atomic_uint booked;
+    char name[64] = "";
+    return fake_lacks("book_dies") &&
+           REAL(clGetKernelInfo)(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+           strcmp(name, "gyre_epoch_book") == 0 && atomic_fetch_add(&booked, 1) > 0;
+}
+
 EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                        const size_t *offset, const size_t *global, const size_t *local,
                                        cl_uint count, const cl_event *events, cl_event *event)
 {
     cl_event all[EVENTS_MAX];
-    if (fake_lacks("dies") && atomic_fetch_add(&kernels_run, 1) >= LIVES)
+    if ((fake_lacks("dies") && atomic_fetch_add(&kernels_run, 1) >= LIVES) || book_dies(kernel))
         return CL_OUT_OF_RESOURCES;
     cl_event sleeper = fake_lacks("sleepy") && count < EVENTS_MAX ? fall_asleep(queue) : NULL;
     if (!sleeper)

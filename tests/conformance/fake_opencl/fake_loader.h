@@ -10,6 +10,7 @@
 
 /** What the fake loader itself needs beside the backend's. */
 #define FAKE_FUNCTIONS(F)                                                                                    \
+    F(clGetKernelInfo)                                                                                       \
     F(clGetCommandQueueInfo)                                                                                 \
     F(clCreateUserEvent)                                                                                     \
     F(clSetUserEventStatus)

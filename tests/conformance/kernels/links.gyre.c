@@ -6,6 +6,14 @@
 
 /* ---- chains ---- */
 
+/* A handler of some microseconds, so that orders of the host come in the middle of many messages. */
+GYRE_HELPER void take_a_while(gyre_context *gyre, const GYRE_GLOBAL job *request)
+{
+    const u64 start = request->what == JOB_SLOW ? gyre_time_ns(gyre) : 0;
+    while (request->what == JOB_SLOW && gyre_time_ns(gyre) - start < 10000)
+        ;
+}
+
 #define JOB_PORTS(PORT) PORT(job, out, 1)
 GYRE_PORTS(job_ports, JOB_PORTS)
 
@@ -15,6 +23,7 @@ GYRE_KERNEL_TO(pass, job, job, job_ports)
         return gyre_fail(gyre, 5, "as told");
     if (request->what == JOB_DROP)
         return GYRE_NO_REPLY;
+    take_a_while(gyre, request);
     GYRE_GLOBAL job *out = gyre_emit(gyre, out);
     *out = *request;
     out->hops++;
@@ -28,6 +37,7 @@ GYRE_MESSAGE(passed, PASSED)
 /* Passes on one after the other, and counts what does not come in its order. */
 GYRE_ACTOR_TO(pass_in_order, job, job, job_ports, passed)
 {
+    take_a_while(gyre, request);
     state->disorder += state->count != 0 && request->number != state->last + 1;
     state->count++;
     state->last = request->number;

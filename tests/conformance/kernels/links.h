@@ -14,7 +14,7 @@
 
 #define JOB(FIELD) FIELD(u64, number) FIELD(u64, sum) FIELD(u32, hops) FIELD(u32, what)
 GYRE_MESSAGE(job, JOB)
-enum { JOB_PASS = 0, JOB_FAIL = 1, JOB_DROP = 2, JOB_SPIN = 3 };
+enum { JOB_PASS = 0, JOB_FAIL = 1, JOB_DROP = 2, JOB_SPIN = 3, JOB_SLOW = 4 };
 
 /* `count` words to emit; the handler fails behind that many; the word of that number is answered. */
 #define BURST(FIELD) FIELD(u32, count) FIELD(u32, fails) FIELD(u32, answered) FIELD(u32, first)

@@ -185,4 +185,12 @@ for idle in adaptive park; do
     says "clEnqueueNDRangeKernel failed with -5 (CL_OUT_OF_RESOURCES)"
     says "the device behind queue 'scale' died"
 done
+
+# a command of the last stage fails: the client waits at the first one, which has nothing to do
+for idle in adaptive park; do
+    FAKE_OPENCL=book_dies run call --backend opencl --timeout 0 --set "queue.default.idle=$idle" \
+        --config examples/pipeline/gyre.ini --pipeline orders '{"item":2,"count":3}'
+    ((code != 0)) || fail "expected a failure"
+    says "the device behind queue 'orders' died"
+done
 finish

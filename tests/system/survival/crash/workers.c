@@ -212,7 +212,9 @@ gyre_runtime *open_isolated(const char *const *settings)
     gyre_runtime *runtime = NULL;
     for (size_t i = 0; settings && settings[i] && i < SETTINGS_MAX; i++)
         all[3 + i] = settings[i];
-    gyre_open_desc open = {.size = sizeof open, .settings = all, .backend = "cpu", .log = keep_line};
+    const char *backend = getenv("ATTACH_BACKEND"); /* pipelines of other devices, which are never isolated */
+    gyre_open_desc open = {
+        .size = sizeof open, .settings = all, .backend = backend ? backend : "cpu", .log = keep_line};
     must(gyre_open(&open, &runtime));
     return runtime;
 }

@@ -69,6 +69,8 @@ dialect cuda_linked "${cuda[@]}" -DGYRE_CUDA_LINKED
 dialect opencl "${opencl[@]}"
 dialect opencl_resident "${opencl[@]}" "${all[@]}" -DGYRE_OPENCL_DIRECT -DGYRE_OPENCL_STAY
 dialect opencl_alone "${opencl[@]}" -DGYRE_OPENCL_SOLO -DGYRE_OPENCL_DIRECT -DGYRE_TIMED=1
+dialect opencl_stages "${opencl[@]}" "${all[@]}" -DGYRE_STAGE=1
+dialect opencl_stages_alone "${opencl[@]}" -DGYRE_STAGE=1 -DGYRE_OPENCL_SOLO -DGYRE_OPENCL_DIRECT
 dialect wired -DGYRE_WIRED=1
 dialect wired_cuda "${cuda[@]}" -DGYRE_WIRED=2
 dialect wired_opencl "${opencl[@]}" -DGYRE_WIRED=2

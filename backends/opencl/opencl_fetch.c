@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
+#include "opencl_carry.h"
+#include "opencl_fetch.h"
+#include "opencl_flow.h"
+#include "opencl_link_ring.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "gyre/checksum.h"
+#include "gyre/waiting.h"
+
+/* ---- cells ---- */
+
+static gyre_cell_flow *flow_cell(const gyre_resident *resident)
+{
+    unsigned char *cell = link_request_cell(resident, resident->links->count);
+    return (gyre_cell_flow *)(void *)(cell + resident->links->told.flow_offset);
+}
+
+/* Fills the next cell. A longer payload than the type has does not fit: its length tells the kernel. */
+static void fill_cell(const gyre_resident *resident, const void *payload, gyre_u32 length)
+{
+    const uint32_t size = (uint32_t)resident->kernel->record.request->size;
+    gyre_slot *slot = (gyre_slot *)(void *)link_request_cell(resident, resident->links->count);
+    slot->sequence = resident->epochs[0].first + resident->links->count + 1; /* a direct lane waits for it */
+    slot->length = length;
+    slot->info = 0;
+    memcpy(slot + 1, payload, opencl_least(length, size));
+}
+
+/* Fills in the flow of the next cell, with its header (NULL: none). */
+static void fill_flow(const gyre_resident *resident, gyre_u64 origin, gyre_u64 index, const void *header,
+                      uint32_t header_size)
+{
+    gyre_cell_flow *flow = flow_cell(resident);
+    flow->origin = origin;
+    flow->id = origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (index & OPENCL_FLOW_INDEX) : 0;
+    flow->header_size = header ? header_size : 0;
+    if (header)
+        memcpy(flow + 1, header, header_size);
+}
+
+/* The next cell is filled. `foreign`: what its message causes goes to another program. */
+static void take(gyre_resident *resident, const struct opencl_message *message, bool foreign)
+{
+    struct opencl_links *links = resident->links;
+    links->messages[links->count++] = *message;
+    links->foreign = links->foreign || foreign;
+}
+
+/* ---- links ---- */
+
+bool opencl_fetch_has_links(const gyre_resident *resident)
+{
+    const gyre_link_table *table = resident->links->table;
+    for (uint32_t i = 0; table && i < table->inlet_count; i++) {
+        const gyre_link_ring *ring = link_at(link_inlets(table)[i].ring);
+        if (link_is_filled(ring, ring->claimed))
+            return true;
+    }
+    return false;
+}
+
+/* Copies a message of a link. */
+static void fetch_message(gyre_resident *resident, const gyre_link_slot *slot)
+{
+    const gyre_u64 origin = slot->origin;
+    const gyre_link_entry *entry = &resident->links->table->entries[GYRE_ORIGIN_TABLE(origin)];
+    fill_cell(resident, slot + 1, slot->length);
+    fill_flow(resident, origin, opencl_flow_of(resident->links, origin)->index,
+              opencl_flow_header(entry, GYRE_ORIGIN_PLACE(origin)), entry->slots.header_size);
+    take(resident, &(struct opencl_message){.origin = origin}, entry->slots.foreign != 0);
+}
+
+/* Counts messages [first, end) as fetched: their places may be written again. Pairs with the acquire of their sender. */
+static void give_back(gyre_link_ring *ring, gyre_u64 first, gyre_u64 end)
+{
+    const gyre_u64 section = ring->capacity / GYRE_LINK_SECTIONS;
+    while (first != end) {
+        const gyre_u64 border = (first / section + 1) * section;
+        const gyre_u64 stop = border < end ? border : end;
+        gyre_u64 *fetched = &ring->fetched[link_section(ring, first)];
+        __atomic_store_n(fetched, *fetched + (stop - first), __ATOMIC_RELEASE);
+        first = stop;
+    }
+}
+
+/* Wakes the sender if it sleeps until there is room. */
+static void wake_sender(const gyre_resident *resident, const gyre_link_inlet *inlet)
+{
+    const gyre_link_ring *ring = link_at(inlet->ring);
+    gyre_control_region *sender = link_at(inlet->control);
+    gyre_barrier_light(resident->light_barriers && !sender->command.parks);
+    if (__atomic_load_n(&ring->starved, __ATOMIC_RELAXED))
+        gyre_bell_ring(&sender->doorbell.bell, INT_MAX);
+}
+
+static void fetch_inlet(gyre_resident *resident, const gyre_link_inlet *inlet, uint32_t most)
+{
+    gyre_link_ring *ring = link_at(inlet->ring);
+    const gyre_u64 first = ring->claimed;
+    gyre_u64 index = first;
+    while (resident->links->count < most && link_is_filled(ring, index))
+        fetch_message(resident, link_slot(ring, index++));
+    if (index == first)
+        return;
+    __atomic_store_n(&ring->claimed, index, __ATOMIC_RELAXED); /* relaxed: this kernel alone claims */
+    give_back(ring, first, index);
+    wake_sender(resident, inlet);
+}
+
+void opencl_fetch_links(gyre_resident *resident, uint32_t most)
+{
+    const struct opencl_links *links = resident->links;
+    const uint32_t inlets = links->table ? links->table->inlet_count : 0;
+    for (uint32_t i = 0; i < inlets && links->count < most; i++)
+        fetch_inlet(resident, &link_inlets(links->table)[(i + links->turns) % inlets], most);
+}
+
+/* ---- queues ---- */
+
+/*
+ * Copies the header of a request. An entry of another program has a second copy of it, which the other stages of its flow
+ * see. Returns where this program alone can write it; NULL: there is none.
+ */
+static const unsigned char *fetch_header(const struct opencl_queue *queue, gyre_u32 place)
+{
+    const gyre_queue_slots *slots = &queue->slots;
+    const unsigned char *header = (const unsigned char *)queue->memory->region + slots->headers_offset +
+                                  (gyre_u64)place * slots->header_size;
+    if (!slots->headers_offset)
+        return NULL;
+    if (!queue->entry || !(slots->foreign & GYRE_FOREIGN_RING))
+        return header;
+    unsigned char *copy = opencl_flow_header(queue->entry, place);
+    memcpy(copy, header, slots->header_size);
+    return copy;
+}
+
+/* Whether the request in the next cell has its sender's checksum. */
+static bool seal_holds(const gyre_resident *resident, const struct opencl_queue *queue, gyre_u32 place)
+{
+    const gyre_slot *slot =
+        (const gyre_slot *)(const void *)link_request_cell(resident, resident->links->count);
+    const gyre_cell_flow *flow = flow_cell(resident);
+    const gyre_u32 *seals = (const gyre_u32 *)(const void *)((const unsigned char *)queue->memory->region +
+                                                             GYRE_SEALS_OFFSET(&queue->slots));
+    if (!queue->slots.sealed || slot->length > resident->kernel->record.request->size)
+        return true;
+    return gyre_seal_of(flow + 1, flow->header_size, slot + 1, slot->length) == seals[place];
+}
+
+/* Takes the request, unless nobody shows it to the handler. */
+static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, gyre_u64 index)
+{
+    const struct opencl_links *links = resident->links;
+    const gyre_u32 place = (gyre_u32)(index & (queue->slots.capacity - 1));
+    struct opencl_message message = {.queue = queue, .serial = queue->serial, .index = index};
+    if (index < __atomic_load_n(&queue->memory->region->host.drop_before, __ATOMIC_RELAXED)) {
+        opencl_flow_drop(resident, &message);
+        opencl_count_messages(resident, 1, 0);
+        return;
+    }
+    if (queue->entry) {
+        const gyre_u32 table = (gyre_u32)(queue->entry - links->table->entries);
+        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
+        if (!opencl_flow_begin(queue->entry, index))
+            return;
+    }
+    fill_cell(resident, opencl_request_slot(queue, index) + 1, opencl_request_length(queue, index));
+    fill_flow(resident, message.origin, index, fetch_header(queue, place), queue->slots.header_size);
+    if (seal_holds(resident, queue, place)) {
+        take(resident, &message, queue->slots.foreign != 0);
+        return;
+    }
+    opencl_flow_refuse(resident, &message, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+    opencl_count_messages(resident, 1, 1);
+}
+
+/*
+ * Completes a request that a worker answered which has died since: its reply is in its slot, which lacks at most the
+ * sequence.
+ */
+static void pass_over(const struct opencl_queue *queue, gyre_u64 index)
+{
+    __atomic_store_n(&opencl_reply_slot(queue, index)->sequence, index + 1, __ATOMIC_RELEASE);
+}
+
+static void fetch_queue(gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
+{
+    uint32_t looks = most; /* so that a stream of requests that no handler sees does not hold the pump up */
+    for (; looks && resident->links->count < most && opencl_request_ready(queue, queue->next); looks--) {
+        const gyre_u64 index = queue->next++;
+        if (opencl_is_answered(queue, index))
+            pass_over(queue, index);
+        else
+            fetch_request(resident, queue, index);
+    }
+}
+
+void opencl_fetch_queues(gyre_resident *resident, uint32_t room, uint32_t most)
+{
+    const uint32_t count = resident->queue_count;
+    const uint32_t first = resident->turn++;
+    for (uint32_t i = 0; i < count && resident->links->count < most; i++) {
+        struct opencl_queue *queue = &resident->queues[(first + i) % count];
+        if (queue->memory)
+            fetch_queue(resident, queue, queue->entry ? room : most);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The object of a kernel that can be a stage of a pipeline (gyre/link_layout.h has the protocol of links). The pump of such a
+ * kernel puts each epoch together from links and queues, one epoch at a time. It copies each message into a cell of a stage, with
+ * its flow and its header. The kernel leaves its reply in another cell, and what it emitted behind it. When the epoch has ended,
+ * the pump settles the messages in their order: it counts flows, moves what was emitted to the rings of links, and completes
+ * requests. All memory of links is the host's (GYRE_LINKING_HOST). The pump alone moves messages of its kernel, so a kernel has one
+ * ring for each link, whatever blocks it has.
+ *
+ * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_fetch.c, opencl_links.c; each calls only files before it.
+ * Once the pump runs, the object belongs to it.
+ */
+#ifndef GYRE_OPENCL_LINKED_H
+#define GYRE_OPENCL_LINKED_H
+
+#include "opencl_epoch.h"
+
+/** A port of the kernel, and where it leads now. */
+struct opencl_port {
+    uint32_t most, size, least, stride; /* messages of one call; bytes of a message; from place to place */
+    gyre_u64 place;                     /* bytes from a reply's slot to the first place */
+    const gyre_link_port *wired;        /* NULL: nowhere, without a link */
+    gyre_link_ring *ring;               /* NULL: nobody fetches what is emitted */
+    bool sent;                          /* the target may wait for a bell */
+};
+
+/** A message of the present epoch. */
+struct opencl_message {
+    gyre_u64 origin;            /* 0: it belongs to no flow, and is a request of `queue` */
+    struct opencl_queue *queue; /* without a flow: the queue that it came in */
+    gyre_u64 serial, index;     /* of that queue, and of the request in it */
+    bool lost;                  /* nobody waits for it any more */
+};
+
+/** The links of a kernel, and the messages that are under way in it. */
+struct opencl_links {
+    const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
+    struct opencl_port ports[GYRE_PORTS_MAX];
+    uint32_t port_count;
+    gyre_cell_places told; /* where everything lies in the cells */
+    uint32_t request_cell, reply_cell,
+        room;                        /* bytes of the cells of a message; messages of an epoch at most */
+    struct opencl_message *messages; /* `room` of them */
+    /* of these messages `count` are in the cells, and the first `settled` of them are done with */
+    uint32_t count, settled;
+    bool foreign;   /* other programs see what these messages cause, so the reply cells were zeroed */
+    uint32_t turns; /* epochs that were put together */
+};
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the epochs of kernels that can be stages of a pipeline, one at a time (opencl_linked.h). Takes no lock. */
+#include "opencl_carry.h"
+#include "opencl_check.h"
+#include "opencl_commands.h"
+#include "opencl_fetch.h"
+#include "opencl_flow.h"
+#include "opencl_link_ring.h"
+#include "opencl_links.h"
+#include "opencl_ports.h"
+#include "opencl_report.h"
+#include "opencl_stage.h"
+#include "opencl_tell.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+enum {
+    CELLS_BYTES = 8 << 20, /* bytes of the cells of an epoch, unless those of one message are more */
+    QUEUES_FIRST = 16      /* of so many epochs one takes from queues before it takes from links */
+};
+
+/* ---- making ---- */
+
+static gyre_u64 whole(gyre_u64 bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+/*
+ * Decides where everything lies in the cells. Also a message without bytes has a place, because whoever publishes it reads a first
+ * word. False when the cells of one message are too large.
+ */
+static bool place_cells(struct opencl_links *links, const struct opencl_kernel *kernel)
+{
+    const gyre_kernel_record *record = &kernel->record;
+    const gyre_u64 reply = whole(record->reply->size);
+    gyre_u64 at = sizeof(gyre_slot) + (reply > sizeof(gyre_failure) ? reply : sizeof(gyre_failure));
+    links->told.flow_offset = sizeof(gyre_slot) + whole(record->request->size);
+    links->request_cell = (uint32_t)(links->told.flow_offset + sizeof(gyre_cell_flow) + GYRE_HEADER_SIZE_MAX);
+    links->told.counts_offset = at;
+    at += whole(record->port_count * sizeof(gyre_u32));
+    for (uint32_t i = 0; i < record->port_count; i++) {
+        const uint32_t size = (uint32_t)record->ports[i].type->size;
+        links->ports[i] = (struct opencl_port){.most = record->ports[i].most,
+                                               .size = size,
+                                               .least = kernel->port_least[i],
+                                               .stride = (uint32_t)whole(size ? size : 1),
+                                               .place = at};
+        links->told.places_offset[i] = at;
+        links->told.strides[i] = links->ports[i].stride;
+        at += (gyre_u64)links->ports[i].most * links->ports[i].stride;
+    }
+    links->port_count = record->port_count;
+    links->reply_cell = (uint32_t)at;
+    return at == links->reply_cell;
+}
+
+gyre_status opencl_links_create(gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    if (resident->kernel->record.is_island || device->settings.stay)
+        return GYRE_OK;
+    struct opencl_links *links = resident->links = calloc(1, sizeof *links);
+    if (!links)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for the links of a kernel");
+    if (!place_cells(links, resident->kernel))
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': what one call may emit to all ports has more than 4 GiB; declare fewer messages a call",
+            resident->kernel->record.name);
+    const gyre_u64 fit = CELLS_BYTES / ((gyre_u64)links->request_cell + links->reply_cell);
+    links->room = opencl_least(fit ? fit : 1, device->settings.batch);
+    links->messages = calloc(links->room, sizeof *links->messages);
+    return links->messages ? GYRE_OK
+                           : device->host->error(GYRE_EXHAUSTED, "no memory for the links of a kernel");
+}
+
+void opencl_links_destroy(gyre_resident *resident)
+{
+    if (resident->links)
+        free(resident->links->messages);
+    free(resident->links);
+    resident->links = NULL;
+}
+
+/* ---- settling ---- */
+
+/* Whether the device completed message i of the epoch. */
+static bool is_done(const gyre_resident *resident, uint32_t i)
+{
+    const struct opencl_epoch *epoch = &resident->epochs[0];
+    const gyre_slot *out = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
+    return out->sequence == (resident->device->direct ? epoch->first + i + 1 : epoch->mark);
+}
+
+/*
+ * Settles the messages that are done, in their order. Those behind a message that was not begun wait for it, so that what they
+ * emitted keeps its order. Returns how many failed.
+ */
+static uint32_t settle(gyre_resident *resident)
+{
+    struct opencl_links *links = resident->links;
+    uint32_t failed = 0;
+    for (; links->settled < links->count && is_done(resident, links->settled); links->settled++)
+        if (!links->messages[links->settled].lost)
+            failed += opencl_flow_settle(resident, links->settled);
+    return failed;
+}
+
+/* Completes the requests that were handled, and wait for one that was not: the kernel leaves. */
+static void settle_rest(gyre_resident *resident)
+{
+    struct opencl_links *links = resident->links;
+    for (; links->settled < links->count; links->settled++) {
+        const struct opencl_message *message = &links->messages[links->settled];
+        if (!message->origin && !message->lost && is_done(resident, links->settled))
+            opencl_flow_settle(resident, links->settled);
+    }
+}
+
+/* ---- commands ---- */
+
+static const gyre_link_entry *find_entry(const gyre_link_table *table, uint32_t number, gyre_u64 serial)
+{
+    for (uint32_t i = 0; table && i < table->entry_count; i++)
+        if (table->entries[i].flows && table->entries[i].queue == number &&
+            table->entries[i].serial == serial)
+            return &table->entries[i];
+    return NULL;
+}
+
+/* Whether the way of the message's completion is still there. */
+static bool has_way(const struct opencl_links *links, const struct opencl_message *message)
+{
+    if (message->origin)
+        return links->table != NULL;
+    return message->queue->memory && message->queue->serial == message->serial;
+}
+
+/*
+ * Forgets messages whose completion has no way any more: the pipeline was taken apart, and the core completes its requests, or
+ * a queue was closed. Only a direct lane leaves messages behind, so the cells are the memory that it reads.
+ */
+static void forget_lost(gyre_resident *resident)
+{
+    struct opencl_links *links = resident->links;
+    uint32_t kept = 0;
+    for (uint32_t i = links->settled; i < links->count; i++) {
+        gyre_slot *slot = (gyre_slot *)(void *)link_request_cell(resident, i);
+        links->messages[i].lost = links->messages[i].lost || !has_way(links, &links->messages[i]);
+        kept += !links->messages[i].lost;
+        if (!links->messages[i].lost)
+            continue;
+        slot->length = GYRE_LENGTH_ANSWERED; /* no handler sees it */
+        slot->info = GYRE_REQUEST_ANSWERED;
+    }
+    if (!kept)
+        links->settled = links->count;
+}
+
+void opencl_links_obey(gyre_resident *resident, gyre_u64 command)
+{
+    struct opencl_links *links = resident->links;
+    const gyre_control_region *control = resident->control;
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD) {
+        settle_rest(resident);
+        return;
+    }
+    /* also while the kernel is paused: an old table may be freed. Pairs with the core's release */
+    links->table = link_at(__atomic_load_n(&control->command.links, __ATOMIC_ACQUIRE));
+    opencl_ports_aim(links);
+    for (uint32_t i = 0; i < resident->queue_count; i++)
+        resident->queues[i].entry = find_entry(links->table, i, resident->queues[i].serial);
+    forget_lost(resident);
+}
+
+/* ---- epochs ---- */
+
+static bool reaches_cells(const gyre_resident *resident)
+{
+    return resident->device->direct || resident->device->create_reachable;
+}
+
+/* Makes room in the stages for the cells of so many messages. No message is in them. */
+static gyre_status make_room(gyre_resident *resident, uint32_t count)
+{
+    const gyre_device *device = resident->device;
+    const struct opencl_links *links = resident->links;
+    struct opencl_epoch *epoch = &resident->epochs[0];
+    const cl_mem in = epoch->in.memory, out = epoch->out.memory;
+    cl_int code =
+        opencl_stage_grow(device, resident->compute, &epoch->in, (size_t)count * links->request_cell);
+    if (code == CL_SUCCESS)
+        code = opencl_stage_grow(device, resident->compute, &epoch->out, (size_t)count * links->reply_cell);
+    if (epoch->in.memory != in || epoch->out.memory != out)
+        resident->bound_queue = NULL; /* another object may get the same address */
+    return opencl_commanded(resident, code, "making room for messages");
+}
+
+/* Takes messages for an epoch. */
+static gyre_status fetch(gyre_resident *resident)
+{
+    struct opencl_links *links = resident->links;
+    const uint32_t most = opencl_least(links->room, resident->limit);
+    const uint32_t room = opencl_ports_room(links, most);
+    const gyre_status status = make_room(resident, most);
+    if (status != GYRE_OK)
+        return status;
+    resident->epochs[0].first += links->count;
+    links->count = links->settled = 0;
+    links->foreign = false;
+    if (links->turns++ % QUEUES_FIRST == 0)
+        opencl_fetch_queues(resident, room, most);
+    opencl_fetch_links(resident, room);
+    opencl_fetch_queues(resident, room, most);
+    return GYRE_OK;
+}
+
+/* Clears the reply cells before the first run: what they held is neither done nor shown to other programs. */
+static gyre_status clear_replies(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    const struct opencl_epoch *epoch = &resident->epochs[0];
+    const cl_uchar zero = 0;
+    const size_t size = (size_t)links->count * links->reply_cell;
+    for (uint32_t i = 0; i < links->count; i++)
+        ((gyre_slot *)(void *)link_reply_cell(resident, i))->sequence = 0;
+    if (!links->foreign)
+        return GYRE_OK;
+    memset(epoch->out.host, 0, size);
+    if (reaches_cells(resident))
+        return GYRE_OK;
+    return opencl_commanded(resident,
+                            resident->device->cl->clEnqueueFillBuffer(epoch->commands, epoch->out.memory,
+                                                                      &zero, sizeof zero, 0, size, 0, NULL,
+                                                                      NULL),
+                            "clEnqueueFillBuffer");
+}
+
+static gyre_status upload(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    const struct opencl_epoch *epoch = &resident->epochs[0];
+    if (reaches_cells(resident))
+        return GYRE_OK;
+    return opencl_commanded(resident,
+                            resident->device->cl->clEnqueueWriteBuffer(
+                                epoch->commands, epoch->in.memory, CL_FALSE, 0,
+                                (size_t)links->count * links->request_cell, epoch->in.host, 0, NULL, NULL),
+                            "clEnqueueWriteBuffer");
+}
+
+static gyre_status download(const gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const struct opencl_links *links = resident->links;
+    if (reaches_cells(resident))
+        return GYRE_OK;
+    return opencl_commanded(
+        resident,
+        resident->device->cl->clEnqueueReadBuffer(epoch->commands, epoch->out.memory, CL_FALSE, 0,
+                                                  (size_t)links->count * links->reply_cell, epoch->out.host,
+                                                  0, NULL, &epoch->done),
+        "clEnqueueReadBuffer");
+}
+
+/* Sends the epoch to the device: the whole of it, or once more what a command kept lanes from beginning. */
+static gyre_status submit(gyre_resident *resident, gyre_u64 command, bool again)
+{
+    struct opencl_epoch *epoch = &resident->epochs[0];
+    cl_command_queue commands = epoch->commands ? epoch->commands : resident->compute;
+    epoch->queue = NULL;
+    epoch->command = command;
+    epoch->count = resident->links->count;
+    epoch->promised = epoch->count;
+    epoch->mark = GYRE_EPOCH_DONE | ++resident->marks;
+    epoch->start_ns = gyre_clock_ns();
+    epoch->written = epoch->ran = epoch->done = NULL;
+    gyre_status status = again ? GYRE_OK : clear_replies(resident);
+    if (status == GYRE_OK)
+        status = opencl_copy_handles(resident);
+    if (status == GYRE_OK)
+        status = upload(resident);
+    if (status == GYRE_OK)
+        status = opencl_set_slots(resident, epoch->in.memory, epoch->out.memory);
+    if (status == GYRE_OK)
+        status = opencl_enqueue(resident, epoch, NULL, reaches_cells(resident) ? &epoch->done : &epoch->ran);
+    if (status == GYRE_OK)
+        status = download(resident, epoch);
+    if (status == GYRE_OK)
+        status = opencl_commanded(resident, resident->device->cl->clFlush(commands), "clFlush");
+    return status;
+}
+
+/* Whether a device that completes every message of an epoch did not: it can be believed nothing any more. */
+static bool is_broken(const gyre_resident *resident)
+{
+    const bool may_leave = resident->device->direct && !resident->lanes_meet;
+    return !may_leave && resident->links->settled < resident->links->count;
+}
+
+static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
+{
+    struct opencl_epoch *epoch = &resident->epochs[0];
+    const uint32_t settled = resident->links->settled;
+    uint32_t failed = 0;
+    gyre_status status = submit(resident, command, again);
+    if (status == GYRE_OK) {
+        opencl_tell_begun(resident, epoch);
+        status = opencl_await_epoch(resident, epoch);
+        opencl_tell_ended(resident, epoch);
+    }
+    if (status == GYRE_OK) {
+        resident->log_stale = true;
+        failed = settle(resident);
+        opencl_ports_ring(resident);
+        opencl_count_messages(resident, resident->links->settled - settled, failed);
+        opencl_adapt_limit(resident, epoch);
+        opencl_profile_add(resident, epoch);
+    }
+    opencl_release_events(resident->device->cl, epoch);
+    return status == GYRE_OK && is_broken(resident)
+               ? opencl_lose(resident->device, CL_INVALID_VALUE, "completing a message")
+               : status;
+}
+
+static void ring_kernel(gyre_u64 control)
+{
+    gyre_control_region *region = link_at(control);
+    gyre_bell_ring(&region->doorbell.bell, INT_MAX);
+}
+
+void opencl_links_alarm(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    for (uint32_t i = 0; i < links->port_count; i++)
+        if (links->ports[i].wired && links->ports[i].wired->use == GYRE_PORT_LINKED)
+            ring_kernel(links->ports[i].wired->control);
+    for (uint32_t i = 0; links->table && i < links->table->inlet_count; i++)
+        ring_kernel(link_inlets(links->table)[i].control);
+}
+
+bool opencl_links_have_work(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    if (atomic_load_explicit(&resident->device->lost, memory_order_acquire))
+        return true; /* to find that out */
+    if (links->settled < links->count)
+        return true;
+    const bool room = opencl_ports_room(links, 1) > 0;
+    if (room && opencl_fetch_has_links(resident))
+        return true;
+    for (uint32_t i = 0; i < resident->queue_count; i++) {
+        const struct opencl_queue *queue = &resident->queues[i];
+        if (queue->memory && (room || !queue->entry) && opencl_request_ready(queue, queue->next))
+            return true;
+    }
+    return false;
+}
+
+gyre_status opencl_links_serve(gyre_resident *resident, gyre_u64 command, bool *served)
+{
+    const struct opencl_links *links = resident->links;
+    const bool again = links->settled < links->count;
+    *served = again;
+    gyre_status status = opencl_lost(resident->device);
+    if (status == GYRE_OK && !again)
+        status = fetch(resident);
+    if (status != GYRE_OK || links->count == 0)
+        return status;
+    *served = true;
+    return run(resident, command, again);
+}

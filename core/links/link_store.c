@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of links, on a device or in this process (link_store.h). */
+#include "core/links/link_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/memory_left.h"
+#include "core/device/buffer.h"
+#include "gyre/ring_layout.h"
+
+static gyre_status make_in_host(uint64_t bytes, struct gyre_link_store *out)
+{
+    const uint64_t size = (bytes + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+    gyre_status status =
+        gyre_memory_left_check("the links of a pipeline", size, "memory", "lower the capacity of the links");
+    if (status != GYRE_OK)
+        return status;
+    out->host = aligned_alloc(GYRE_LINE_SIZE, size);
+    if (!out->host)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %llu bytes of links", (unsigned long long)size);
+    memset(out->host, 0, size);
+    out->address = (uint64_t)(uintptr_t)out->host;
+    return GYRE_OK;
+}
+
+gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uint64_t bytes,
+                                 struct gyre_link_store *out)
+{
+    *out = (struct gyre_link_store){.memory = NULL};
+    if (in_host)
+        return make_in_host(bytes, out);
+    gyre_status status = gyre_dispatch_memory_alloc(device, bytes, &out->memory);
+    if (status == GYRE_OK)
+        status = gyre_memory_fill_zero(device, out->memory, bytes);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_memory_address(device, out->memory, &out->address);
+    if (status != GYRE_OK)
+        gyre_link_store_release(device, out);
+    return status;
+}
+
+void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store)
+{
+    gyre_dispatch_memory_release(device, store->memory);
+    free(store->host);
+    *store = (struct gyre_link_store){.memory = NULL};
+}
+
+gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                  uint64_t offset, const void *bytes, uint64_t count)
+{
+    if (store->host) {
+        memcpy((unsigned char *)store->host + offset, bytes, count);
+        return GYRE_OK;
+    }
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_UPLOAD,
+                                     .memory = store->memory,
+                                     .offset = offset,
+                                     .byte_count = count,
+                                     .source = bytes};
+    return gyre_dispatch_transfer(device, &desc);
+}
+
+gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                 uint64_t offset, uint64_t *words, uint64_t count)
+{
+    for (uint64_t i = 0; store->host && i < count / sizeof *words; i++)
+        words[i] = __atomic_load_n(&store->host[offset / sizeof *words + i], __ATOMIC_RELAXED);
+    if (store->host)
+        return GYRE_OK;
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_DOWNLOAD,
+                                     .memory = store->memory,
+                                     .offset = offset,
+                                     .byte_count = count,
+                                     .target = words};
+    return gyre_dispatch_transfer(device, &desc);
+}

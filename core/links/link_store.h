@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of links: of their device or, where threads of this process move messages for the device (GYRE_LINKING_HOST), of
+ * this process. No lock: the core writes what no block knows yet, and reads words that blocks write.
+ */
+#ifndef GYRE_CORE_LINKS_LINK_STORE_H
+#define GYRE_CORE_LINKS_LINK_STORE_H
+
+#include "core/dispatch/dispatch.h"
+
+/** A piece of it. All zeros: there is none. */
+struct gyre_link_store {
+    gyre_memory *memory; /* of the device; NULL: it is the process's */
+    uint64_t *host;
+    uint64_t address; /* as those see it who move messages */
+};
+
+/** Makes zeroed memory, which begins at a line. EXHAUSTED. */
+gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uint64_t bytes,
+                                 struct gyre_link_store *out);
+/** Frees the memory, if there is any. */
+void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store);
+gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                  uint64_t offset, const void *bytes, uint64_t count);
+/** Reads `count` bytes; offset and count are whole words. A word that is written meanwhile is read as before or after that. */
+gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                 uint64_t offset, uint64_t *words, uint64_t count);
+
+#endif
