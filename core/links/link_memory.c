@@ -184,10 +184,22 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
     return status;
 }
 
+static void free_table(const gyre_pipeline *pipeline, struct gyre_node_table *table)
+{
+    if (table)
+        gyre_dispatch_memory_release(pipeline->device, table->memory);
+    free(table);
+}
+
 void gyre_link_memory_destroy(gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++)
-        gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
+        free_table(pipeline, pipeline->nodes[i].table);
+    while (pipeline->replaced) {
+        struct gyre_node_table *table = pipeline->replaced;
+        pipeline->replaced = table->next;
+        free_table(pipeline, table);
+    }
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_dispatch_memory_release(pipeline->device, pipeline->entries[i].flows);
     gyre_dispatch_memory_release(pipeline->device, pipeline->wires);
@@ -289,7 +301,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     }
 }
 
-static gyre_status make_table(const gyre_pipeline *pipeline, int node, gyre_memory **out, uint64_t *address)
+static gyre_status fill_table(const gyre_pipeline *pipeline, int node, gyre_memory **out, uint64_t *address)
 {
     const uint64_t size = GYRE_LINK_TABLE_SIZE(count_inlets(pipeline, node));
     gyre_link_table *table = calloc(1, size);
@@ -306,46 +318,94 @@ static gyre_status make_table(const gyre_pipeline *pipeline, int node, gyre_memo
     return status;
 }
 
-/* Names the tables (NULL: none), and waits until all blocks of all nodes obeyed. */
-static gyre_status announce(gyre_pipeline *pipeline, const uint64_t *addresses)
+static gyre_status make_table(const gyre_pipeline *pipeline, int node, struct gyre_node_table **out,
+                              uint64_t *address)
+{
+    struct gyre_node_table *table = calloc(1, sizeof *table);
+    *out = table;
+    if (!table)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the links of kernel '%s'",
+                              pipeline->nodes[node].facts.name);
+    table->node = node;
+    return fill_table(pipeline, node, &table->memory, address);
+}
+
+/* Names the tables (NULL: none). commands: which command of each node its blocks obey. */
+static void name_tables(const gyre_pipeline *pipeline, const uint64_t *addresses, uint64_t *commands)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        commands[i] = pipeline->nodes[i].joined
+                          ? gyre_node_wire(pipeline->nodes[i].kernel, addresses ? addresses[i] : 0)
+                          : 0;
+}
+
+/* Waits until all blocks of all nodes obeyed. */
+static gyre_status await_nodes(const gyre_pipeline *pipeline)
 {
     gyre_status status = GYRE_OK;
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].joined)
-            gyre_node_wire(pipeline->nodes[i].kernel, addresses ? addresses[i] : 0);
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         if (pipeline->nodes[i].joined)
             status = gyre_node_await(pipeline->nodes[i].kernel);
     return status;
 }
 
+static void replace_table(gyre_pipeline *pipeline, int node, struct gyre_node_table *table, uint64_t command)
+{
+    struct gyre_node_table *old = pipeline->nodes[node].table;
+    pipeline->nodes[node].table = table;
+    if (!old)
+        return;
+    old->command = command;
+    old->turn = pipeline->turn;
+    old->next = pipeline->replaced;
+    pipeline->replaced = old;
+}
+
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 {
-    gyre_memory *tables[GYRE_NODES_MAX] = {NULL};
-    uint64_t addresses[GYRE_NODES_MAX];
+    struct gyre_node_table *tables[GYRE_NODES_MAX] = {NULL};
+    uint64_t addresses[GYRE_NODES_MAX], commands[GYRE_NODES_MAX];
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         status = make_table(pipeline, i, &tables[i], &addresses[i]);
     if (status != GYRE_OK) {
         for (int i = 0; i < pipeline->node_count; i++)
-            gyre_dispatch_memory_release(pipeline->device, tables[i]);
+            free_table(pipeline, tables[i]);
         return status;
     }
-    status = announce(pipeline, addresses);
-    for (int i = 0; i < pipeline->node_count; i++) {
-        /* after a TIMEOUT a block may use the old table for ever: its memory stays behind */
-        if (status == GYRE_OK)
-            gyre_dispatch_memory_release(pipeline->device, pipeline->nodes[i].table);
-        pipeline->nodes[i].table = tables[i];
-    }
+    pipeline->turn++;
+    name_tables(pipeline, addresses, commands);
+    for (int i = 0; i < pipeline->node_count; i++)
+        replace_table(pipeline, i, tables[i], commands[i]);
+    status = await_nodes(pipeline);
+    gyre_link_memory_let_go(pipeline, pipeline->turn);
     return status;
+}
+
+bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn)
+{
+    bool all = true;
+    struct gyre_node_table **link = &pipeline->replaced;
+    while (*link) {
+        struct gyre_node_table *table = *link;
+        if (gyre_node_obeyed(pipeline->nodes[table->node].kernel, table->command)) {
+            *link = table->next;
+            free_table(pipeline, table);
+            continue;
+        }
+        all = all && table->turn > turn;
+        link = &table->next;
+    }
+    return all;
 }
 
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 {
     if (!pipeline->nodes[0].table)
         return GYRE_OK; /* none was announced */
-    return announce(pipeline, NULL);
+    uint64_t commands[GYRE_NODES_MAX];
+    name_tables(pipeline, NULL, commands);
+    return await_nodes(pipeline);
 }
 
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,

@@ -16,14 +16,23 @@
 
 enum { GYRE_NODES_MAX = 64, GYRE_LINKS_MAX = GYRE_NODES_MAX * GYRE_PORTS_MAX, GYRE_NODE_NOWHERE = -1 };
 
+/** A table of links in the device's memory, for the blocks of one node. */
+struct gyre_node_table {
+    struct gyre_node_table *next; /* among those that were replaced */
+    gyre_memory *memory;
+    int node;
+    uint64_t command; /* of one that was replaced: its blocks use it until they obeyed this command */
+    uint64_t turn;    /* of one that was replaced: which change replaced it */
+};
+
 /** A kernel of the pipeline. */
 struct gyre_node {
     gyre_kernel *kernel;
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
-    bool reached;       /* wiring.c: an entry leads to it */
-    gyre_memory *table; /* what its blocks use now; NULL: none */
+    bool reached;                  /* wiring.c: an entry leads to it */
+    struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 
 /** A link: from a port of a node to another node. */
@@ -44,9 +53,12 @@ struct gyre_pipeline_entry {
     gyre_queue *queue; /* NULL: the entry is free */
     int node;
     gyre_memory *flows;
-    bool hidden;  /* no block takes its requests any more */
-    bool dropped; /* tables do not have it any more */
-    bool stuck;   /* a block may know it for ever: it goes with the pipeline */
+    bool hidden; /* no block takes its requests once all blocks of its kernel obeyed `command` */
+    uint64_t command;
+    bool dropped; /* tables do not have it since the change `turn` */
+    uint64_t turn;
+    bool orphaned; /* nobody got the queue, because a handler did not return: it goes when that has */
+    bool stuck;    /* the device died: it goes with the pipeline */
 };
 
 struct gyre_pipeline {
@@ -59,6 +71,9 @@ struct gyre_pipeline {
     int node_count;
     struct gyre_link links[GYRE_LINKS_MAX];
     int link_count;
+
+    struct gyre_node_table *replaced; /* tables that a block may use yet */
+    uint64_t turn;                    /* how often tables were replaced */
 
     struct gyre_dispatch *device;
     gyre_memory *wires; /* rings, slots and windows of all links */
@@ -106,8 +121,16 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
 /** Whether every request of a lent entry, which blocks do not take from any more, is settled. */
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
                                      bool *settled);
-/** Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. */
+/**
+ * Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. TIMEOUT when a handler does
+ * not return within stop_timeout_ms: then the new tables count all the same, and gyre_link_memory_let_go frees the old ones later.
+ */
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
+/**
+ * Frees the replaced tables that no block uses any more. Returns whether none is left of those that the change number `turn`
+ * (pipeline->turn) or an earlier one replaced. Under the lock.
+ */
+bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
  * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
