@@ -127,6 +127,9 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
             "## [pipeline.NAME]\n\nKernels that send to kernels: [pipelines.md](pipelines.md).\n",
         [GYRE_SECTION_LINK] =
             "## [link.NAME]\n\nA pipeline has the links that begin at a kernel that its entries lead to.\n",
+        [GYRE_SECTION_TOPIC] =
+            "## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
+            "[pipelines.md](pipelines.md#topics).\n",
     };
     static char own[128];
     if (!backend)

@@ -39,9 +39,10 @@ static bool client_waits(const gyre_link_entry *entry)
     return __atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED) != 0;
 }
 
-static void wake_target(const gyre_link_port *port)
+/* `address`: of the control region of who got something. */
+static void wake_target(gyre_u64 address)
 {
-    gyre_control_region *control = at(port->control);
+    gyre_control_region *control = at(address);
     if (is_parked(control))
         gyre_bell_ring(&control->doorbell.bell, INT_MAX);
 }
@@ -75,8 +76,16 @@ static void ring_early(struct cpu_worker *worker)
         if (!(links->sent >> i & 1) || !is_parked(at(port->control)) ||
             !is_due(links, links->rung_ports >> i & 1))
             continue;
-        wake_target(port);
+        wake_target(port->control);
         links->rung_ports |= 1u << i;
+    }
+    for (uint64_t left = links->sent_branches; left; left &= left - 1) {
+        const uint32_t number = (uint32_t)__builtin_ctzll(left);
+        const gyre_u64 control = links->branches[number].branch->control;
+        if (!is_parked(at(control)) || !is_due(links, links->rung_branches >> number & 1))
+            continue;
+        wake_target(control);
+        links->rung_branches |= (uint64_t)1 << number;
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const uint32_t number = (uint32_t)__builtin_ctzll(left);
@@ -101,7 +110,13 @@ static void ring_bells(struct cpu_worker *worker)
             continue;
         const gyre_control_region *control = at(links->table->ports[i].control);
         gyre_barrier_light(light && !control->command.parks);
-        wake_target(&links->table->ports[i]);
+        wake_target(links->table->ports[i].control);
+    }
+    for (uint64_t left = links->sent_branches; left; left &= left - 1) {
+        const gyre_u64 address = links->branches[__builtin_ctzll(left)].branch->control;
+        const gyre_control_region *control = at(address);
+        gyre_barrier_light(light && !control->command.parks);
+        wake_target(address);
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
@@ -110,6 +125,7 @@ static void ring_bells(struct cpu_worker *worker)
         wake_client(entry);
     }
     links->sent = links->rung_ports = 0;
+    links->sent_branches = links->rung_branches = 0;
     links->completed = links->rung_entries = 0;
 }
 

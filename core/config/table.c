@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists all rows of the table of keys (table.h), and finds a row. Constant data, no state. The words of a choice stand in the
+ * Lists all rows of the table of keys (table.h). Constant data, no state. The words of a choice stand in the
  * order of the public enum that they become: policy and queue idle count from 1 as in gyre.h, kernel idle from 0 as in
  * backend.h, log_level from 1. Of keys that a single backend has, only the keys of the core's own backend stand here; other
  * backends introduce their keys in their drop-ins.
  */
 #include "core/config/table.h"
 
-#include <string.h>
+#include <stddef.h>
 #include <sys/un.h>
 
 #define CACHE_MAX (INT64_C(64) << 40)
 enum { SOCKET_PATH_MAX = sizeof((struct sockaddr_un *)NULL)->sun_path - 1 };
-
-static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre",  "backend",  "kernel",
-                                                           "queue", "pipeline", "link"};
 
 static const struct gyre_config_row rows[] = {
     {.kind = GYRE_SECTION_GYRE,
@@ -742,29 +739,43 @@ static const struct gyre_config_row rows[] = {
      .preset = "0",
      .doc = "How many messages each block of the sending kernel may have under way on the link. "
             "0: Gyre chooses, and `gyre links` tells."},
+
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "from",
+     .preset = "",
+     .doc =
+         "The ports whose messages the topic has: `KERNEL.PORT, ...`. A port leads to one topic, or has one link."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "to",
+     .preset = "",
+     .doc = "The kernels that get every message. A flow is settled when they are done with what it caused."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "taps",
+     .preset = "",
+     .doc =
+         "Kernels that get what they have room for, and hold nobody up: flows do not wait for them. What they missed is "
+         "counted."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "slow",
+     .preset = "wait",
+     .doc =
+         "What happens to the kernels of `to` while they have no room: the sender may `wait`; they miss the message (`drop`); or "
+         "they miss it and all later ones (`cut`). One word for all, or one for each."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "As that of a link, for each subscriber."},
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)
 {
     *count = sizeof rows / sizeof rows[0];
     return rows;
-}
-
-int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
-{
-    return row->kind == kind && (!row->backend || strcmp(row->backend, name) == 0);
-}
-
-const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
-                                                   const char *key)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (gyre_config_row_fits(&rows[i], kind, name) && strcmp(rows[i].key, key) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-const char *gyre_section_kind_word(enum gyre_section_kind kind)
-{
-    return kind_words[kind];
 }

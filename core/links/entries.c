@@ -150,7 +150,9 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
         gyre_node_show_entry(entry->queue);
         *out = entry->queue;
     } else if (status == GYRE_TIMEOUT) {
+        gyre_error_hold();
         hide_entry(pipeline, entry); /* a block may have a table that names it */
+        gyre_error_let_go();
         entry->orphaned = true;
     } else {
         free_entry(pipeline, entry);

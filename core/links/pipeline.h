@@ -14,7 +14,11 @@
 #include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
 
-enum { GYRE_NODES_MAX = 64, GYRE_LINKS_MAX = GYRE_NODES_MAX * GYRE_PORTS_MAX, GYRE_NODE_NOWHERE = -1 };
+enum {
+    GYRE_NODES_MAX = 64,
+    GYRE_LINKS_MAX = GYRE_WIRING_LINKS_MAX + GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
+    GYRE_NODE_NOWHERE = -1
+};
 
 /** A table of links in the device's memory, for the blocks of one node. */
 struct gyre_node_table {
@@ -35,9 +39,11 @@ struct gyre_node {
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 
-/** A link: from a port of a node to another node. */
+/** A link: from a port of a node to another node. A port that leads to a topic has one for each subscriber. */
 struct gyre_link {
     char name[128];
+    char topic[GYRE_PIPELINE_NAME_MAX]; /* "": the port has this link alone */
+    gyre_slow slow;
     struct gyre_wiring_place place; /* where its settings stand */
     int from, to;                   /* nodes; to: perhaps GYRE_NODE_NOWHERE */
     uint32_t port;
@@ -45,6 +51,8 @@ struct gyre_link {
     uint64_t capacity;
     /* in the pipeline's memory: one ring for each block of `from`, and their slots; a window for each ring and block of `to` */
     uint64_t rings, slots, windows;
+    uint64_t
+        gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
 };
 
@@ -71,6 +79,7 @@ struct gyre_pipeline {
     int node_count;
     struct gyre_link links[GYRE_LINKS_MAX];
     int link_count;
+    int told_count; /* the links from here on are Gyre's own: room for what is emitted to a topic on which nobody waits */
 
     struct gyre_node_table *replaced; /* tables that a block may use yet */
     uint64_t turn;                    /* how often tables were replaced */
@@ -134,8 +143,13 @@ bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
  * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
-/** Reads the rings of a link: how many messages were sent, and how many wait. */
+/** What the rings of a link say. */
+struct gyre_link_counts {
+    uint64_t sent, waiting, missed;
+    bool is_cut;
+};
+/** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
-                                   uint64_t *sent, uint64_t *waiting);
+                                   struct gyre_link_counts *counts);
 
 #endif

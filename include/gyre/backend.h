@@ -154,7 +154,9 @@ enum gyre_linking {
     /* since 2.6: entries may be of other programs (gyre_flow.busy, copies of headers), and have seals and stamps */
     GYRE_LINKING_FOREIGN = 2,
     /* since 2.6: queues of a kernel that can be a stage have no gyre_bridge and no express lines */
-    GYRE_LINKING_SLOTS = 4
+    GYRE_LINKING_SLOTS = 4,
+    /* since 2.6: ports may lead to topics (GYRE_PORT_TOPIC) */
+    GYRE_LINKING_TOPICS = 8
 };
 
 typedef struct gyre_device_info {

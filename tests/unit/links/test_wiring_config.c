@@ -158,7 +158,7 @@ START_TEST(two_links_of_one_port_are_refused_with_both_places)
                                   "[link.two]\nfrom = a.x\nto = c\n");
     refused(
         "p", GYRE_CONFIG,
-        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel");
+        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel, or to one topic with several");
     ck_assert_int_eq(gyre_wiring_config_check(sandbox_config()), GYRE_CONFIG);
 }
 END_TEST
@@ -228,7 +228,9 @@ START_TEST(links_of_the_application_are_checked_as_well)
     links[0] = (gyre_link_desc){.size = sizeof links[0], .name = "first", .from = "a.x"};
     link_refused(links, 2, "link 0, from a.x: to: expected a kernel, or nowhere; found nothing");
     links[0].to = "b";
-    link_refused(links, 2, "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel");
+    link_refused(
+        links, 2,
+        "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel, or to one topic with several");
     links[1].size = 0;
     link_refused(links, 2, "link 1: its size is 0 bytes");
     link_refused(NULL, 2, "a count of the descriptor is not 0, and its list is NULL");

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds a row of the table of keys (table.h), and has the words of its kinds of sections. Constant data, no state. */
+#include "core/config/table.h"
+
+#include <string.h>
+
+static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre",     "backend", "kernel", "queue",
+                                                           "pipeline", "link",    "topic"};
+
+int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
+{
+    return row->kind == kind && (!row->backend || strcmp(row->backend, name) == 0);
+}
+
+const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
+                                                   const char *key)
+{
+    size_t count;
+    const struct gyre_config_row *rows = gyre_config_rows(&count);
+    for (size_t i = 0; i < count; i++)
+        if (gyre_config_row_fits(&rows[i], kind, name) && strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+const char *gyre_section_kind_word(enum gyre_section_kind kind)
+{
+    return kind_words[kind];
+}
