@@ -90,7 +90,7 @@ static const char introduction[] =
     "\n"
     "`[kernel.NAME]` is for the kernel launched under that name, `[queue.NAME]` for the queue opened with it; the queue\n"
     "that comes with a kernel has the kernel's name. `[pipeline.NAME]` is for the pipeline of that name; the name of a\n"
-    "`[link.NAME]` is for people.\n"
+    "`[link.NAME]` or `[topic.NAME]` is for people.\n"
     "\n"
     "The section named `default` of a kind, such as `[queue.default]`, gives the keys that other sections of its kind do\n"
     "not set. A named section beats `default`, whichever file either is in.\n"
