@@ -20,7 +20,8 @@ static const char HELP[] =
     "With NAME, opens the pipeline of [pipeline.NAME], which launches its kernels, and prints them in the order in which\n"
     "messages pass them. A kernel's line has its form, blocks, lanes and backend. A line below it has one of its ports,\n"
     "the kernel that the link leads to, the type of the messages, how many of them one call may emit, the link's rings\n"
-    "(one for each block of the sender), how many messages each ring holds, and the memory of all of them.\n"
+    "(one for each block of the sender), how many messages each ring holds, and the memory of all of them. A port that\n"
+    "leads to a topic has a line for each subscriber, with what happens while that is slow.\n"
     "\n"
     "Options:\n"
     "  --dot   print the graph for Graphviz: gyre pipeline NAME --dot | dot -Tsvg >NAME.svg\n"
@@ -45,29 +46,44 @@ static json_t *json_of_names(const char *const *names, size_t count)
 struct listing {
     cli_table *table;
     json_t *json;
-    const char *const *links; /* names of all sections [link.NAME] */
-    bool *used;               /* of each of them: a pipeline has it */
-    size_t link_count;
+    struct sections {
+        const char *const *names; /* of all sections of a kind */
+        bool *used;               /* of each of them: a pipeline has it */
+        size_t count;
+    } links, topics;
 };
+
+static void mark_name(const struct sections *sections, const char *name)
+{
+    for (size_t i = 0; i < sections->count; i++)
+        sections->used[i] |= strcmp(sections->names[i], name) == 0;
+}
 
 static void mark_links(const struct listing *listing, const gyre_pipeline_desc *desc)
 {
-    for (size_t i = 0; i < listing->link_count; i++)
-        for (size_t n = 0; n < desc->link_count; n++)
-            listing->used[i] |= strcmp(listing->links[i], desc->links[n].name) == 0;
+    for (size_t n = 0; n < desc->link_count; n++)
+        mark_name(desc->links[n].topic ? &listing->topics : &listing->links, desc->links[n].name);
 }
 
-/* Warns about links that no pipeline has: most likely a name is mistyped, there or in a link before. */
-static void warn_of_unused(const struct gyre_config *config, const struct listing *listing)
+/* Warns about links and topics that no pipeline has: most likely a name is mistyped, there or in a link before. */
+static void warn_of_unused(const struct gyre_config *config, enum gyre_section_kind kind,
+                           const struct sections *sections)
 {
-    for (size_t i = 0; i < listing->link_count; i++) {
-        const struct gyre_config_value *from =
-            gyre_config_find(config, GYRE_SECTION_LINK, listing->links[i], "from");
-        if (!listing->used[i])
+    for (size_t i = 0; i < sections->count; i++) {
+        const struct gyre_config_value *from = gyre_config_find(config, kind, sections->names[i], "from");
+        if (!sections->used[i])
             cli_error(CLI_OK,
-                      "warning: %s: no configured pipeline leads to the kernel of from = '%s' in [link.%s]",
-                      from->origin, from->text, listing->links[i]);
+                      "warning: %s: no configured pipeline leads to the kernel of from = '%s' in [%s.%s]",
+                      from->origin, from->text, gyre_section_kind_word(kind), sections->names[i]);
     }
+}
+
+static void find_sections(const struct gyre_config *config, enum gyre_section_kind kind,
+                          struct sections *sections)
+{
+    sections->names = gyre_config_names(config, kind, &sections->count);
+    sections->used = calloc(sections->count + 1, sizeof *sections->used);
+    sections->count = sections->used ? sections->count : 0;
 }
 
 static void list_wiring(const struct listing *listing, const gyre_pipeline_desc *desc)
@@ -108,8 +124,10 @@ static int list_pipelines(const struct gyre_config *config, const struct listing
     }
     if (count == 0)
         cli_error(CLI_OK, "no pipeline is configured: a section [pipeline.NAME] makes one");
-    else if (code == CLI_OK)
-        warn_of_unused(config, listing);
+    if (count == 0 || code != CLI_OK)
+        return code;
+    warn_of_unused(config, GYRE_SECTION_LINK, &listing->links);
+    warn_of_unused(config, GYRE_SECTION_TOPIC, &listing->topics);
     return code;
 }
 
@@ -123,12 +141,12 @@ static int run_list(const cli_context *cli)
     cli_warn(config);
     struct listing listing = {.table = cli->json ? NULL : cli_table_create(headers),
                               .json = cli->json ? json_array() : NULL};
-    listing.links = gyre_config_names(config, GYRE_SECTION_LINK, &listing.link_count);
-    listing.used = calloc(listing.link_count + 1, sizeof *listing.used);
-    listing.link_count = listing.used ? listing.link_count : 0;
+    find_sections(config, GYRE_SECTION_LINK, &listing.links);
+    find_sections(config, GYRE_SECTION_TOPIC, &listing.topics);
     code = list_pipelines(config, &listing);
     const int printed = cli->json ? cli_print_json(listing.json) : cli_table_print(listing.table);
-    free(listing.used);
+    free(listing.links.used);
+    free(listing.topics.used);
     gyre_config_destroy(config);
     return code == CLI_OK ? printed : code;
 }

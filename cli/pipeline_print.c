@@ -38,6 +38,16 @@ static const char *role_words(const pipeline_node *node)
                                          : "";
 }
 
+/* How a topic treats a subscriber that is slow; "" for a link that is of no topic. */
+static const char *slow_word(const gyre_link_info *link)
+{
+    static const char *const words[] = {[GYRE_SLOW_WAIT] = "wait",
+                                        [GYRE_SLOW_DROP] = "drop",
+                                        [GYRE_SLOW_CUT] = "cut",
+                                        [GYRE_SLOW_TAP] = "tap"};
+    return link->topic[0] && link->slow <= GYRE_SLOW_TAP ? words[link->slow] : "";
+}
+
 /* ---- the picture ---- */
 
 struct widths {
@@ -79,9 +89,12 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
     print_padded(link->to, widths->to);
     fputs("  ", stdout);
     print_padded(link->type, widths->type);
-    printf("  %" PRIu32 " a call, %" PRIu32 " ring%s of %" PRIu64 ", %s\n", link->most, link->rings,
+    printf("  %" PRIu32 " a call, %" PRIu32 " ring%s of %" PRIu64 ", %s", link->most, link->rings,
            gyre_text_plural(link->rings), link->capacity,
            pipeline_size_words(link->bytes, size, sizeof size));
+    if (link->topic[0])
+        printf(", topic %s: %s", link->topic, slow_word(link));
+    putchar('\n');
 }
 
 int pipeline_print(const pipeline_view *view)
@@ -107,6 +120,14 @@ int pipeline_print(const pipeline_view *view)
 
 /* ---- JSON ---- */
 
+static void add_topic(json_t *object, const gyre_link_info *link)
+{
+    json_object_set_new(object, "topic", cli_json_text(link->topic));
+    json_object_set_new(object, "slow", cli_json_text(slow_word(link)));
+    json_object_set_new(object, "missed", json_integer((json_int_t)link->missed));
+    json_object_set_new(object, "cut", json_boolean(link->is_cut));
+}
+
 static json_t *json_of_links(const pipeline_view *view)
 {
     json_t *links = json_array();
@@ -114,12 +135,14 @@ static json_t *json_of_links(const pipeline_view *view)
         const gyre_link_info *link = &view->links[i];
         char hash[32];
         snprintf(hash, sizeof hash, "%016" PRIx64, link->type_hash);
-        json_array_append_new(
-            links, cli_json_object("ssssssIIIIII", "name", link->name, "from", link->from, "port", link->port,
-                                   "to", link->to, "type", link->type, "type_hash", hash, "most",
-                                   (json_int_t)link->most, "rings", (json_int_t)link->rings, "capacity",
-                                   (json_int_t)link->capacity, "bytes", (json_int_t)link->bytes, "sent",
-                                   (json_int_t)link->sent, "waiting", (json_int_t)link->waiting));
+        json_t *object = cli_json_object(
+            "ssssssIIIIII", "name", link->name, "from", link->from, "port", link->port, "to", link->to,
+            "type", link->type, "type_hash", hash, "most", (json_int_t)link->most, "rings",
+            (json_int_t)link->rings, "capacity", (json_int_t)link->capacity, "bytes", (json_int_t)link->bytes,
+            "sent", (json_int_t)link->sent, "waiting", (json_int_t)link->waiting);
+        if (link->topic[0])
+            add_topic(object, link);
+        json_array_append_new(links, object);
     }
     return links;
 }
@@ -213,8 +236,13 @@ static void write_link(const pipeline_view *view, size_t number, FILE *out)
     if (is_nowhere(link))
         fprintf(out, "  nowhere%zu [shape=point];\n  k%zu -> nowhere%zu [", number, from, number);
     else
-        fprintf(out, "  k%zu -> k%zu [", from, node_number(view, link->to));
-    snprintf(words, sizeof words, "%s x %" PRIu64, link->type, link->capacity);
+        fprintf(out, "  k%zu -> k%zu [%s", from, node_number(view, link->to),
+                link->topic[0] && link->slow == GYRE_SLOW_TAP ? "style=dotted, " : "");
+    if (link->topic[0])
+        snprintf(words, sizeof words, "%s x %" PRIu64 ", topic %s: %s", link->type, link->capacity,
+                 link->topic, slow_word(link));
+    else
+        snprintf(words, sizeof words, "%s x %" PRIu64, link->type, link->capacity);
     write_label(link->port, words, out);
 }
 
@@ -233,21 +261,32 @@ int pipeline_write_dot(const pipeline_view *view, FILE *out)
 
 /* ---- the table of links ---- */
 
+static void add_link(cli_table *table, const gyre_link_info *link, bool topics)
+{
+    char most[SIZE_SIZE], rings[SIZE_SIZE], capacity[SIZE_SIZE], bytes[SIZE_SIZE], missed[SIZE_SIZE];
+    snprintf(most, sizeof most, "%" PRIu32, link->most);
+    snprintf(rings, sizeof rings, "%" PRIu32, link->rings);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, link->capacity);
+    snprintf(bytes, sizeof bytes, "%" PRIu64, link->bytes);
+    snprintf(missed, sizeof missed, "%" PRIu64, link->missed);
+    const char *plain[] = {link->name, link->from, link->port, link->type, most,
+                           link->to,   rings,      capacity,   bytes};
+    const char *cells[] = {link->name, link->from, link->port, link->type,      most,  link->to,
+                           rings,      capacity,   bytes,      slow_word(link), missed};
+    cli_table_add(table, topics ? cells : plain);
+}
+
 int pipeline_print_links(const pipeline_view *view)
 {
-    static const char *const headers[] = {"LINK", "FROM",   "PORT",      "TYPE",   ">MOST",
-                                          "TO",   ">RINGS", ">CAPACITY", ">BYTES", NULL};
-    cli_table *table = cli_table_create(headers);
-    for (size_t i = 0; i < view->link_count; i++) {
-        const gyre_link_info *link = &view->links[i];
-        char most[SIZE_SIZE], rings[SIZE_SIZE], capacity[SIZE_SIZE], bytes[SIZE_SIZE];
-        snprintf(most, sizeof most, "%" PRIu32, link->most);
-        snprintf(rings, sizeof rings, "%" PRIu32, link->rings);
-        snprintf(capacity, sizeof capacity, "%" PRIu64, link->capacity);
-        snprintf(bytes, sizeof bytes, "%" PRIu64, link->bytes);
-        const char *cells[] = {link->name, link->from, link->port, link->type, most,
-                               link->to,   rings,      capacity,   bytes};
-        cli_table_add(table, cells);
-    }
+    static const char *const plain[] = {"LINK", "FROM",   "PORT",      "TYPE",   ">MOST",
+                                        "TO",   ">RINGS", ">CAPACITY", ">BYTES", NULL};
+    static const char *const headers[] = {"LINK",   "FROM",      "PORT",   "TYPE", ">MOST",   "TO",
+                                          ">RINGS", ">CAPACITY", ">BYTES", "SLOW", ">MISSED", NULL};
+    bool topics = false;
+    for (size_t i = 0; i < view->link_count; i++)
+        topics |= view->links[i].topic[0] != '\0';
+    cli_table *table = cli_table_create(topics ? headers : plain);
+    for (size_t i = 0; i < view->link_count; i++)
+        add_link(table, &view->links[i], topics);
     return cli_table_print(table);
 }

@@ -90,7 +90,7 @@ static const char introduction[] =
     "\n"
     "`[kernel.NAME]` is for the kernel launched under that name, `[queue.NAME]` for the queue opened with it; the queue\n"
     "that comes with a kernel has the kernel's name. `[pipeline.NAME]` is for the pipeline of that name; the name of a\n"
-    "`[link.NAME]` is for people.\n"
+    "`[link.NAME]` or `[topic.NAME]` is for people.\n"
     "\n"
     "The section named `default` of a kind, such as `[queue.default]`, gives the keys that other sections of its kind do\n"
     "not set. A named section beats `default`, whichever file either is in.\n"
@@ -129,6 +129,9 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
             "## [link.NAME]\n\nA pipeline has the links that begin at a kernel that its entries lead to.\n",
         [GYRE_SECTION_OBSERVE] =
             "## [observe]\n\nWhat `gyre stat` sees of a process from outside: [observation.md](observation.md).\n",
+        [GYRE_SECTION_TOPIC] =
+            "## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
+            "[pipelines.md](pipelines.md#topics).\n",
     };
     static char own[128];
     if (!backend)

@@ -182,7 +182,9 @@ static void fail(struct outcome *did, gyre_i32 code, const char *text)
     *did = (struct outcome){.code = code, .text = text};
 }
 
-static struct outcome call_handler(struct cpu_worker *worker, const void *request, gyre_u32 length)
+/* `in_flow`: a reply is one of the flow; else it is thrown away. */
+static struct outcome call_handler(struct cpu_worker *worker, const void *request, gyre_u32 length,
+                                   bool in_flow)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     const gyre_cpu_sizes *sizes = &kernel->sizes;
@@ -196,8 +198,8 @@ static struct outcome call_handler(struct cpu_worker *worker, const void *reques
     }
     const int result = cpu_handle(request, worker->links.reply, worker->resident->state, worker->scratch,
                                   worker->resident->bindings, context);
-    did.sent = cpu_ports_count(worker, &astray);
-    did.replied = result == GYRE_OUTCOME_REPLY && sizes->reply;
+    did.sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
+    did.replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;
     if (context->failed)
         fail(&did, context->fail_code, context->fail_text);
     else if (astray)
@@ -234,8 +236,23 @@ void cpu_flow_forget(struct cpu_worker *worker)
     worker->context.origin = worker->context.flow = 0;
 }
 
+/* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
+static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+{
+    worker->context.header = NULL;
+    worker->context.header_size = 0;
+    worker->context.foreign = 1; /* what its places held may be of any program: they are cleared */
+    worker->context.origin = origin;
+    worker->context.flow = 0;
+    const struct outcome did = call_handler(worker, request, length, false);
+    cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
+    return did.text != NULL;
+}
+
 bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
 {
+    if (origin & GYRE_ORIGIN_TAP)
+        return handle_tapped(worker, origin, request, length);
     const struct message message = message_of(worker, origin);
     worker->context.header_size = message.entry->slots.header_size;
     worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
@@ -245,7 +262,7 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     worker->context.origin = origin;
     worker->context.flow =
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
-    const struct outcome did = call_handler(worker, request, length);
+    const struct outcome did = call_handler(worker, request, length, true);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else

@@ -10,17 +10,28 @@
 #include "gyre/link_layout.h"
 
 struct cpu_seat;
+/** A subscriber of a topic that the kernel sends to. */
+struct cpu_branch {
+    const gyre_link_branch *branch;
+    gyre_link_ring *ring; /* the worker's own */
+    uint32_t port;
+    uint32_t accepted; /* messages of the present call that the subscriber gets */
+    bool in_place;     /* the handler emits into this ring */
+};
 
 /** A worker's view of the pipeline. */
 struct cpu_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_cpu_port ports[GYRE_PORTS_MAX];
     gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
-    unsigned char *reply;                  /* room for one reply */
+    struct cpu_branch branches[GYRE_BRANCHES_MAX];
+    uint32_t branch_count;
+    unsigned char *reply;  /* room for one reply */
     unsigned char *thrown; /* room for what one call emits to a port without a link; NULL: no ports */
     uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */
     uint32_t sent;         /* a bit for each port whose target may wait for a bell */
     uint32_t rung_ports;   /* of these, who was woken already in this run */
+    uint64_t sent_branches, rung_branches; /* the same of subscribers of topics */
     uint64_t rung_entries;
     uint64_t rung_ns;      /* when somebody was woken last during a run */
     uint32_t turns;        /* turns that found messages in links */

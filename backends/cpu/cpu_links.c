@@ -103,13 +103,22 @@ bool cpu_links_are_followed(const struct cpu_worker *worker)
            (device->settings.follow == CPU_FOLLOW_ALWAYS || cpu_seats_are_exceeded(device->seats));
 }
 
-static void wake_target(struct cpu_worker *worker, uint32_t port)
+/* `address`: of the control region of who got something. */
+static void wake_target(gyre_u64 address)
 {
-    gyre_control_region *control = at(worker->links.table->ports[port].control);
-    if (is_parked(control) && is_visited(worker, port))
-        worker->links.visits |= 1u << port;
-    else if (is_parked(control))
+    gyre_control_region *control = at(address);
+    if (is_parked(control))
         gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+}
+
+/* Wakes the port's target, or notes that it is visited. */
+static void wake_port(struct cpu_worker *worker, uint32_t port)
+{
+    const gyre_u64 control = worker->links.table->ports[port].control;
+    if (is_parked(at(control)) && is_visited(worker, port))
+        worker->links.visits |= 1u << port;
+    else
+        wake_target(control);
 }
 
 static void wake_client(const gyre_link_entry *entry)
@@ -145,8 +154,16 @@ static void ring_early(struct cpu_worker *worker)
         }
         if (!is_due(links, links->rung_ports >> i & 1))
             continue;
-        wake_target(worker, i);
+        wake_port(worker, i);
         links->rung_ports |= 1u << i;
+    }
+    for (uint64_t left = links->sent_branches; left; left &= left - 1) {
+        const uint32_t number = (uint32_t)__builtin_ctzll(left);
+        const gyre_u64 control = links->branches[number].branch->control;
+        if (!is_parked(at(control)) || !is_due(links, links->rung_branches >> number & 1))
+            continue;
+        wake_target(control);
+        links->rung_branches |= (uint64_t)1 << number;
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const uint32_t number = (uint32_t)__builtin_ctzll(left);
@@ -171,7 +188,13 @@ static void ring_bells(struct cpu_worker *worker)
             continue;
         const gyre_control_region *control = at(links->table->ports[i].control);
         gyre_barrier_light(light && !control->command.parks);
-        wake_target(worker, i);
+        wake_port(worker, i);
+    }
+    for (uint64_t left = links->sent_branches; left; left &= left - 1) {
+        const gyre_u64 address = links->branches[__builtin_ctzll(left)].branch->control;
+        const gyre_control_region *control = at(address);
+        gyre_barrier_light(light && !control->command.parks);
+        wake_target(address);
     }
     for (uint64_t left = links->completed; left; left &= left - 1) {
         const gyre_link_entry *entry = &links->table->entries[__builtin_ctzll(left)];
@@ -180,6 +203,7 @@ static void ring_bells(struct cpu_worker *worker)
         wake_client(entry);
     }
     links->sent = links->rung_ports = 0;
+    links->sent_branches = links->rung_branches = 0;
     links->completed = links->rung_entries = 0;
 }
 

@@ -88,6 +88,20 @@ void cpu_port_open(struct cpu_worker *worker, uint32_t number)
     port->most = type->most;
 }
 
+/* Adds the subscribers of the topic that a port leads to. */
+static void open_branches(struct cpu_worker *worker, uint32_t number)
+{
+    const gyre_link_port *port = &worker->links.table->ports[number];
+    const gyre_link_topic *topic = at(port->control);
+    const gyre_link_branch *branches = (const gyre_link_branch *)(const void *)(topic + 1);
+    for (uint32_t i = 0; i < topic->branch_count; i++)
+        worker->links.branches[worker->links.branch_count++] =
+            (struct cpu_branch){.branch = &branches[i],
+                                .ring = (gyre_link_ring *)at(branches[i].rings) + worker->block,
+                                .port = number,
+                                .in_place = branches[i].rings == port->rings};
+}
+
 static const gyre_link_entry *find_entry(const gyre_link_table *table, uint32_t number, gyre_u64 serial)
 {
     for (uint32_t i = 0; table && i < table->entry_count; i++)
@@ -101,10 +115,20 @@ void cpu_ports_read(struct cpu_worker *worker)
 {
     const gyre_control_command *command = &worker->resident->control->command;
     worker->links.table = at(__atomic_load_n(&command->links, __ATOMIC_ACQUIRE));
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
+    worker->links.branch_count = 0;
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
         cpu_port_open(worker, i);
+        if (cpu_port_ring(worker, i) && worker->links.table->ports[i].use == GYRE_PORT_TOPIC)
+            open_branches(worker, i);
+    }
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);
+}
+
+/* Whether the sender waits for room in the branch's ring, which is not the port's own. */
+static bool is_waited_for(const struct cpu_branch *branch)
+{
+    return branch->branch->slow == GYRE_BRANCH_WAIT && !branch->in_place;
 }
 
 bool cpu_ports_have_room(const struct cpu_worker *worker)
@@ -114,16 +138,28 @@ bool cpu_ports_have_room(const struct cpu_worker *worker)
         if (ring && !ring_has_room(ring, worker->links.ports[i].most))
             return false;
     }
+    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
+        const struct cpu_branch *branch = &worker->links.branches[i];
+        if (is_waited_for(branch) && !ring_has_room(branch->ring, worker->links.ports[branch->port].most))
+            return false;
+    }
     return true;
+}
+
+static void tell_starved(gyre_link_ring *ring, uint32_t most, bool starved)
+{
+    __atomic_store_n(&ring->starved, starved && !ring_has_room(ring, most), __ATOMIC_SEQ_CST);
 }
 
 void cpu_ports_tell_starved(const struct cpu_worker *worker, bool starved)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
-        gyre_link_ring *ring = cpu_port_ring(worker, i);
-        if (ring)
-            __atomic_store_n(&ring->starved, starved && !ring_has_room(ring, worker->links.ports[i].most),
-                             __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
+        if (cpu_port_ring(worker, i))
+            tell_starved(cpu_port_ring(worker, i), worker->links.ports[i].most, starved);
+    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
+        const struct cpu_branch *branch = &worker->links.branches[i];
+        if (is_waited_for(branch))
+            tell_starved(branch->ring, worker->links.ports[branch->port].most, starved);
     }
 }
 
@@ -154,6 +190,26 @@ bool cpu_ports_have_untold(const struct cpu_worker *worker)
 
 /* ---- emitting ---- */
 
+/* Moves the ring's tail as far as it can and `most` messages need. Returns for how many of these there is room. */
+static uint32_t make_room(gyre_link_ring *ring, uint32_t most)
+{
+    if (ring->head + most - ring->tail > ring->capacity)
+        __atomic_store_n(&ring->tail, find_tail(ring, most), __ATOMIC_RELAXED);
+    const gyre_u64 room = ring->capacity - (ring->head - ring->tail);
+    return room < most ? (uint32_t)room : most;
+}
+
+static bool make_room_in_branches(const struct cpu_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
+        const struct cpu_branch *branch = &worker->links.branches[i];
+        const uint32_t most = worker->links.ports[branch->port].most;
+        if (is_waited_for(branch) && make_room(branch->ring, most) < most)
+            return false;
+    }
+    return true;
+}
+
 bool cpu_ports_make_room(struct cpu_worker *worker)
 {
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
@@ -162,17 +218,43 @@ bool cpu_ports_make_room(struct cpu_worker *worker)
         port->emitted = 0;
         if (!ring)
             continue;
-        if (ring->head + port->most - ring->tail > ring->capacity) {
-            __atomic_store_n(&ring->tail, find_tail(ring, port->most), __ATOMIC_RELAXED);
-            if (ring->head + port->most - ring->tail > ring->capacity)
-                return false;
-        }
+        if (make_room(ring, port->most) < port->most)
+            return false;
         port->next = ring->head;
     }
-    return true;
+    return make_room_in_branches(worker);
 }
 
-uint32_t cpu_ports_count(const struct cpu_worker *worker, const char **astray)
+static bool is_cut(const struct cpu_branch *branch)
+{
+    const gyre_link_gate *gate = at(branch->branch->gate);
+    return gate &&
+           __atomic_load_n(&gate->cut, __ATOMIC_RELAXED); /* relaxed: a message more or less is no matter */
+}
+
+/* Decides how many of the emitted messages the subscriber gets. */
+static uint32_t accept(const struct cpu_branch *branch, uint32_t emitted)
+{
+    if (branch->branch->slow == GYRE_BRANCH_WAIT)
+        return emitted;
+    const uint32_t room = is_cut(branch) ? 0 : make_room(branch->ring, emitted);
+    return branch->branch->slow == GYRE_BRANCH_CUT && room < emitted ? 0 : room;
+}
+
+/* Returns how many messages of the topics the flow has to wait for. */
+static uint32_t count_branches(struct cpu_worker *worker)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
+        struct cpu_branch *branch = &worker->links.branches[i];
+        branch->accepted = accept(branch, worker->links.ports[branch->port].emitted);
+        if (branch->branch->slow != GYRE_BRANCH_TAP)
+            count += branch->accepted;
+    }
+    return count;
+}
+
+uint32_t cpu_ports_count(struct cpu_worker *worker, const char **astray)
 {
     const gyre_link_table *table = worker->links.table;
     uint32_t count = 0;
@@ -185,25 +267,90 @@ uint32_t cpu_ports_count(const struct cpu_worker *worker, const char **astray)
         else if (table->ports[i].use == GYRE_PORT_LINKED)
             count += emitted;
     }
-    return count;
+    return worker->links.branch_count ? count + count_branches(worker) : count;
 }
 
-static void publish_port(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
+/* Publishes the message that lies in the place of `index`. */
+static void publish(gyre_link_ring *ring, gyre_u64 index, gyre_u64 origin, uint32_t length)
 {
-    const gyre_cpu_port *port = &worker->links.ports[number];
+    gyre_link_slot *slot = slot_of(ring, index);
+    slot->origin = origin;
+    slot->length = length;
+    /* pairs with the acquire of the target's worker */
+    __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
+}
+
+static uint32_t length_of(const gyre_cpu_port_type *type, const gyre_link_slot *slot)
+{
+    const gyre_u32 said = *(const gyre_u32 *)(const void *)(slot + 1);
+    return GYRE_REPLY_LENGTH_(type->least, (gyre_u32)type->type->size, said);
+}
+
+/* Publishes what the call emitted, in the ring in which it lies. */
+static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
+{
     const gyre_cpu_port_type *type = &worker->resident->kernel->ports[number];
     gyre_link_ring *ring = cpu_port_ring(worker, number);
-    const gyre_u64 head = ring->head, end = head + port->emitted;
-    for (gyre_u64 index = head; index != end; index++) {
-        gyre_link_slot *slot = slot_of(ring, index);
-        const gyre_u32 said = *(const gyre_u32 *)(const void *)(slot + 1);
-        slot->origin = origin;
-        slot->length = GYRE_REPLY_LENGTH_(type->least, (gyre_u32)type->type->size, said);
-        /* pairs with the acquire of the target's worker */
-        __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
-    }
+    const gyre_u64 head = ring->head, end = head + worker->links.ports[number].emitted;
+    for (gyre_u64 index = head; index != end; index++)
+        publish(ring, index, origin, length_of(type, slot_of(ring, index)));
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
-    worker->links.sent |= 1u << number;
+}
+
+/* Forgets what the call emitted: nobody fetches it. */
+static void throw_away(gyre_link_ring *ring, uint32_t emitted)
+{
+    __atomic_store_n(&ring->head, ring->head + emitted, __ATOMIC_RELAXED);
+    __atomic_store_n(&ring->tail, ring->head, __ATOMIC_RELAXED);
+}
+
+/* Copies the messages that a subscriber gets from the port's ring into the subscriber's, and publishes them there. */
+static void publish_copies(const struct cpu_worker *worker, const struct cpu_branch *branch, gyre_u64 origin)
+{
+    const gyre_cpu_port_type *type = &worker->resident->kernel->ports[branch->port];
+    const gyre_link_ring *from = cpu_port_ring(worker, branch->port);
+    gyre_link_ring *to = branch->ring;
+    for (uint32_t i = 0; i < branch->accepted; i++) {
+        const gyre_link_slot *slot = slot_of(from, from->head + i);
+        const uint32_t length = length_of(type, slot);
+        memcpy(slot_of(to, to->head + i) + 1, slot + 1, length);
+        publish(to, to->head + i, origin, length);
+    }
+    __atomic_store_n(&to->head, to->head + branch->accepted, __ATOMIC_RELAXED);
+}
+
+static void note_missed(const struct cpu_branch *branch, uint32_t missed)
+{
+    gyre_link_gate *gate = at(branch->branch->gate);
+    if (missed == 0)
+        return;
+    __atomic_store_n(&branch->ring->missed, branch->ring->missed + missed, __ATOMIC_RELAXED);
+    if (gate)
+        __atomic_store_n(&gate->cut, 1, __ATOMIC_RELAXED);
+}
+
+/* Gives every subscriber of the topic what it gets. The handler's own places come last: they are read before. */
+static void publish_topic(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
+{
+    bool in_place = false;
+    const uint32_t emitted = worker->links.ports[number].emitted;
+    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
+        const struct cpu_branch *branch = &worker->links.branches[i];
+        if (branch->port != number)
+            continue;
+        if (branch->accepted)
+            worker->links.sent_branches |= (uint64_t)1 << i;
+        in_place |= branch->in_place;
+        if (branch->in_place)
+            continue;
+        const bool is_tap = branch->branch->slow == GYRE_BRANCH_TAP;
+        publish_copies(worker, branch, is_tap ? (origin & ~GYRE_ORIGIN_SOLE) | GYRE_ORIGIN_TAP : origin);
+        note_missed(branch, emitted - branch->accepted);
+    }
+    if (in_place)
+        publish_in_place(worker, number, origin);
+    else
+        throw_away(cpu_port_ring(worker, number), emitted);
 }
 
 void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
@@ -213,11 +360,14 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
         const uint32_t emitted = worker->links.ports[i].emitted;
         if (!emitted || !ring)
             continue;
-        if (worker->links.table->ports[i].use == GYRE_PORT_LINKED) {
-            publish_port(worker, i, origin);
-        } else { /* thrown away: nobody fetches it */
-            __atomic_store_n(&ring->head, ring->head + emitted, __ATOMIC_RELAXED);
-            __atomic_store_n(&ring->tail, ring->head, __ATOMIC_RELAXED);
+        const uint32_t use = worker->links.table->ports[i].use;
+        if (use == GYRE_PORT_LINKED) {
+            publish_in_place(worker, i, origin);
+            worker->links.sent |= 1u << i;
+        } else if (use == GYRE_PORT_TOPIC) {
+            publish_topic(worker, i, origin);
+        } else {
+            throw_away(ring, emitted);
         }
     }
 }

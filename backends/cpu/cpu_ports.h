@@ -32,15 +32,18 @@ void cpu_port_open(struct cpu_worker *worker, uint32_t number);
 /** The worker's own ring of a port; NULL: the port has no link. */
 gyre_link_ring *cpu_port_ring(const struct cpu_worker *worker, uint32_t port);
 
-/** Whether all that one call may emit has room. Always true for a kernel without ports. */
+/** Whether all that one call may emit has room, as far as it waits for room. Always true for a kernel without ports. */
 bool cpu_ports_have_room(const struct cpu_worker *worker);
 /**
  * Finds room for all that one call may emit, and aims the ports at the places of the first messages. False when there is no
  * room.
  */
 bool cpu_ports_make_room(struct cpu_worker *worker);
-/** Returns how many messages the call emitted to links. *astray: a port without a link got one. */
-uint32_t cpu_ports_count(const struct cpu_worker *worker, const char **astray);
+/**
+ * Returns how many messages the call emitted for which its flow has to wait: one for each link, and for each subscriber of a topic
+ * that is no tap and has room. *astray: a port without a link got one.
+ */
+uint32_t cpu_ports_count(struct cpu_worker *worker, const char **astray);
 /** Forgets what the call emitted: a handler that fails has emitted nothing. */
 void cpu_ports_take_back(struct cpu_worker *worker);
 /** Sends what the call emitted on its way. */

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -156,28 +157,47 @@ static void refuse(const struct gyre_session *session, struct gyre_parcel *parce
 
 /*
  * Takes the client's entry off its pipeline once its flows are settled. A stage that is paused settles nothing; so once the server
- * ends they have until the deadline, and the rest is left to the pipeline. Returns whether all were settled.
+ * ends they have until the deadline, and the rest is left to the pipeline. `patient`: also waits for as long as a handler does
+ * not return, whose block may know the entry; else only until a deadline.
  */
-static bool take_entry_back(const struct gyre_session *session)
+static enum gyre_taken_back take_entry_back(const struct gyre_session *session, bool patient)
 {
     struct pollfd over = {.fd = session->server->over, .events = POLLIN};
+    const uint64_t patience_ns = patient ? UINT64_MAX : gyre_in_ms(RELAYED_MS);
     uint64_t deadline = 0;
-    enum gyre_taken_back how;
-    while ((how = gyre_pipeline_take_back(session->pipeline, session->queue)) == GYRE_BACK_WAITS) {
+    for (;;) {
+        const enum gyre_taken_back how = gyre_pipeline_take_back(session->pipeline, session->queue);
+        if (how == GYRE_BACK_FREED || how == GYRE_BACK_LEFT)
+            return how;
         if (deadline == 0 && poll(&over, 1, SETTLE_MS) > 0)
             deadline = gyre_in_ms(RELAYED_MS);
         if (deadline && gyre_clock_ns() >= deadline)
-            break;
+            return GYRE_BACK_LEFT;
+        if (how == GYRE_BACK_BUSY && gyre_clock_ns() >= patience_ns)
+            return how;
         if (deadline)
             poll(NULL, 0, SETTLE_MS);
     }
-    return how == GYRE_BACK_FREED;
+}
+
+/*
+ * Stays until a handler that does not return has let go of what the client used, or the kernel or the server ends. So who
+ * attaches and leaves again and again has a place for each queue whose memory is kept, and no more of it than places.
+ */
+static void await_let_go(const struct gyre_session *session, enum gyre_taken_back how)
+{
+    struct pollfd over = {.fd = session->server->over, .events = POLLIN};
+    shutdown(session->socket, SHUT_RDWR); /* the client has heard how it ended, and does not wait any more */
+    if (how == GYRE_BACK_BUSY)
+        take_entry_back(session, true);
+    while (gyre_kernel_free_let_go(session->kernel) && poll(&over, 1, SETTLE_MS) <= 0)
+        ;
 }
 
 static void take_queue_back(struct gyre_session *session)
 {
     if (session->pipeline && session->queue) {
-        take_entry_back(session);
+        take_entry_back(session, true);
     } else if (session->ring) {
         gyre_relay_leave(session->ring, 0);
         gyre_relay_release(session->ring);
@@ -348,12 +368,14 @@ static void part(const struct gyre_session *session, struct gyre_parcel *parcel,
         say(session, parcel, GYRE_PARCEL_ENDED, GYRE_LOST);
         return;
     }
-    bool all = true;
+    enum gyre_taken_back back = GYRE_BACK_FREED;
     if (!session->pipeline)
         gyre_queue_close(session->queue);
     else if (how != KERNEL_ENDED) /* else the pipeline has completed every request, and frees the queue */
-        all = take_entry_back(session);
-    say(session, parcel, GYRE_PARCEL_ENDED, all ? GYRE_OK : GYRE_LOST);
+        back = take_entry_back(session, false);
+    say(session, parcel, GYRE_PARCEL_ENDED, back == GYRE_BACK_FREED ? GYRE_OK : GYRE_LOST);
+    if (how != KERNEL_ENDED && how != SERVER_ENDS)
+        await_let_go(session, back);
 }
 
 /* ---- the thread ---- */

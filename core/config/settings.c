@@ -72,8 +72,8 @@ static gyre_status warn_section(struct gyre_settings *settings, const char *sect
     if (!near)
         return gyre_settings_warn(
             settings,
-            "%s: unknown section [%s], ignored; expected [gyre], [observe], "
-            "[backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME] or [link.NAME]",
+            "%s: unknown section [%s], ignored; expected [gyre], [observe], [backend.NAME], "
+            "[kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME] or [topic.NAME]",
             origin, section);
     bool plain = strcmp(near, "gyre") == 0 || strcmp(near, "observe") == 0;
     return gyre_settings_warn(settings, "%s: unknown section [%s], ignored; did you mean [%s%s%s]?", origin,

@@ -7,6 +7,7 @@
  */
 #include "core/config/table.h"
 
+#include <stddef.h>
 #include <sys/un.h>
 
 #define CACHE_MAX (INT64_C(64) << 40)
@@ -743,78 +744,7 @@ static const struct gyre_config_row rows[] = {
      .preset = "",
      .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`."},
 
-    {.kind = GYRE_SECTION_PIPELINE,
-     .type = GYRE_VALUE_NAMES,
-     .key = "entry",
-     .preset = "",
-     .doc =
-         "The kernels that clients send requests to. The first one is the entry of `gyre call --pipeline`."},
-    {.kind = GYRE_SECTION_PIPELINE,
-     .type = GYRE_VALUE_NAMES,
-     .key = "answer",
-     .preset = "",
-     .doc = "The kernels that may answer: their reply completes the request. Empty: requests are completed "
-            "without a reply."},
-    {.kind = GYRE_SECTION_PIPELINE,
-     .type = GYRE_VALUE_BOOL,
-     .key = "links_tight",
-     .preset = "false",
-     .doc = "Gives every link the least capacity that it can have, to find out what depends on room."},
-
-    {.kind = GYRE_SECTION_LINK,
-     .type = GYRE_VALUE_NAME,
-     .key = "from",
-     .preset = "",
-     .doc = "The port that the link begins at: `KERNEL.PORT`. A port has one link."},
-    {.kind = GYRE_SECTION_LINK,
-     .type = GYRE_VALUE_NAME,
-     .key = "to",
-     .preset = "",
-     .doc = "The kernel whose handler gets the messages, or `nowhere`: they are counted and thrown away."},
-    {.kind = GYRE_SECTION_LINK,
-     .type = GYRE_VALUE_POWER,
-     .key = "capacity",
-     .min = 0,
-     .max = 1 << 24,
-     .preset = "0",
-     .doc = "How many messages each block of the sending kernel may have under way on the link. "
-            "0: Gyre chooses, and `gyre links` tells."},
-
-    {.kind = GYRE_SECTION_OBSERVE,
-     .type = GYRE_VALUE_BOOL,
-     .key = "enabled",
-     .preset = "true",
-     .doc = "Whether a process that launches kernels writes an observation file, which `gyre stat` reads."},
-    {.kind = GYRE_SECTION_OBSERVE,
-     .type = GYRE_VALUE_PATH,
-     .key = "folder",
-     .preset = "",
-     .doc = "The folder of observation files, for their writers and their readers. Empty: `gyre` in "
-            "`$XDG_RUNTIME_DIR`, else `/dev/shm/gyre-UID`."},
-    {.kind = GYRE_SECTION_OBSERVE,
-     .type = GYRE_VALUE_CHOICE,
-     .key = "access",
-     .choices = {"owner", "group", "everyone"},
-     .preset = "owner",
-     .doc = "Who may read the file: its mode 0600, 0640 or 0644."},
-    {.kind = GYRE_SECTION_OBSERVE,
-     .type = GYRE_VALUE_MS,
-     .key = "every_ms",
-     .min = 10,
-     .max = 60000,
-     .preset = "1000",
-     .doc =
-         "How often the counts of kernels and queues are copied into the file, and thus how old what readers see "
-         "may be."},
-    {.kind = GYRE_SECTION_OBSERVE,
-     .type = GYRE_VALUE_INT,
-     .key = "keep",
-     .min = 0,
-     .max = 256,
-     .preset = "8",
-     .doc =
-         "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
-         "starts removes older ones."},
+#include "core/config/table_pipelines.h"
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)

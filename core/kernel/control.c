@@ -89,7 +89,7 @@ uint64_t gyre_control_verb(const gyre_kernel *kernel)
 }
 
 /* The last command, in the form of the region. Taken from kernel->order, because a worker can overwrite the region. */
-static uint64_t last_command(const gyre_kernel *kernel)
+uint64_t gyre_control_last(const gyre_kernel *kernel)
 {
     return kernel->order.epoch << 8 | gyre_control_verb(kernel);
 }
@@ -99,7 +99,7 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
     gyre_control_region *control = kernel->control;
     kernel->order.epoch++;
     __atomic_store_n(&kernel->order.verb, verb, __ATOMIC_RELAXED);
-    __atomic_store_n(&control->command.command, last_command(kernel),
+    __atomic_store_n(&control->command.command, gyre_control_last(kernel),
                      __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     gyre_bell_ring(&control->doorbell.bell, INT_MAX);
     if (kernel->resident)
@@ -121,6 +121,11 @@ static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
     for (uint32_t i = 0; i < kernel->blocks; i++)
         behind += __atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command;
     return behind;
+}
+
+bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command)
+{
+    return blocks_behind(kernel, command) == 0;
 }
 
 /* OK: every block obeyed. AGAIN: go on waiting. */
@@ -162,7 +167,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
                                       uint64_t deadline_ns)
 {
     const uint32_t *bell = &kernel->control->device.acknowledge_bell;
-    uint64_t command = last_command(kernel);
+    uint64_t command = gyre_control_last(kernel);
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);

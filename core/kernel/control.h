@@ -27,6 +27,10 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
 /** True when the device died for good. The death of a worker process, which is replaced, counts only if the kernel was given
  * up. */
 bool gyre_control_is_lost(const gyre_kernel *kernel);
+/** The last command, for gyre_control_obeyed. */
+uint64_t gyre_control_last(const gyre_kernel *kernel);
+/** Whether every block obeyed that command, or a later one. Waits for nothing. */
+bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 

@@ -59,8 +59,9 @@ struct gyre_kernel_end {
 struct gyre_kernel_queues {
     gyre_queue *first;   /* the list of open queues, linked by `next` */
     gyre_queue *closing; /* queues being closed; a block may use their table entry until it obeyed */
-    gyre_queue *left;    /* queues that a handler might still write into; freed with the kernel */
-    gyre_queue *main;    /* the default queue; atomic */
+    gyre_queue
+        *left; /* queues that a handler might still write into; freed when it let go, or with the kernel */
+    gyre_queue *main; /* the default queue; atomic */
     uint64_t serial;
     uint32_t entries; /* entries of the queue table that were ever in use */
 };

@@ -298,6 +298,70 @@ static gyre_status make_ring(gyre_kernel *kernel, const struct gyre_kernel_face 
     return status;
 }
 
+static void remove_from(gyre_queue **list, const gyre_queue *queue)
+{
+    while (*list != queue)
+        list = &gyre_view_for(*list)->next;
+    *list = gyre_view_of(queue)->next;
+}
+
+static void push_to(gyre_queue **list, gyre_queue *queue)
+{
+    gyre_view_for(queue)->next = *list;
+    *list = queue;
+}
+
+/* Under the lock: takes the queues that no handler uses any more off the list of those left. */
+static gyre_queue *take_let_go(gyre_kernel *kernel)
+{
+    gyre_queue *taken = NULL;
+    for (gyre_queue *queue = kernel->queues.left, *next; queue; queue = next) {
+        next = gyre_view_of(queue)->next;
+        if (!gyre_view_of(queue)->let_go || !gyre_control_obeyed(kernel, gyre_view_of(queue)->let_go))
+            continue;
+        remove_from(&kernel->queues.left, queue);
+        push_to(&taken, queue);
+    }
+    return taken;
+}
+
+static bool is_left(const gyre_kernel *kernel)
+{
+    const gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return false;
+    for (const gyre_queue *queue = kernel->queues.left; queue; queue = gyre_view_of(queue)->next)
+        if (gyre_view_of(queue)->let_go)
+            return true;
+    return false;
+}
+
+static void free_list(gyre_kernel *kernel, gyre_queue **list)
+{
+    while (*list) {
+        gyre_queue *queue = *list;
+        *list = gyre_view_of(queue)->next;
+        gyre_kernel_free_queue(kernel, queue);
+    }
+}
+
+bool gyre_kernel_free_let_go(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_queue *taken = take_let_go(kernel);
+    const bool more = is_left(kernel);
+    kernel->turn.inside += taken != NULL; /* the kernel is not freed meanwhile */
+    pthread_mutex_unlock(&kernel->lock);
+    if (!taken)
+        return more;
+    free_list(kernel, &taken);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+    return more;
+}
+
 static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                              const gyre_queue_desc *desc, const char *section,
                              struct gyre_queue_options *lent, gyre_queue **out)
@@ -305,6 +369,7 @@ static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face 
     gyre_queue *queue = NULL;
     struct gyre_durable *durable = NULL;
     *out = NULL;
+    gyre_kernel_free_let_go(kernel);
     gyre_status status = make_ring(kernel, face, desc, section, lent, &durable, &queue);
     if (status != GYRE_OK)
         return status;
@@ -389,19 +454,6 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
     return add_queue(kernel, &face, desc, section, options, out);
 }
 
-static void remove_from(gyre_queue **list, const gyre_queue *queue)
-{
-    while (*list != queue)
-        list = &gyre_view_for(*list)->next;
-    *list = gyre_view_of(queue)->next;
-}
-
-static void push_to(gyre_queue **list, gyre_queue *queue)
-{
-    gyre_view_for(queue)->next = *list;
-    *list = queue;
-}
-
 /* Takes the queue off the list. No other queue gets its table entry until every block obeyed. */
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
@@ -424,11 +476,13 @@ static bool await_let_go(gyre_kernel *kernel)
     return gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit) != GYRE_TIMEOUT;
 }
 
+/* Leaves the queue to a handler that has not returned: gyre_kernel_free_let_go frees it once that has. */
 static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
-                     "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
+                     "%s; the memory of its queue '%s' stays until the handler returns", gyre_error_text(),
                      gyre_queue_name(queue));
+    gyre_view_for(queue)->let_go = gyre_control_last(kernel);
     gyre_queue_leave_sets(queue);
     gyre_queue_abandon(queue);
     push_to(&kernel->queues.left, queue);
@@ -468,6 +522,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
 {
     gyre_kernel *kernel = gyre_view_of(queue)->kernel;
     gyre_queue_close_sends(queue);
+    gyre_kernel_free_let_go(kernel);
     if (kernel->checkpoints)
         settle_queue(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
@@ -509,15 +564,6 @@ void gyre_queue_close(gyre_queue *queue)
         refuse_to_close(queue);
     else
         gyre_kernel_close_queue(queue);
-}
-
-static void free_list(gyre_kernel *kernel, gyre_queue **list)
-{
-    while (*list) {
-        gyre_queue *queue = *list;
-        *list = gyre_view_of(queue)->next;
-        gyre_kernel_free_queue(kernel, queue);
-    }
 }
 
 void gyre_kernel_free_queues(gyre_kernel *kernel)

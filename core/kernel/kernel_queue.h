@@ -39,6 +39,11 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
                                   bool lent, struct gyre_queue_options *options);
 /** Takes a queue off its kernel and frees it. Takes the lock. */
 void gyre_kernel_close_queue(gyre_queue *queue);
+/**
+ * Frees the closed queues whose memory was kept for a handler that did not return, and has returned since. Returns whether such
+ * queues are left, of a kernel that runs. Takes the lock.
+ */
+bool gyre_kernel_free_let_go(gyre_kernel *kernel);
 /** Takes a queue off its kernel and leaves its memory to a block that may use it for ever. Calls on it return. Takes the lock. */
 void gyre_kernel_leave_queue(gyre_queue *queue);
 /** Makes a queue in memory that the device can see. The queue is in no list and in no table yet. */

@@ -48,7 +48,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(
             GYRE_INVALID,
             "kernel '%s' was compiled without links, because it has no ports and nothing said that it is a stage: launch "
-            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME]",
+            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME] or [topic.NAME]",
             kernel->name);
     if (gyre_dispatch_isolated(kernel->dispatch))
         return gyre_error_set(GYRE_UNIMPLEMENTED,
@@ -148,20 +148,37 @@ void gyre_node_end(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-void gyre_node_wire(gyre_kernel *kernel, uint64_t table)
+/* Under the lock. Returns the command. */
+static uint64_t repeat_order(gyre_kernel *kernel)
+{
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    return gyre_control_last(kernel);
+}
+
+uint64_t gyre_node_wire(gyre_kernel *kernel, uint64_t table)
 {
     pthread_mutex_lock(&kernel->lock);
     __atomic_store_n(&kernel->control->command.links, table,
                      __ATOMIC_RELEASE); /* pairs with the workers' acquire */
-    gyre_control_order(kernel, gyre_control_verb(kernel));
+    const uint64_t command = repeat_order(kernel);
     pthread_mutex_unlock(&kernel->lock);
+    return command;
 }
 
-void gyre_node_tell(gyre_kernel *kernel)
+uint64_t gyre_node_tell(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_control_order(kernel, gyre_control_verb(kernel));
+    const uint64_t command = repeat_order(kernel);
     pthread_mutex_unlock(&kernel->lock);
+    return command;
+}
+
+bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool obeyed = gyre_control_obeyed(kernel, command);
+    pthread_mutex_unlock(&kernel->lock);
+    return obeyed;
 }
 
 gyre_status gyre_node_await(gyre_kernel *kernel)

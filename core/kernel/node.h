@@ -34,12 +34,14 @@ void gyre_node_made(gyre_kernel *kernel);
 /** The kernel is no stage any more. No block uses a table of links. */
 void gyre_node_leave(gyre_kernel *kernel);
 
-/** Names the table of links that the kernel's blocks use from now on (0: none). Returns before they do. */
-void gyre_node_wire(gyre_kernel *kernel, uint64_t table);
-/** Gives the blocks a command that changes nothing: they read the table of queues. Returns before they do. */
-void gyre_node_tell(gyre_kernel *kernel);
+/** Names the table of links that the kernel's blocks use from now on (0: none). Returns the command to obey, before they do. */
+uint64_t gyre_node_wire(gyre_kernel *kernel, uint64_t table);
+/** Gives the blocks a command that changes nothing: they read the table of queues. Returns the command, before they obey. */
+uint64_t gyre_node_tell(gyre_kernel *kernel);
 /** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
 gyre_status gyre_node_await(gyre_kernel *kernel);
+/** Whether every block obeyed the command, which stays so. Waits for nothing. */
+bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command);
 
 /**
  * Opens a queue that enters the pipeline (`lent`: see gyre_kernel_add_entry). The pipeline owns it, until gyre_node_close_entry. gyre_queue_find does not find it

@@ -57,12 +57,83 @@ static void free_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entr
     *entry = (struct gyre_pipeline_entry){.queue = NULL};
 }
 
+/* ---- taking back ---- */
+
+/* Keeps blocks from taking more requests of the entry, once they obey. */
+static void hide_entry(const gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    gyre_queue_close_sends(entry->queue);
+    gyre_node_hide_entry(entry->queue);
+    entry->command = gyre_node_tell(pipeline->nodes[entry->node].kernel);
+    entry->hidden = true;
+}
+
+/* Gives all nodes tables without the entry. TIMEOUT is no failure: gyre_link_memory_let_go says when the old ones are gone. */
+static gyre_status drop_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    entry->dropped = true;
+    gyre_status status = gyre_link_memory_distribute(pipeline);
+    entry->turn = pipeline->turn;
+    entry->dropped = status == GYRE_OK || status == GYRE_TIMEOUT;
+    entry->stuck =
+        !entry->dropped && status != GYRE_EXHAUSTED; /* without memory: the next call tries again */
+    if (entry->stuck)
+        gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR,
+                         "%s; the memory of a client's queue stays until pipeline '%s' is closed",
+                         gyre_error_text(), pipeline->name);
+    return entry->dropped ? GYRE_OK : status;
+}
+
+/* One step after the other, as far as blocks and flows have come. Never waits for a handler whose entry is hidden already. */
+static enum gyre_taken_back take_back(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    bool settled = false;
+    gyre_kernel *kernel = pipeline->nodes[entry->node].kernel;
+    if (pipeline->closing || entry->stuck)
+        return GYRE_BACK_LEFT;
+    if (!entry->hidden) {
+        hide_entry(pipeline, entry);
+        gyre_node_await(kernel);
+    }
+    if (!gyre_node_obeyed(kernel, entry->command))
+        return GYRE_BACK_BUSY;
+    if (!entry->dropped) {
+        if (gyre_link_memory_settled(pipeline, entry, &settled) != GYRE_OK || !settled)
+            return GYRE_BACK_WAITS;
+        if (drop_entry(pipeline, entry) != GYRE_OK)
+            return entry->stuck ? GYRE_BACK_LEFT : GYRE_BACK_WAITS;
+    }
+    if (!gyre_link_memory_let_go(pipeline, entry->turn))
+        return GYRE_BACK_BUSY;
+    free_entry(pipeline, entry);
+    return GYRE_BACK_FREED;
+}
+
+/* Frees what was kept for handlers that have returned since. Returns whether an entry that nobody got is left. */
+static bool take_orphans_back(gyre_pipeline *pipeline)
+{
+    bool left = false;
+    gyre_link_memory_let_go(pipeline, pipeline->turn);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue && pipeline->entries[i].orphaned)
+            left |= take_back(pipeline, &pipeline->entries[i]) != GYRE_BACK_FREED;
+    return left;
+}
+
+/* ---- opening, with all blocks told ---- */
+
 gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish,
                               gyre_queue **out)
 {
-    struct gyre_pipeline_entry *entry = find_place(pipeline);
     if (pipeline->shut)
         return gyre_error_set(GYRE_CLOSED, "pipeline '%s' takes no more requests", pipeline->name);
+    if (take_orphans_back(pipeline)) /* one at most: who asks again and again takes no more memory */
+        return gyre_error_set(
+            GYRE_TIMEOUT,
+            "a handler of pipeline '%s' has not returned since the last queue was asked for: "
+            "queues are opened again when it has",
+            pipeline->name);
+    struct gyre_pipeline_entry *entry = find_place(pipeline);
     if (!entry)
         return gyre_error_set(GYRE_EXHAUSTED, "pipeline '%s' has %d queues, which is the most",
                               pipeline->name, GYRE_ENTRIES_MAX);
@@ -79,9 +150,10 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
         gyre_node_show_entry(entry->queue);
         *out = entry->queue;
     } else if (status == GYRE_TIMEOUT) {
-        /* a block may have a table that names the entry: it goes with the pipeline */
-        gyre_node_hide_entry(entry->queue);
-        entry->hidden = true;
+        gyre_error_hold();
+        hide_entry(pipeline, entry); /* a block may have a table that names it */
+        gyre_error_let_go();
+        entry->orphaned = true;
     } else {
         free_entry(pipeline, entry);
     }
@@ -142,41 +214,6 @@ static struct gyre_pipeline_entry *entry_of(gyre_pipeline *pipeline, const gyre_
     while (entry->queue != queue)
         entry++;
     return entry;
-}
-
-/* Keeps blocks from taking more requests of the entry. TIMEOUT: a handler does not return, and its block may. */
-static gyre_status hide_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
-{
-    gyre_kernel *kernel = pipeline->nodes[entry->node].kernel;
-    gyre_queue_close_sends(entry->queue);
-    gyre_node_hide_entry(entry->queue);
-    entry->hidden = true;
-    gyre_node_tell(kernel);
-    return gyre_node_await(kernel);
-}
-
-static enum gyre_taken_back take_back(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
-{
-    bool settled = false;
-    if (pipeline->closing || entry->stuck)
-        return GYRE_BACK_LEFT;
-    gyre_status status = entry->hidden ? GYRE_OK : hide_entry(pipeline, entry);
-    if (status == GYRE_OK)
-        status = gyre_link_memory_settled(pipeline, entry, &settled);
-    if (status == GYRE_OK && !settled)
-        return GYRE_BACK_WAITS;
-    entry->dropped = status == GYRE_OK; /* the next tables do not have it */
-    if (status == GYRE_OK)
-        status = gyre_link_memory_distribute(pipeline);
-    if (status == GYRE_OK) {
-        free_entry(pipeline, entry);
-        return GYRE_BACK_FREED;
-    }
-    entry->stuck = true;
-    gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR,
-                     "%s; the memory of a client's queue stays until pipeline '%s' is closed",
-                     gyre_error_text(), pipeline->name);
-    return GYRE_BACK_LEFT;
 }
 
 enum gyre_taken_back gyre_pipeline_take_back(gyre_pipeline *pipeline, gyre_queue *queue)

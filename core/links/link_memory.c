@@ -82,9 +82,10 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
 {
     const gyre_port_record *port = port_of(pipeline, link);
     const uint64_t least = least_capacity(port->most);
+    const bool is_own = link - pipeline->links >= pipeline->told_count;
     link->stride = stride_of(port->type->size);
     if (link->capacity == 0 || tight) {
-        link->capacity = tight ? least : usual_capacity(pipeline, least, link->stride);
+        link->capacity = tight || is_own ? least : usual_capacity(pipeline, least, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
@@ -99,6 +100,16 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
     return gyre_wiring_blame(link->place.capacity, GYRE_INVALID);
 }
 
+/* The first link of the same subscriber: it has the gate of all of them. */
+static const struct gyre_link *first_of_subscriber(const gyre_pipeline *pipeline,
+                                                   const struct gyre_link *link)
+{
+    const struct gyre_link *first = pipeline->links;
+    while (first->to != link->to || strcmp(first->topic, link->topic) != 0)
+        first++;
+    return first;
+}
+
 /* Decides where the link's rings, slots and windows lie in the pipeline's memory, from `offset` on. Returns where they end. */
 static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link, uint64_t offset)
 {
@@ -107,7 +118,12 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
     link->windows = link->rings + rings * sizeof(gyre_link_ring);
     /* a line of padding between the slots of two rings: rings of a size that is a power of two would share cache sets */
     link->slots = link->windows + rings * target_blocks(pipeline, link) * sizeof(gyre_link_window);
-    const uint64_t end = link->slots + rings * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+    uint64_t end = link->slots + rings * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+    if (link->slow == GYRE_SLOW_CUT) {
+        const struct gyre_link *first = first_of_subscriber(pipeline, link);
+        link->gate = first == link ? end : first->gate;
+        end += first == link ? sizeof(gyre_link_gate) : 0;
+    }
     link->bytes = end - offset;
     return end;
 }
@@ -166,10 +182,22 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
     return status;
 }
 
+static void free_table(const gyre_pipeline *pipeline, struct gyre_node_table *table)
+{
+    if (table)
+        gyre_link_store_release(pipeline->device, &table->store);
+    free(table);
+}
+
 void gyre_link_memory_destroy(gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++)
-        gyre_link_store_release(pipeline->device, &pipeline->nodes[i].table);
+        free_table(pipeline, pipeline->nodes[i].table);
+    while (pipeline->replaced) {
+        struct gyre_node_table *table = pipeline->replaced;
+        pipeline->replaced = table->next;
+        free_table(pipeline, table);
+    }
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_link_store_release(pipeline->device, &pipeline->entries[i].flows);
     gyre_link_store_release(pipeline->device, &pipeline->wires);
@@ -241,6 +269,71 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
     }
 }
 
+/* ---- topics ---- */
+
+static bool is_branch(const struct gyre_link *link, int node, uint32_t port)
+{
+    return link->from == node && link->port == port && link->topic[0] && link->to != GYRE_NODE_NOWHERE;
+}
+
+static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t port)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < pipeline->link_count; i++)
+        count += is_branch(&pipeline->links[i], node, port);
+    return count;
+}
+
+/* Bytes of the topics that the ports of a node lead to. */
+static uint64_t topics_size(const gyre_pipeline *pipeline, int node)
+{
+    uint64_t size = 0;
+    for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++) {
+        const uint32_t count = count_branches(pipeline, node, port);
+        size += count ? sizeof(gyre_link_topic) + count * sizeof(gyre_link_branch) : 0;
+    }
+    return size;
+}
+
+static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return (gyre_link_branch){.rings = pipeline->wires_address + link->rings,
+                              .control = pipeline->nodes[link->to].facts.control,
+                              .gate = link->gate ? pipeline->wires_address + link->gate : 0,
+                              .slow = (gyre_u32)link->slow};
+}
+
+/* Writes the topic of each port that leads to one, from byte `offset` of the table on. */
+static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_table *table, uint64_t address,
+                         uint64_t offset)
+{
+    for (uint32_t number = 0; number < table->port_count; number++) {
+        gyre_link_topic *topic = (gyre_link_topic *)(void *)((unsigned char *)table + offset);
+        gyre_link_branch *branches = (gyre_link_branch *)(void *)(topic + 1);
+        if (count_branches(pipeline, node, number) == 0)
+            continue;
+        for (int i = 0; i < pipeline->link_count; i++)
+            if (is_branch(&pipeline->links[i], node, number))
+                branches[topic->branch_count++] = branch_of(pipeline, &pipeline->links[i]);
+        table->ports[number].use = GYRE_PORT_TOPIC;
+        table->ports[number].control = address + offset;
+        offset += sizeof *topic + topic->branch_count * sizeof *branches;
+    }
+}
+
+/* ---- what a node knows ---- */
+
+/* Whether what is emitted to the link's port lies in the link's own rings: of several, in those of the first that is waited for. */
+static bool is_ports_own(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (link->slow != GYRE_SLOW_WAIT)
+        return false;
+    for (const struct gyre_link *other = pipeline->links; other != link; other++)
+        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT)
+            return false;
+    return true;
+}
+
 static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
 {
     gyre_link_inlet *inlets = (gyre_link_inlet *)(void *)(table + 1);
@@ -252,7 +345,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
             write_inlets(pipeline, link, inlets + table->inlet_count);
             table->inlet_count += sender_blocks(pipeline, link);
         }
-        if (link->from != node)
+        if (link->from != node || !is_ports_own(pipeline, link))
             continue;
         gyre_link_port *port = &table->ports[link->port];
         port->rings = pipeline->wires_address + link->rings;
@@ -263,9 +356,10 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     }
 }
 
-static gyre_status make_table(const gyre_pipeline *pipeline, int node, struct gyre_link_store *out)
+static gyre_status fill_table(const gyre_pipeline *pipeline, int node, struct gyre_link_store *out)
 {
-    const uint64_t size = GYRE_LINK_TABLE_SIZE(count_inlets(pipeline, node));
+    const uint64_t topics = GYRE_LINK_TABLE_SIZE(count_inlets(pipeline, node));
+    const uint64_t size = topics + topics_size(pipeline, node);
     gyre_link_table *table = calloc(1, size);
     if (!table)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the links of kernel '%s'",
@@ -274,70 +368,140 @@ static gyre_status make_table(const gyre_pipeline *pipeline, int node, struct gy
     write_entries(pipeline, node, table);
     gyre_status status = make_store(pipeline, size, out);
     if (status == GYRE_OK)
-        status = gyre_link_store_write(pipeline->device, out, 0, table, size);
+        if (status == GYRE_OK) {
+            write_topics(pipeline, node, table, out->address, topics);
+            status = gyre_link_store_write(pipeline->device, out, 0, table, size);
+        }
     free(table);
     return status;
 }
 
-/* Names the tables (NULL: none), and waits until all blocks of all nodes obeyed. */
-static gyre_status announce(gyre_pipeline *pipeline, const struct gyre_link_store *tables)
+static gyre_status make_table(const gyre_pipeline *pipeline, int node, struct gyre_node_table **out)
+{
+    struct gyre_node_table *table = calloc(1, sizeof *table);
+    *out = table;
+    if (!table)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the links of kernel '%s'",
+                              pipeline->nodes[node].facts.name);
+    table->node = node;
+    return fill_table(pipeline, node, &table->store);
+}
+
+/* Names the tables (NULL: none). commands: which command of each node its blocks obey. */
+static void name_tables(const gyre_pipeline *pipeline, struct gyre_node_table *const *tables,
+                        uint64_t *commands)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        commands[i] = pipeline->nodes[i].joined
+                          ? gyre_node_wire(pipeline->nodes[i].kernel, tables ? tables[i]->store.address : 0)
+                          : 0;
+}
+
+/* Waits until all blocks of all nodes obeyed. */
+static gyre_status await_nodes(const gyre_pipeline *pipeline)
 {
     gyre_status status = GYRE_OK;
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].joined)
-            gyre_node_wire(pipeline->nodes[i].kernel, tables ? tables[i].address : 0);
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         if (pipeline->nodes[i].joined)
             status = gyre_node_await(pipeline->nodes[i].kernel);
     return status;
 }
 
+static void replace_table(gyre_pipeline *pipeline, int node, struct gyre_node_table *table, uint64_t command)
+{
+    struct gyre_node_table *old = pipeline->nodes[node].table;
+    pipeline->nodes[node].table = table;
+    if (!old)
+        return;
+    old->command = command;
+    old->turn = pipeline->turn;
+    old->next = pipeline->replaced;
+    pipeline->replaced = old;
+}
+
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 {
-    struct gyre_link_store tables[GYRE_NODES_MAX] = {{.memory = NULL}};
+    struct gyre_node_table *tables[GYRE_NODES_MAX] = {NULL};
+    uint64_t commands[GYRE_NODES_MAX];
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         status = make_table(pipeline, i, &tables[i]);
     if (status != GYRE_OK) {
         for (int i = 0; i < pipeline->node_count; i++)
-            gyre_link_store_release(pipeline->device, &tables[i]);
+            free_table(pipeline, tables[i]);
         return status;
     }
-    status = announce(pipeline, tables);
-    for (int i = 0; i < pipeline->node_count; i++) {
-        /* after a TIMEOUT a block may use the old table for ever: its memory stays behind */
-        if (status == GYRE_OK)
-            gyre_link_store_release(pipeline->device, &pipeline->nodes[i].table);
-        pipeline->nodes[i].table = tables[i];
-    }
+    pipeline->turn++;
+    name_tables(pipeline, tables, commands);
+    for (int i = 0; i < pipeline->node_count; i++)
+        replace_table(pipeline, i, tables[i], commands[i]);
+    status = await_nodes(pipeline);
+    gyre_error_hold();
+    gyre_link_memory_let_go(pipeline, pipeline->turn);
+    gyre_error_let_go();
     return status;
+}
+
+bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn)
+{
+    bool all = true;
+    struct gyre_node_table **link = &pipeline->replaced;
+    while (*link) {
+        struct gyre_node_table *table = *link;
+        if (gyre_node_obeyed(pipeline->nodes[table->node].kernel, table->command)) {
+            *link = table->next;
+            free_table(pipeline, table);
+            continue;
+        }
+        all = all && table->turn > turn;
+        link = &table->next;
+    }
+    return all;
 }
 
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 {
-    if (!pipeline->nodes[0].table.address)
+    if (!pipeline->nodes[0].table)
         return GYRE_OK; /* none was announced */
-    return announce(pipeline, NULL);
+    uint64_t commands[GYRE_NODES_MAX];
+    name_tables(pipeline, NULL, commands);
+    return await_nodes(pipeline);
+}
+
+/* ---- counting ---- */
+
+static gyre_status download(const gyre_pipeline *pipeline, uint64_t offset, void *out, uint64_t bytes)
+{
+    return gyre_link_store_read(pipeline->device, &pipeline->wires, offset, (uint64_t *)out, bytes);
+}
+
+static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
+                       struct gyre_link_counts *counts)
+{
+    uint64_t fetched = 0;
+    for (uint32_t section = 0; section < GYRE_LINK_SECTIONS; section++)
+        fetched += ring->fetched[section];
+    counts->sent += ring->head;
+    counts->missed += ring->missed;
+    if (link->to != GYRE_NODE_NOWHERE && ring->head > fetched)
+        counts->waiting += ring->head - fetched;
 }
 
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
-                                   uint64_t *sent, uint64_t *waiting)
+                                   struct gyre_link_counts *counts)
 {
+    gyre_link_gate gate = {.cut = 0};
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
-    *sent = *waiting = 0;
+    *counts = (struct gyre_link_counts){.sent = 0};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    const gyre_status status = gyre_link_store_read(pipeline->device, &pipeline->wires, link->rings,
-                                                    (uint64_t *)(void *)rings, count * sizeof *rings);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t fetched = 0;
-        for (uint32_t section = 0; section < GYRE_LINK_SECTIONS; section++)
-            fetched += rings[i].fetched[section];
-        *sent += rings[i].head;
-        if (link->to != GYRE_NODE_NOWHERE && rings[i].head > fetched)
-            *waiting += rings[i].head - fetched;
-    }
+    gyre_status status = download(pipeline, link->rings, rings, count * sizeof *rings);
+    if (status == GYRE_OK && link->gate)
+        status = download(pipeline, link->gate, &gate, sizeof gate);
+    for (uint32_t i = 0; i < count; i++)
+        count_ring(link, &rings[i], counts);
+    counts->is_cut = gate.cut != 0;
     free(rings);
     return status;
 }

@@ -207,6 +207,24 @@ static void see_visitors_off(gyre_pipeline *pipeline)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
+/* Tells the log what subscribers of topics missed. */
+static void tell_missed(const gyre_pipeline *pipeline)
+{
+    struct gyre_link_counts counts;
+    for (int i = 0; pipeline->wires && i < pipeline->told_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (link->slow == GYRE_SLOW_WAIT || gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK ||
+            !counts.missed)
+            continue;
+        gyre_runtime_log(pipeline->runtime, link->slow == GYRE_SLOW_TAP ? GYRE_LOG_INFO : GYRE_LOG_WARNING,
+                         "topic '%s': %s '%s' %s %llu messages of '%s'", link->topic,
+                         link->slow == GYRE_SLOW_TAP ? "tap" : "subscriber",
+                         pipeline->nodes[link->to].facts.name,
+                         counts.is_cut ? "was too slow and was cut off: it missed" : "missed",
+                         (unsigned long long)counts.missed, pipeline->nodes[link->from].facts.name);
+    }
+}
+
 /* Takes the pipeline apart. TIMEOUT: a handler does not return, and blocks may still use the links. */
 static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
@@ -223,6 +241,7 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
     if (status != GYRE_OK)
         return gyre_error_add(status, "pipeline '%s' was not taken apart", pipeline->name);
     see_visitors_off(pipeline);
+    tell_missed(pipeline);
     for_entries(pipeline, gyre_node_close_entry);
     leave_nodes(pipeline);
     return GYRE_OK;
@@ -298,9 +317,9 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     gyre_link_info told = {.size = sizeof told};
     if (!pipeline || !info || info->size < sizeof info->size)
         return GYRE_ARGUMENTS("gyre_pipeline_link", {"pipeline", pipeline}, GYRE_SIZED(info));
-    if (index >= (size_t)pipeline->link_count)
+    if (index >= (size_t)pipeline->told_count)
         return gyre_error_set(GYRE_NOT_FOUND, "pipeline '%s' has %d links", pipeline->name,
-                              pipeline->link_count);
+                              pipeline->told_count);
     const struct gyre_link *link = &pipeline->links[index];
     const struct gyre_node_facts *from = &pipeline->nodes[link->from].facts;
     const gyre_port_record *port = &from->record->ports[link->port];
@@ -310,15 +329,22 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     snprintf(told.to, sizeof told.to, "%s",
              link->to == GYRE_NODE_NOWHERE ? "nowhere" : pipeline->nodes[link->to].facts.name);
     snprintf(told.type, sizeof told.type, "%s", port->type->name);
+    snprintf(told.topic, sizeof told.topic, "%s", link->topic);
+    told.slow = (uint32_t)link->slow;
     told.most = port->most;
     told.rings = from->movers;
     told.capacity = link->capacity;
     told.bytes = link->bytes;
     gyre_layout *layout = NULL;
+    struct gyre_link_counts counts = {.sent = 0};
     gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
     if (status == GYRE_OK) {
         told.type_hash = layout->hash;
-        status = gyre_link_memory_count(pipeline, link, &told.sent, &told.waiting);
+        status = gyre_link_memory_count(pipeline, link, &counts);
+        told.sent = counts.sent;
+        told.waiting = counts.waiting;
+        told.missed = counts.missed;
+        told.is_cut = counts.is_cut;
     }
     gyre_layout_destroy(layout);
     const size_t size = info->size;

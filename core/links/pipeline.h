@@ -15,7 +15,20 @@
 #include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
 
-enum { GYRE_NODES_MAX = 64, GYRE_LINKS_MAX = GYRE_NODES_MAX * GYRE_PORTS_MAX, GYRE_NODE_NOWHERE = -1 };
+enum {
+    GYRE_NODES_MAX = 64,
+    GYRE_LINKS_MAX = GYRE_WIRING_LINKS_MAX + GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
+    GYRE_NODE_NOWHERE = -1
+};
+
+/** A table of links in the device's memory, for the blocks of one node. */
+struct gyre_node_table {
+    struct gyre_node_table *next; /* among those that were replaced */
+    struct gyre_link_store store;
+    int node;
+    uint64_t command; /* of one that was replaced: its blocks use it until they obeyed this command */
+    uint64_t turn;    /* of one that was replaced: which change replaced it */
+};
 
 /** A kernel of the pipeline. */
 struct gyre_node {
@@ -23,13 +36,15 @@ struct gyre_node {
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
-    bool reached;                 /* wiring.c: an entry leads to it */
-    struct gyre_link_store table; /* what its blocks use now; NULL: none */
+    bool reached;                  /* wiring.c: an entry leads to it */
+    struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 
-/** A link: from a port of a node to another node. */
+/** A link: from a port of a node to another node. A port that leads to a topic has one for each subscriber. */
 struct gyre_link {
     char name[128];
+    char topic[GYRE_PIPELINE_NAME_MAX]; /* "": the port has this link alone */
+    gyre_slow slow;
     struct gyre_wiring_place place; /* where its settings stand */
     int from, to;                   /* nodes; to: perhaps GYRE_NODE_NOWHERE */
     uint32_t port;
@@ -37,6 +52,8 @@ struct gyre_link {
     uint64_t capacity;
     /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */
     uint64_t rings, slots, windows;
+    uint64_t
+        gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
 };
 
@@ -45,9 +62,12 @@ struct gyre_pipeline_entry {
     gyre_queue *queue; /* NULL: the entry is free */
     int node;
     struct gyre_link_store flows;
-    bool hidden;  /* no block takes its requests any more */
-    bool dropped; /* tables do not have it any more */
-    bool stuck;   /* a block may know it for ever: it goes with the pipeline */
+    bool hidden; /* no block takes its requests once all blocks of its kernel obeyed `command` */
+    uint64_t command;
+    bool dropped; /* tables do not have it since the change `turn` */
+    uint64_t turn;
+    bool orphaned; /* nobody got the queue, because a handler did not return: it goes when that has */
+    bool stuck;    /* the device died: it goes with the pipeline */
 };
 
 struct gyre_pipeline {
@@ -60,6 +80,10 @@ struct gyre_pipeline {
     int node_count;
     struct gyre_link links[GYRE_LINKS_MAX];
     int link_count;
+    int told_count; /* the links from here on are Gyre's own: room for what is emitted to a topic on which nobody waits */
+
+    struct gyre_node_table *replaced; /* tables that a block may use yet */
+    uint64_t turn;                    /* how often tables were replaced */
 
     struct gyre_dispatch *device;
     struct gyre_link_store wires; /* rings, slots and windows of all links */
@@ -107,13 +131,26 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
 /** Whether every request of a lent entry, which blocks do not take from any more, is settled. */
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
                                      bool *settled);
-/** Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. */
+/**
+ * Gives every node a new table of links, and frees the old ones when all blocks obeyed. Under the lock. TIMEOUT when a handler does
+ * not return within stop_timeout_ms: then the new tables count all the same, and gyre_link_memory_let_go frees the old ones later.
+ */
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
+/**
+ * Frees the replaced tables that no block uses any more. Returns whether none is left of those that the change number `turn`
+ * (pipeline->turn) or an earlier one replaced. Under the lock.
+ */
+bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
  * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
-/** Reads the rings of a link: how many messages were sent, and how many wait. */
+/** What the rings of a link say. */
+struct gyre_link_counts {
+    uint64_t sent, waiting, missed;
+    bool is_cut;
+};
+/** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
-                                   uint64_t *sent, uint64_t *waiting);
+                                   struct gyre_link_counts *counts);
 
 #endif

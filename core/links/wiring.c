@@ -101,15 +101,22 @@ static gyre_status find_port(const struct gyre_node_facts *from, const char *nam
     return no_such_port(from, name);
 }
 
+static bool of_one_topic(const struct gyre_link *one, const struct gyre_link *other)
+{
+    return one->topic[0] && strcmp(one->topic, other->topic) == 0;
+}
+
 static gyre_status check_new(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *other = &pipeline->links[i];
-        if (other->from == link->from && other->port == link->port)
-            return gyre_error_set(
-                GYRE_INVALID, "port '%s.%s' has a link already, '%s': a port leads to one kernel",
-                pipeline->nodes[link->from].facts.name,
-                pipeline->nodes[link->from].facts.record->ports[link->port].name, other->name);
+        if (other->from == link->from && other->port == link->port && !of_one_topic(link, other))
+            return gyre_error_set(GYRE_INVALID,
+                                  "port '%s.%s' has a link already, '%s': a port leads to one kernel, or to "
+                                  "one topic with several",
+                                  pipeline->nodes[link->from].facts.name,
+                                  pipeline->nodes[link->from].facts.record->ports[link->port].name,
+                                  other->name);
     }
     return GYRE_OK;
 }
@@ -157,20 +164,103 @@ static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc 
     return status == GYRE_OK ? check_types(pipeline, link) : status;
 }
 
+/* ---- topics ---- */
+
+static gyre_status check_subscriber(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (link->to == GYRE_NODE_NOWHERE)
+        return gyre_error_set(GYRE_INVALID,
+                              "the subscribers of a topic are kernels, found " GYRE_WIRING_NOWHERE
+                              ": a port that leads nowhere has a link of its own");
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *other = &pipeline->links[i];
+        if (!of_one_topic(link, other) || other->to != link->to)
+            continue;
+        if (other->from == link->from && other->port == link->port)
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' subscribes twice",
+                                  pipeline->nodes[link->to].facts.name);
+        if (other->slow != link->slow)
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' subscribes in two ways: slow differs",
+                                  pipeline->nodes[link->to].facts.name);
+    }
+    return GYRE_OK;
+}
+
+static bool has_topics(const gyre_pipeline *pipeline, int node)
+{
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (pipeline->links[i].from == node && pipeline->links[i].topic[0])
+            return true;
+    return false;
+}
+
+static gyre_status check_topics(const gyre_pipeline *pipeline)
+{
+    for (int node = 0; node < pipeline->node_count; node++) {
+        const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
+        int branches = 0;
+        for (int i = 0; i < pipeline->link_count; i++)
+            branches += pipeline->links[i].from == node && pipeline->links[i].topic[0];
+        if (branches > GYRE_BRANCHES_MAX)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "the topics of kernel '%s' have %d subscribers; %d is the most for the ports of one "
+                "kernel",
+                facts->name, branches, GYRE_BRANCHES_MAX);
+        if (has_topics(pipeline, node) &&
+            !(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_TOPICS))
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "kernel '%s' sends to a topic, and backend '%s' has links to one kernel only: run "
+                "the pipeline on backend 'cpu', or on another one that has topics",
+                facts->name, gyre_dispatch_backend(facts->device));
+    }
+    return GYRE_OK;
+}
+
+static bool is_waited_for(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *other = &pipeline->links[i];
+        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT)
+            return true;
+    }
+    return false;
+}
+
+/* Gives a port rings to emit into whose topic has no subscriber that is waited for, whose rings would do. */
+static void add_rings_of_topics(gyre_pipeline *pipeline)
+{
+    pipeline->told_count = pipeline->link_count;
+    for (int i = 0; i < pipeline->told_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (is_waited_for(pipeline, link))
+            continue;
+        struct gyre_link *own = &pipeline->links[pipeline->link_count++];
+        *own = (struct gyre_link){
+            .from = link->from, .to = GYRE_NODE_NOWHERE, .port = link->port, .place = link->place};
+        snprintf(own->name, sizeof own->name, "%s", link->name);
+        snprintf(own->topic, sizeof own->topic, "%s", link->topic);
+    }
+}
+
 static gyre_status add_links(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     for (size_t i = 0; i < wiring->desc.link_count; i++) {
         const gyre_link_desc *given = &wiring->desc.links[i];
-        struct gyre_link link = {.place = wiring->links[i], .capacity = given->capacity};
+        struct gyre_link link = {.place = wiring->links[i], .capacity = given->capacity, .slow = given->slow};
         const char *place = link.place.from;
         snprintf(link.name, sizeof link.name, "%s", given->name);
-        if (pipeline->link_count == GYRE_LINKS_MAX)
-            return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_LINKS_MAX);
+        snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
+        if (pipeline->link_count == GYRE_WIRING_LINKS_MAX)
+            return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_WIRING_LINKS_MAX);
         gyre_status status = resolve_source(pipeline, given, &link);
         if (status == GYRE_OK) {
             place = link.place.to;
             status = resolve_target(pipeline, given, &link);
         }
+        if (status == GYRE_OK && link.topic[0])
+            status = check_subscriber(pipeline, &link);
         if (status != GYRE_OK)
             return gyre_wiring_blame(place, gyre_error_add(status, "link '%s'", link.name));
         pipeline->links[pipeline->link_count++] = link;
@@ -312,12 +402,22 @@ static gyre_status check_devices(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
+/* Whether the node gets messages as a tap only, whose replies nobody misses. */
+static bool only_taps(const gyre_pipeline *pipeline, int node)
+{
+    bool taps = !pipeline->nodes[node].enters;
+    for (int i = 0; i < pipeline->link_count; i++)
+        taps = taps && (pipeline->links[i].to != node || pipeline->links[i].slow == GYRE_SLOW_TAP);
+    return taps;
+}
+
 /* A kernel may be written for other uses as well, so a reply that nobody can get is no error. */
 static void tell_useless_replies(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++) {
         const struct gyre_node *node = &pipeline->nodes[i];
-        if (!node->answers && node->facts.record->reply->size != 0 && node->facts.record->port_count == 0)
+        if (!node->answers && !only_taps(pipeline, i) && node->facts.record->reply->size != 0 &&
+            node->facts.record->port_count == 0)
             gyre_runtime_log(
                 pipeline->runtime, GYRE_LOG_WARNING,
                 "pipeline '%s': kernel '%s' has no ports and is no answer: each of its replies fails "
@@ -342,9 +442,12 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_reached(pipeline);
     if (status == GYRE_OK)
         status = check_cycles(pipeline);
+    if (status == GYRE_OK)
+        status = check_topics(pipeline);
     if (status != GYRE_OK)
         return status;
     tell_useless_replies(pipeline);
+    add_rings_of_topics(pipeline);
     pipeline->device = pipeline->nodes[0].facts.device;
     return GYRE_OK;
 }

@@ -151,23 +151,30 @@ static gyre_status fill_answers(struct wiring *wiring, const gyre_pipeline_desc 
 
 /* ---- links of the configuration ---- */
 
-/* Words an error about a setting of a link's section, or about the section when it does not set the key. */
-static gyre_status blame_link(const struct wiring *wiring, const char *name, const char *key)
+/* A section [link.NAME] or [topic.NAME]. */
+struct section {
+    enum gyre_section_kind kind;
+    const char *name;
+};
+
+/* Words an error about a setting of a section, or about the section when it does not set the key. */
+static gyre_status blame_section(const struct wiring *wiring, const struct section *section, const char *key)
 {
-    const struct gyre_config_value *value = gyre_config_find(wiring->config, GYRE_SECTION_LINK, name, key);
+    const struct gyre_config_value *value =
+        gyre_config_find(wiring->config, section->kind, section->name, key);
     const char *place = strcmp(value->origin, "default") != 0
                             ? value->origin
-                            : gyre_config_place(wiring->config, GYRE_SECTION_LINK, name);
+                            : gyre_config_place(wiring->config, section->kind, section->name);
     return gyre_wiring_blame(place, GYRE_CONFIG);
 }
 
-static const char *link_text(const struct wiring *wiring, const char *name, const char *key)
+static const char *text_of(const struct wiring *wiring, const struct section *section, const char *key)
 {
-    return gyre_config_text(wiring->config, GYRE_SECTION_LINK, name, key);
+    return gyre_config_text(wiring->config, section->kind, section->name, key);
 }
 
 /* Refuses a link that begins at a kernel of which nothing is known: its name is most likely mistyped. */
-static gyre_status check_kernel(struct wiring *wiring, const char *name, const char *from)
+static gyre_status check_kernel(struct wiring *wiring, const struct section *section, const char *from)
 {
     size_t count;
     char hint[GYRE_TEXT_HINT_SIZE];
@@ -179,70 +186,209 @@ static gyre_status check_kernel(struct wiring *wiring, const char *name, const c
         return GYRE_OK;
     const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_KERNEL, &count);
     gyre_error_set(GYRE_CONFIG,
-                   "[link.%s] begins at kernel '%s', which has no section [kernel.%s] and is not launched%s",
-                   name, kernel, kernel, gyre_text_hint(kernel, names, count, hint));
-    return blame_link(wiring, name, "from");
+                   "[%s.%s] begins at kernel '%s', which has no section [kernel.%s] and is not launched%s",
+                   gyre_section_kind_word(section->kind), section->name, kernel, kernel,
+                   gyre_text_hint(kernel, names, count, hint));
+    return blame_section(wiring, section, "from");
 }
 
-static gyre_status check_section(struct wiring *wiring, const char *name)
+static gyre_status check_from(struct wiring *wiring, const struct section *section, const char *from)
 {
-    const char *from = link_text(wiring, name, "from");
+    if (gyre_wiring_kernel_length(from))
+        return check_kernel(wiring, section, from);
+    gyre_error_set(GYRE_CONFIG, "from = '%s' in [%s.%s] names no port; expected KERNEL.PORT", from,
+                   gyre_section_kind_word(section->kind), section->name);
+    return blame_section(wiring, section, "from");
+}
+
+static gyre_status check_link(struct wiring *wiring, const struct section *section)
+{
+    const char *from = text_of(wiring, section, "from");
     if (!from[0]) {
         gyre_error_set(GYRE_CONFIG, "[link.%s] has no from; expected KERNEL.PORT, the port that it begins at",
-                       name);
-        return blame_link(wiring, name, "from");
+                       section->name);
+        return blame_section(wiring, section, "from");
     }
-    if (!gyre_wiring_kernel_length(from)) {
-        gyre_error_set(GYRE_CONFIG, "from = '%s' in [link.%s] names no port; expected KERNEL.PORT", from,
-                       name);
-        return blame_link(wiring, name, "from");
+    if (gyre_wiring_kernel_length(from) && !text_of(wiring, section, "to")[0]) {
+        gyre_error_set(GYRE_CONFIG, "[link.%s] has no to; expected a kernel, or " GYRE_WIRING_NOWHERE,
+                       section->name);
+        return blame_section(wiring, section, "to");
     }
-    if (!link_text(wiring, name, "to")[0]) {
-        gyre_error_set(GYRE_CONFIG, "[link.%s] has no to; expected a kernel, or " GYRE_WIRING_NOWHERE, name);
-        return blame_link(wiring, name, "to");
-    }
-    return check_kernel(wiring, name, from);
+    return check_from(wiring, section, from);
 }
 
 /* The origin of a setting; NULL for a default. */
-static const char *place_of(const struct wiring *wiring, const char *name, const char *key)
+static const char *place_of(const struct wiring *wiring, const struct section *section, const char *key)
 {
-    const char *origin = gyre_config_find(wiring->config, GYRE_SECTION_LINK, name, key)->origin;
+    const char *origin = gyre_config_find(wiring->config, section->kind, section->name, key)->origin;
     return strcmp(origin, "default") == 0 ? NULL : origin;
 }
 
-static void read_section(struct wiring *wiring, const char *name, struct candidates *all)
+static gyre_status add_candidate(struct wiring *wiring, struct candidates *all, const gyre_link_desc *link,
+                                 const struct gyre_wiring_place *place)
 {
-    const size_t at = all->count++;
-    all->links[at] = (gyre_link_desc){
-        .size = sizeof(gyre_link_desc),
-        .name = copy_text(wiring, name),
-        .from = copy_text(wiring, link_text(wiring, name, "from")),
-        .to = copy_text(wiring, link_text(wiring, name, "to")),
-        .capacity = (uint64_t)gyre_config_int(wiring->config, GYRE_SECTION_LINK, name, "capacity"),
-    };
-    all->places[at] = (struct gyre_wiring_place){.from = place_of(wiring, name, "from"),
-                                                 .to = place_of(wiring, name, "to"),
-                                                 .capacity = place_of(wiring, name, "capacity")};
+    struct gyre_pool *pool = &wiring->out->pool;
+    all->links = gyre_pool_grow(pool, all->links, all->count, sizeof *all->links);
+    all->places = gyre_pool_grow(pool, all->places, all->count, sizeof *all->places);
+    if (!all->links || !all->places || pool->exhausted)
+        return gyre_pool_no_memory();
+    all->links[all->count] = *link;
+    all->places[all->count++] = *place;
+    return GYRE_OK;
 }
+
+/* What a link's section and a topic's have alike. */
+static gyre_link_desc begin_link(struct wiring *wiring, const struct section *section)
+{
+    return (gyre_link_desc){
+        .size = sizeof(gyre_link_desc),
+        .name = copy_text(wiring, section->name),
+        .capacity = (uint64_t)gyre_config_int(wiring->config, section->kind, section->name, "capacity"),
+    };
+}
+
+static gyre_status read_link(struct wiring *wiring, const struct section *section, struct candidates *all)
+{
+    gyre_link_desc link = begin_link(wiring, section);
+    const struct gyre_wiring_place place = {.from = place_of(wiring, section, "from"),
+                                            .to = place_of(wiring, section, "to"),
+                                            .capacity = place_of(wiring, section, "capacity")};
+    const gyre_status status = check_link(wiring, section);
+    link.from = copy_text(wiring, text_of(wiring, section, "from"));
+    link.to = copy_text(wiring, text_of(wiring, section, "to"));
+    return status == GYRE_OK ? add_candidate(wiring, all, &link, &place) : status;
+}
+
+/* ---- topics of the configuration ---- */
+
+struct list {
+    const char *const *names;
+    size_t count;
+};
+
+/* A section [topic.NAME], whose `from`, `to`, `taps` and `slow` are lists. */
+struct topic {
+    struct section section;
+    struct list from, to, taps, slow;
+};
+
+static gyre_status split_topic(struct wiring *wiring, struct topic *topic)
+{
+    struct {
+        const char *key;
+        struct list *list;
+    } const lists[] = {
+        {"from", &topic->from}, {"to", &topic->to}, {"taps", &topic->taps}, {"slow", &topic->slow}};
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && status == GYRE_OK; i++)
+        status = split_list(wiring, text_of(wiring, &topic->section, lists[i].key), &lists[i].list->names,
+                            &lists[i].list->count);
+    return status;
+}
+
+/* Finds what happens to subscriber number `index` of `to` when it is slow. */
+static gyre_status read_slow(const struct wiring *wiring, const struct topic *topic, size_t index,
+                             gyre_slow *out)
+{
+    static const char *const words[] = {
+        [GYRE_SLOW_WAIT] = "wait", [GYRE_SLOW_DROP] = "drop", [GYRE_SLOW_CUT] = "cut"};
+    const char *word = topic->slow.names[topic->slow.count == 1 ? 0 : index];
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (gyre_slow)i;
+            return GYRE_OK;
+        }
+    gyre_error_set(GYRE_CONFIG, "slow in [topic.%s]: expected wait, drop or cut, found '%s'",
+                   topic->section.name, word);
+    return blame_section(wiring, &topic->section, "slow");
+}
+
+static gyre_status check_topic(struct wiring *wiring, const struct topic *topic)
+{
+    const char *name = topic->section.name;
+    gyre_status status = GYRE_OK;
+    if (topic->from.count == 0) {
+        gyre_error_set(
+            GYRE_CONFIG,
+            "[topic.%s] has no from; expected KERNEL.PORT, ...: the ports whose messages the topic has",
+            name);
+        return blame_section(wiring, &topic->section, "from");
+    }
+    if (topic->to.count + topic->taps.count == 0) {
+        gyre_error_set(GYRE_CONFIG, "[topic.%s] has no subscribers; expected kernels in to, or in taps",
+                       name);
+        return blame_section(wiring, &topic->section, "to");
+    }
+    if (topic->slow.count != 1 && topic->slow.count != topic->to.count) {
+        gyre_error_set(
+            GYRE_CONFIG,
+            "slow in [topic.%s]: expected one word, or one for each of the %zu kernels of to; found %zu",
+            name, topic->to.count, topic->slow.count);
+        return blame_section(wiring, &topic->section, "slow");
+    }
+    for (size_t i = 0; i < topic->from.count && status == GYRE_OK; i++)
+        status = check_from(wiring, &topic->section, topic->from.names[i]);
+    return status;
+}
+
+/* Adds a link for each subscriber of one port. */
+static gyre_status add_subscribers(struct wiring *wiring, const struct topic *topic, const char *from,
+                                   struct candidates *all)
+{
+    gyre_link_desc link = begin_link(wiring, &topic->section);
+    struct gyre_wiring_place place = {.from = place_of(wiring, &topic->section, "from"),
+                                      .to = place_of(wiring, &topic->section, "to"),
+                                      .capacity = place_of(wiring, &topic->section, "capacity")};
+    gyre_status status = GYRE_OK;
+    link.from = from;
+    link.topic = link.name;
+    for (size_t i = 0; i < topic->to.count && status == GYRE_OK; i++) {
+        link.to = topic->to.names[i];
+        status = read_slow(wiring, topic, i, &link.slow);
+        if (status == GYRE_OK)
+            status = add_candidate(wiring, all, &link, &place);
+    }
+    place.to = place_of(wiring, &topic->section, "taps");
+    link.slow = GYRE_SLOW_TAP;
+    for (size_t i = 0; i < topic->taps.count && status == GYRE_OK; i++) {
+        link.to = topic->taps.names[i];
+        status = add_candidate(wiring, all, &link, &place);
+    }
+    return status;
+}
+
+static gyre_status read_topic(struct wiring *wiring, const struct section *section, struct candidates *all)
+{
+    struct topic topic = {.section = *section};
+    gyre_status status = split_topic(wiring, &topic);
+    if (status == GYRE_OK)
+        status = check_topic(wiring, &topic);
+    for (size_t i = 0; i < topic.from.count && status == GYRE_OK; i++)
+        status = add_subscribers(wiring, &topic, topic.from.names[i], all);
+    return status;
+}
+
+/* ---- which of them the pipeline has ---- */
 
 static gyre_status read_sections(struct wiring *wiring, struct candidates *all)
 {
-    size_t count;
-    struct gyre_pool *pool = &wiring->out->pool;
-    const char *const *names = gyre_config_names(wiring->config, GYRE_SECTION_LINK, &count);
-    all->links = (gyre_link_desc *)(void *)gyre_pool_take(pool, count * sizeof *all->links + 1);
-    all->places = (struct gyre_wiring_place *)(void *)gyre_pool_take(pool, count * sizeof *all->places + 1);
-    all->reached = (bool *)(void *)gyre_pool_take(pool, count + 1);
-    gyre_status status = pool->exhausted ? gyre_pool_no_memory() : GYRE_OK;
-    if (status == GYRE_OK)
-        memset(all->reached, 0, count + 1);
-    for (size_t i = 0; i < count && status == GYRE_OK; i++) {
-        status = check_section(wiring, names[i]);
-        if (status == GYRE_OK)
-            read_section(wiring, names[i], all);
+    static const enum gyre_section_kind kinds[] = {GYRE_SECTION_LINK, GYRE_SECTION_TOPIC};
+    gyre_status status = GYRE_OK;
+    for (int kind = 0; kind < 2; kind++) {
+        size_t count;
+        const char *const *names = gyre_config_names(wiring->config, kinds[kind], &count);
+        for (size_t i = 0; i < count && status == GYRE_OK; i++) {
+            const struct section section = {kinds[kind], names[i]};
+            status = kind == 0 ? read_link(wiring, &section, all) : read_topic(wiring, &section, all);
+        }
     }
-    return status == GYRE_OK && pool->exhausted ? gyre_pool_no_memory() : status;
+    if (status != GYRE_OK)
+        return status;
+    all->reached = (bool *)(void *)gyre_pool_take(&wiring->out->pool, all->count + 1);
+    if (wiring->out->pool.exhausted)
+        return gyre_pool_no_memory();
+    memset(all->reached, 0, all->count + 1);
+    return GYRE_OK;
 }
 
 /* True when the kernel that the link begins at is an entry, or the target of a link that is reached. */
@@ -299,6 +445,13 @@ static gyre_status check_given(size_t index, const gyre_link_desc *link)
                               "link %zu, from %s: to: expected a kernel, or " GYRE_WIRING_NOWHERE
                               "; found nothing",
                               index, link->from);
+    if ((unsigned)link->slow > GYRE_SLOW_TAP || (link->slow != GYRE_SLOW_WAIT && !link->topic))
+        return gyre_error_set(GYRE_INVALID, "link %zu, from %s: slow: expected %s, found %d", index,
+                              link->from, link->topic ? "a gyre_slow" : "0, because it names no topic",
+                              (int)link->slow);
+    if (link->topic && (!link->topic[0] || strlen(link->topic) >= GYRE_PIPELINE_NAME_MAX))
+        return gyre_error_set(GYRE_INVALID, "link %zu, from %s: topic: expected 1 to %d characters", index,
+                              link->from, GYRE_PIPELINE_NAME_MAX - 1);
     return GYRE_OK;
 }
 
@@ -332,7 +485,10 @@ static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *
         link->size = sizeof *link;
         link->from = copy_text(wiring, link->from);
         link->to = copy_text(wiring, link->to);
-        link->name = link->name && link->name[0] ? copy_text(wiring, link->name) : link->from;
+        link->topic = link->topic ? copy_text(wiring, link->topic) : NULL;
+        link->name = link->name && link->name[0] ? copy_text(wiring, link->name)
+                     : link->topic               ? link->topic
+                                                 : link->from;
     }
     wiring->out->desc.links = links;
     wiring->out->desc.link_count = count;
@@ -346,11 +502,18 @@ static gyre_status tell_twice(const struct wiring *wiring, size_t first, size_t 
 {
     const gyre_link_desc *links = wiring->out->desc.links;
     const char *before = wiring->out->links[first].from, *place = wiring->out->links[second].from;
-    gyre_error_set(GYRE_INVALID,
-                   "link '%s': port %s has a link already, '%s'%s%s%s; a port leads to one kernel",
-                   links[second].name, links[second].from, links[first].name, before ? " (" : "",
-                   before ? before : "", before ? ")" : "");
+    gyre_error_set(
+        GYRE_INVALID,
+        "link '%s': port %s has a link already, '%s'%s%s%s; a port leads to one kernel, or to one topic "
+        "with several",
+        links[second].name, links[second].from, links[first].name, before ? " (" : "", before ? before : "",
+        before ? ")" : "");
     return gyre_wiring_blame(place, GYRE_INVALID);
+}
+
+static bool of_one_topic(const gyre_link_desc *one, const gyre_link_desc *other)
+{
+    return one->topic && other->topic && strcmp(one->topic, other->topic) == 0;
 }
 
 static gyre_status check_ports(const struct wiring *wiring)
@@ -358,7 +521,7 @@ static gyre_status check_ports(const struct wiring *wiring)
     const gyre_link_desc *links = wiring->out->desc.links;
     for (size_t i = 1; i < wiring->out->desc.link_count; i++)
         for (size_t j = 0; j < i; j++)
-            if (strcmp(links[i].from, links[j].from) == 0)
+            if (strcmp(links[i].from, links[j].from) == 0 && !of_one_topic(&links[i], &links[j]))
                 return tell_twice(wiring, j, i);
     return GYRE_OK;
 }

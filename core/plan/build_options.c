@@ -119,6 +119,11 @@ static bool is_wired(const struct gyre_config *config, const char *name)
     for (size_t i = 0; i < count; i++)
         if (list_has(gyre_config_text(config, GYRE_SECTION_LINK, names[i], "to"), name))
             return true;
+    names = gyre_config_names(config, GYRE_SECTION_TOPIC, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "to"), name) ||
+            list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "taps"), name))
+            return true;
     names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
     for (size_t i = 0; i < count; i++)
         if (list_has(gyre_config_text(config, GYRE_SECTION_PIPELINE, names[i], "entry"), name))

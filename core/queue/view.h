@@ -38,6 +38,8 @@ struct gyre_queue_view {
     struct gyre_durable *durable;    /* the queue's journal; NULL: it has none */
     uint32_t table_entry;
     uint64_t
+        let_go; /* of a queue left to a handler: once all blocks obeyed this command, no handler uses the queue; 0: who knows */
+    uint64_t
         table_first; /* where a device that meets the queue begins, as the queue's entry in the table of queues says */
     bool of_pipeline; /* enters a pipeline, which alone may close it; constant once it is open */
     bool unfindable;  /* enters a pipeline whose blocks do not all know it yet */

@@ -155,6 +155,8 @@ enum gyre_linking {
     GYRE_LINKING_FOREIGN = 2,
     /* since 2.6: queues of a kernel that can be a stage have no gyre_bridge and no express lines */
     GYRE_LINKING_SLOTS = 4,
+    /* since 2.7: ports may lead to topics (GYRE_PORT_TOPIC) */
+    GYRE_LINKING_TOPICS = 8,
     /*
      * since 2.7: threads of this process move the messages, one for each kernel, so links lie in memory of this process
      * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has

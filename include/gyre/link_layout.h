@@ -14,6 +14,11 @@
  * counts its messages, in its entry of the table of flows. Who handles the last message of a flow completes the request,
  * in the reply slot of the queue that the request came in.
  *
+ * A port may lead to a topic, which has several subscribers: each has rings of its own, as if it were the only one. The handler
+ * emits into the rings of one of them, and what it emitted is copied into the others' rings. A subscriber that holds nobody up
+ * misses what its ring has no room for. A message for a tap, and whatever the tap emits, says GYRE_ORIGIN_TAP: it belongs to no
+ * flow, which may be settled already.
+ *
  * One writer per cache line, as in ring_layout.h; each struct names its writers.
  *
  * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
@@ -27,6 +32,7 @@
 #define GYRE_PORT_MOST_MAX 4096 /* messages that one call may emit to a port */
 #define GYRE_LINK_SECTIONS 16   /* parts of a ring, whose fetched messages are counted together */
 #define GYRE_ENTRIES_MAX   64   /* queues through which clients use a pipeline */
+#define GYRE_BRANCHES_MAX  64   /* subscribers of all topics that one kernel sends to */
 
 /** The header of a link's slot; the payload follows it. Written last: `sequence`. */
 typedef struct gyre_link_slot {
@@ -37,9 +43,11 @@ typedef struct gyre_link_slot {
 
 /*
  * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
- * the message came by, at most GYRE_HOPS_MAX (48 to 61), and whether the message is its flow's only one.
+ * the message came by, at most GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's
+ * only one (63).
  */
 #define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
+#define GYRE_ORIGIN_TAP          ((gyre_u64)1 << 62)
 #define GYRE_ORIGIN_PLACE(o)     ((gyre_u32)(o))
 #define GYRE_ORIGIN_TABLE(o)     ((gyre_u32)((o) >> 32) & (GYRE_ENTRIES_MAX - 1))
 #define GYRE_HOPS_MAX            0x3fff
@@ -64,7 +72,9 @@ typedef struct gyre_link_ring {
     /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */
     gyre_u64 head, tail;
     gyre_u32 starved; /* not 0: the block is about to sleep, or sleeps, until there is room */
-    gyre_u32 reserved_head[11];
+    gyre_u32 reserved_starved;
+    gyre_u64 missed; /* messages of a topic that found no room, ever */
+    gyre_u64 reserved_head[4];
 } gyre_link_ring;
 
 /** The messages that a block of the target claimed and has not handled: one for each ring and block. It alone writes it. */
@@ -107,16 +117,49 @@ typedef struct gyre_link_entry {
 enum gyre_port_use {
     GYRE_PORT_UNWIRED = 0, /* to emit is a failure */
     GYRE_PORT_LINKED = 1,
-    GYRE_PORT_NOWHERE = 2 /* what is emitted is counted, and thrown away */
+    GYRE_PORT_NOWHERE = 2, /* what is emitted is counted, and thrown away */
+    GYRE_PORT_TOPIC = 3    /* only for a device with GYRE_LINKING_TOPICS (backend.h) */
 };
 
 /** Where a port leads. Constant. */
 typedef struct gyre_link_port {
     gyre_u64 rings;   /* address of the first of one gyre_link_ring for each block of the sending kernel */
-    gyre_u64 control; /* address of the target's control region */
+    gyre_u64 control; /* address of the target's control region; of a topic: of its gyre_link_topic */
     gyre_u32 use;     /* enum gyre_port_use */
     gyre_u32 most;    /* messages that one call may emit */
 } gyre_link_port;
+
+/** What a topic does when a subscriber's ring has no room. */
+enum gyre_branch_slow {
+    GYRE_BRANCH_WAIT = 0, /* the sender waits, as with a link */
+    GYRE_BRANCH_DROP = 1, /* the subscriber misses the message */
+    GYRE_BRANCH_CUT = 2,  /* the subscriber misses it, and every later one of the topic */
+    GYRE_BRANCH_TAP = 3   /* as DROP, and flows do not wait for what the subscriber gets */
+};
+
+/** Whether a subscriber is cut off. A line of its own. Senders of the topic write it, once. */
+typedef struct gyre_link_gate {
+    gyre_u32 cut;
+    gyre_u32 reserved[15];
+} gyre_link_gate;
+
+/** A subscriber of a topic, as one port sees it. Constant. */
+typedef struct gyre_link_branch {
+    gyre_u64 rings;   /* address of the first of one gyre_link_ring for each block of the sending kernel */
+    gyre_u64 control; /* address of the subscriber's control region */
+    gyre_u64 gate;    /* address of the subscriber's gyre_link_gate; 0 unless `slow` is CUT */
+    gyre_u32 slow;    /* enum gyre_branch_slow */
+    gyre_u32 reserved;
+} gyre_link_branch;
+
+/**
+ * A topic, as one port sees it. Constant. The port's own rings are those of a branch that waits, which are written in place. If none
+ * does, they belong to nobody: what is emitted into them is copied to the branches, and thrown away.
+ */
+typedef struct gyre_link_topic {
+    gyre_u32 branch_count, reserved;
+    /* then branch_count times gyre_link_branch */
+} gyre_link_topic;
 
 /** A ring that a kernel fetches from. Constant. */
 typedef struct gyre_link_inlet {
@@ -134,7 +177,7 @@ typedef struct gyre_link_table {
     gyre_u32 answers; /* not 0: what the kernel replies answers the client of the flow */
     gyre_link_port ports[GYRE_PORTS_MAX];
     gyre_link_entry entries[GYRE_ENTRIES_MAX];
-    /* then inlet_count times gyre_link_inlet */
+    /* then inlet_count times gyre_link_inlet, then the topics of ports, each with its branches */
 } gyre_link_table;
 
 #define GYRE_LINK_TABLE_SIZE(inlets) (sizeof(gyre_link_table) + (inlets) * sizeof(gyre_link_inlet))
@@ -143,6 +186,8 @@ typedef struct gyre_link_table {
 _Static_assert(sizeof(gyre_link_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
 _Static_assert(sizeof(gyre_link_ring) == 320, "five lines");
 _Static_assert(sizeof(gyre_link_window) == 64, "one line");
+_Static_assert(sizeof(gyre_link_gate) == 64, "one line");
+_Static_assert(sizeof(gyre_link_branch) == 32 && sizeof(gyre_link_topic) == 8, "words of 8 bytes");
 _Static_assert(sizeof(gyre_flow) == 128, "two lines");
 _Static_assert(__builtin_offsetof(gyre_flow, busy) % 8 == 0, "a word of its own");
 #endif

@@ -20,6 +20,11 @@
  *     without a reply  when no handler replied, and none failed
  *     a failure        when a handler failed: the first failure counts; also when two handlers replied
  *
+ * A topic is a port with several links: each of its subscribers gets every message. Links of one topic name it:
+ *
+ *     [topic.prices]            from = feed.tick           ; one port or several
+ *     to = risk, book           taps = audit               ; flows wait for `to`, and not for `taps`
+ *
  * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
  * the sender arrive in their order at a target of one block. Links lie in memory of the kernels' device.
  *
@@ -41,6 +46,19 @@ enum { GYRE_PIPELINE_NAME_MAX = 64 }; /* bytes of names of pipelines, kernels an
 
 typedef struct gyre_pipeline gyre_pipeline;
 
+/** What a topic does while a subscriber has no room for a message. What a subscriber misses is counted (gyre_link_info.missed). */
+typedef enum gyre_slow {
+    GYRE_SLOW_WAIT = 0, /* holds the sender up, as a link does */
+    GYRE_SLOW_DROP = 1, /* the subscriber misses the message: the flow goes on without it */
+    GYRE_SLOW_CUT =
+        2, /* the subscriber misses it, and every later message of the topic until the pipeline is closed */
+    /**
+     * The subscriber is a tap: it misses the message, and flows do not wait for those that it gets. What its handler replies is
+     * thrown away, what it emits belongs to no flow either, and it sees no header and no flow id.
+     */
+    GYRE_SLOW_TAP = 3
+} gyre_slow;
+
 /** A link: from a port of one kernel to another kernel. */
 typedef struct gyre_link_desc {
     size_t size;
@@ -49,6 +67,9 @@ typedef struct gyre_link_desc {
     const char *to;   /* "KERNEL", or "nowhere": what is emitted is counted, and thrown away */
     uint64_t
         capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
+    /** NULL: the port has this link alone. Else the links of the port all name this topic, and each leads to another kernel. */
+    const char *topic;
+    gyre_slow slow; /* of a subscriber of a topic */
 } gyre_link_desc;
 
 typedef struct gyre_pipeline_desc {
@@ -60,7 +81,7 @@ typedef struct gyre_pipeline_desc {
     /** Kernels that may answer: their replies complete requests. 0: as configured. */
     const char *const *answers;
     size_t answer_count;
-    /** 0: the sections [link.NAME] whose `from` is a kernel that the entries lead to. */
+    /** 0: the sections [link.NAME] and [topic.NAME] with a `from` of a kernel that the entries lead to. */
     const gyre_link_desc *links;
     size_t link_count;
     /** Not 0: every link gets its least capacity, to find what depends on room. */
@@ -71,7 +92,8 @@ typedef struct gyre_pipeline_desc {
  * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
  * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
  * place of the setting) for ports that lead nowhere, types that differ, kernels that no entry leads to, answers of
- * different types; UNIMPLEMENTED for cycles, for kernels of several devices, or of a backend without links. Kernels
+ * different types; UNIMPLEMENTED for cycles, for kernels of several devices, of a backend without links, or for topics on one
+ * without these. Kernels
  * that it launched stay launched, also after a failure. Owner of *out: the caller,
  * until gyre_pipeline_close or the runtime's close.
  */
@@ -91,7 +113,8 @@ GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const cha
                                               const gyre_queue_desc *desc, gyre_queue **out);
 
 /**
- * Takes no more requests, and waits until all flows are settled or the deadline. TIMEOUT when some are not: *left (may be NULL)
+ * Takes no more requests, and waits until all flows are settled or the deadline. Taps belong to no flow: gyre_link_info.waiting tells
+ * what is on its way to one. TIMEOUT when some are not: *left (may be NULL)
  * says how many requests. The pipeline stays open.
  */
 GYRE_API gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, uint64_t *left);
@@ -117,8 +140,12 @@ typedef struct gyre_link_info {
         rings; /* one for each block of the sender; one in all where the host moves its messages (OpenCL) */
     uint64_t capacity; /* of each ring */
     uint64_t bytes;    /* memory of all rings */
-    uint64_t sent;     /* messages that were emitted, ever */
+    uint64_t sent;     /* messages that were emitted, ever; of a subscriber: those that it did not miss */
     uint64_t waiting;  /* messages under way now */
+    char topic[GYRE_PIPELINE_NAME_MAX]; /* "": it is no subscriber of a topic */
+    uint32_t slow;                      /* a gyre_slow */
+    uint32_t is_cut;                    /* not 0: the subscriber was cut off */
+    uint64_t missed;                    /* messages that the subscriber missed, ever */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

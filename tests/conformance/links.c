@@ -725,6 +725,25 @@ static void wrong_graphs_are_told(struct conformance *test)
     must(gyre_pipeline_open(test->runtime, &desc, &second)); /* the failed attempt left nothing behind */
 }
 
+/* A backend without topics says so, before anything is joined. */
+static void topics_are_there_or_refused(struct conformance *test)
+{
+    static const char *const a = "a";
+    gyre_link_desc link = join("a.out", "e");
+    gyre_pipeline *pipeline = NULL;
+    link.topic = "told";
+    launch_as(test, "pass", "a", 1);
+    launch_as(test, "finish", "e", 1);
+    const gyre_pipeline_desc desc = describe(&a, NULL, &link, 1);
+    const gyre_status status = gyre_pipeline_open(test->runtime, &desc, &pipeline);
+    if (status == GYRE_OK)
+        return;
+    require(status == GYRE_UNIMPLEMENTED && pipeline == NULL);
+    require_sentence("kernel 'a' sends to a topic, and backend '");
+    link.topic = NULL;
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+}
+
 const struct conformance_case link_cases[] = {
     {"a_job_goes_through_five_kernels", a_job_goes_through_five_kernels},
     {"the_tightest_chain_keeps_order", the_tightest_chain_keeps_order},
@@ -750,5 +769,6 @@ const struct conformance_case link_cases[] = {
     {"a_pipeline_closes_with_work_under_way", a_pipeline_closes_with_work_under_way},
     {"kernels_come_and_go_under_their_pipelines", kernels_come_and_go_under_their_pipelines},
     {"wrong_graphs_are_told", wrong_graphs_are_told},
+    {"topics_are_there_or_refused", topics_are_there_or_refused},
     {NULL, NULL},
 };

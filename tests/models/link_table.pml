@@ -2,8 +2,8 @@
 /*
  * The tables of a pipeline: another one is announced while blocks use the old one, which is freed when all of them obeyed.
  *
- * Mirrors gyre_link_memory_distribute, gyre_link_memory_withdraw (core/links/link_memory.c), gyre_pipeline_make, add_entry and
- * take_apart (core/links/pipeline.c), gyre_node_wire (core/kernel/node.c), obey_command, park_worker and leave_park
+ * Mirrors gyre_link_memory_distribute, gyre_link_memory_let_go, gyre_link_memory_withdraw (core/links/link_memory.c),
+ * gyre_pipeline_make and take_apart (core/links/pipeline.c), gyre_entries_open (core/links/entries.c), gyre_node_wire (core/kernel/node.c), obey_command, park_worker and leave_park
  * (backends/cpu/cpu_worker.c), cpu_links_read (backends/cpu/cpu_links.c).
  *
  * Modelled: two kernels. Requests come to kernel 0, which sends each on to kernel 1. A table is announced to a kernel by its

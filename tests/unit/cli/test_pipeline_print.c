@@ -57,6 +57,21 @@ START_TEST(a_graph_has_its_nodes_and_edges)
 }
 END_TEST
 
+START_TEST(subscribers_of_a_topic_say_how_slow_they_may_be)
+{
+    pipeline_node nodes[] = {node_named("a"), node_named("b")};
+    gyre_link_info links[] = {link_named("a", "x", "b"), link_named("a", "x", "a")};
+    for (size_t i = 0; i < 2; i++)
+        snprintf(links[i].topic, sizeof links[i].topic, "t");
+    links[0].slow = GYRE_SLOW_DROP;
+    links[1].slow = GYRE_SLOW_TAP;
+    write_view(
+        &(pipeline_view){.name = "p", .nodes = nodes, .node_count = 2, .links = links, .link_count = 2});
+    ck_assert_ptr_nonnull(strstr(text, "k0 -> k1 [label=\"x\\nu32 x 16, topic t: drop\"];\n"));
+    ck_assert_ptr_nonnull(strstr(text, "k0 -> k0 [style=dotted, label=\"x\\nu32 x 16, topic t: tap\"];\n"));
+}
+END_TEST
+
 /* Programs give kernels any names. */
 START_TEST(names_are_quoted)
 {
@@ -83,6 +98,7 @@ int main(void)
     TCase *tcase = tcase_create("pipeline_print");
     tcase_add_checked_fixture(tcase, NULL, free_text);
     tcase_add_test(tcase, a_graph_has_its_nodes_and_edges);
+    tcase_add_test(tcase, subscribers_of_a_topic_say_how_slow_they_may_be);
     tcase_add_test(tcase, names_are_quoted);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

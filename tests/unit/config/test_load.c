@@ -408,8 +408,8 @@ START_TEST(values_come_in_a_stable_order)
     const struct gyre_config_value *values = gyre_config_values(sandbox_config(), &count);
     const struct gyre_config_row *rows = gyre_config_rows(&row_count);
     const char *expected[] = {
-        "gyre",    "backend.default", "backend.cpu",      "kernel.default", "kernel.k", "queue.default",
-        "queue.a", "queue.z",         "pipeline.default", "link.default",   "observe"};
+        "gyre",    "backend.default", "backend.cpu",      "kernel.default", "kernel.k",      "queue.default",
+        "queue.a", "queue.z",         "pipeline.default", "link.default",   "topic.default", "observe"};
     size_t at = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const char *dot = strchr(expected[i], '.'), *name = dot ? dot + 1 : "";
@@ -464,7 +464,7 @@ START_TEST(an_unknown_section_warns_once)
         only_warning(sandbox_config()),
         sandbox_text(
             "$/etc/gyre.ini:1: unknown section [zebras], ignored; expected [gyre], "
-            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME] or [link.NAME]"));
+            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME] or [topic.NAME]"));
 }
 END_TEST
 

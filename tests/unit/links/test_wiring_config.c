@@ -71,6 +71,63 @@ START_TEST(a_pipeline_has_the_links_that_its_entries_lead_to)
 }
 END_TEST
 
+static void has_subscriber(size_t index, const char *from, const char *to, gyre_slow slow)
+{
+    has_link(index, "prices", from, to, 32);
+    ck_assert_str_eq(wiring->desc.links[index].topic, "prices");
+    ck_assert_int_eq(wiring->desc.links[index].slow, slow);
+}
+
+/* A link for each port and subscriber; of several ports, those of kernels that an entry or a link leads to. */
+START_TEST(a_topic_has_a_link_for_each_subscriber)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[pipeline.p]\nentry = feed\n[topic.prices]\nfrom = feed.ticks, risk.more, lost.x\n"
+                  "to = risk, book\ntaps = audit\nslow = wait, cut\ncapacity = 32\n"
+                  "[link.a]\nfrom = audit.all\nto = nowhere\n");
+    created("p");
+    ck_assert_uint_eq(wiring->desc.link_count, 7);
+    has_link(0, "a", "audit.all", "nowhere", 0);
+    ck_assert_ptr_null(wiring->desc.links[0].topic);
+    for (size_t i = 0; i < 2; i++) {
+        const char *from = i ? "risk.more" : "feed.ticks";
+        has_subscriber(1 + i * 3, from, "risk", GYRE_SLOW_WAIT);
+        has_subscriber(2 + i * 3, from, "book", GYRE_SLOW_CUT);
+        has_subscriber(3 + i * 3, from, "audit", GYRE_SLOW_TAP);
+    }
+    ck_assert_str_eq(wiring->links[1].from, sandbox_text("$/etc/gyre.ini:4"));
+    ck_assert_str_eq(wiring->links[1].to, sandbox_text("$/etc/gyre.ini:5"));
+    ck_assert_str_eq(wiring->links[3].to, sandbox_text("$/etc/gyre.ini:6"));
+    ck_assert_str_eq(wiring->links[3].capacity, sandbox_text("$/etc/gyre.ini:8"));
+}
+END_TEST
+
+START_TEST(a_topic_that_is_none_is_refused_at_its_line)
+{
+    static const char *const wrong[][2] = {
+        {"to = b\n",
+         "$/etc/gyre.ini:4: [topic.t] has no from; expected KERNEL.PORT, ...: the ports whose messages the topic has"},
+        {"from = a.x\n",
+         "$/etc/gyre.ini:4: [topic.t] has no subscribers; expected kernels in to, or in taps"},
+        {"from = a.x, b\nto = c\n",
+         "$/etc/gyre.ini:4: from = 'b' in [topic.t] names no port; expected KERNEL.PORT"},
+        {"from = a.x\nto = b, c\nslow = drop, keep\n",
+         "$/etc/gyre.ini:6: slow in [topic.t]: expected wait, drop or cut, found 'keep'"},
+        {"from = a.x\nto = b\nslow = drop, cut\n",
+         "$/etc/gyre.ini:6: slow in [topic.t]: expected one word, or one for each of the 1 kernels of to; found 2"},
+        {"from = a.x\nto = b\n[topic.u]\nfrom = a.x\nto = c\n",
+         "$/etc/gyre.ini:7: link 'u': port a.x has a link already, 't' ($/etc/gyre.ini:4); a port leads to one "
+         "kernel, or to one topic with several"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "[pipeline.p]\nentry = a\n[topic.t]\n%s", wrong[i][0]);
+        sandbox_write("etc/gyre.ini", text);
+        refused("p", GYRE_CONFIG, wrong[i][1]);
+    }
+}
+END_TEST
+
 START_TEST(each_setting_has_its_place)
 {
     sandbox_write("etc/gyre.ini", "[pipeline.words]\nentry = split\n"
@@ -158,7 +215,7 @@ START_TEST(two_links_of_one_port_are_refused_with_both_places)
                                   "[link.two]\nfrom = a.x\nto = c\n");
     refused(
         "p", GYRE_CONFIG,
-        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel");
+        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel, or to one topic with several");
     ck_assert_int_eq(gyre_wiring_config_check(sandbox_config()), GYRE_CONFIG);
 }
 END_TEST
@@ -228,7 +285,18 @@ START_TEST(links_of_the_application_are_checked_as_well)
     links[0] = (gyre_link_desc){.size = sizeof links[0], .name = "first", .from = "a.x"};
     link_refused(links, 2, "link 0, from a.x: to: expected a kernel, or nowhere; found nothing");
     links[0].to = "b";
-    link_refused(links, 2, "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel");
+    link_refused(
+        links, 2,
+        "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel, or to one topic with several");
+    links[1].topic = "prices";
+    links[1].from = "b.x";
+    links[1].slow = (gyre_slow)9;
+    link_refused(links, 2, "link 1, from b.x: slow: expected a gyre_slow, found 9");
+    links[1].slow = GYRE_SLOW_TAP;
+    links[1].topic = "";
+    link_refused(links, 2, "link 1, from b.x: topic: expected 1 to 63 characters");
+    links[1].topic = NULL;
+    link_refused(links, 2, "link 1, from b.x: slow: expected 0, because it names no topic, found 3");
     links[1].size = 0;
     link_refused(links, 2, "link 1: its size is 0 bytes");
     link_refused(NULL, 2, "a count of the descriptor is not 0, and its list is NULL");
@@ -263,6 +331,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
     tcase_add_checked_fixture(tcase, NULL, destroy_wiring);
     tcase_add_test(tcase, a_pipeline_has_the_links_that_its_entries_lead_to);
+    tcase_add_test(tcase, a_topic_has_a_link_for_each_subscriber);
+    tcase_add_test(tcase, a_topic_that_is_none_is_refused_at_its_line);
     tcase_add_test(tcase, each_setting_has_its_place);
     tcase_add_test(tcase, links_in_a_circle_are_read_to_their_end);
     tcase_add_test(tcase, names_of_kernels_may_have_dots);

@@ -56,10 +56,11 @@ static long create_with_failures(const struct gyre_config *config, const gyre_pi
 START_TEST(every_failing_allocation_is_reported)
 {
     sandbox_write("etc/gyre.ini", "[pipeline.p]\nentry = a, c\nanswer = b\n[link.one]\nfrom = a.x\nto = b\n"
-                                  "[link.two]\nfrom = b.x\nto = nowhere\n[link.other]\nfrom = d.x\nto = b\n");
+                                  "[link.two]\nfrom = b.x\nto = nowhere\n[link.other]\nfrom = d.x\nto = b\n"
+                                  "[topic.t]\nfrom = c.x, c.y\nto = a, b\ntaps = e\n");
     const struct gyre_config *config = sandbox_config();
     gyre_pipeline_desc desc = {.size = sizeof desc, .name = "p"};
-    ck_assert_int_gt(create_with_failures(config, &desc, 2), 10);
+    ck_assert_int_gt(create_with_failures(config, &desc, 8), 10);
     const char *entries[] = {"e"};
     const gyre_link_desc links[] = {{.size = sizeof links[0], .name = "l", .from = "e.x", .to = "f"}};
     desc.entries = desc.answers = entries;

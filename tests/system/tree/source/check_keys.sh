@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "${1:-.}"
 table=core/config/table.c
+shopt -s nullglob
+parts=("$table" core/config/table_*.h)
 keys=0
 idle=0
 
@@ -14,7 +16,7 @@ while read -r key; do
         echo "$table: the key '$key' has no effect: nothing in core, cli or backends reads \"$key\""
         idle=$((idle + 1))
     fi
-done < <(sed -n 's/^ *\.key = "\([a-z_]*\)",$/\1/p' "$table" | sort -u)
+done < <(sed -n 's/^ *\.key = "\([a-z_]*\)",$/\1/p' "${parts[@]}" | sort -u)
 
 ((keys > 0)) || { echo "$table: no keys found"; exit 1; }
 ((idle == 0)) || exit 1

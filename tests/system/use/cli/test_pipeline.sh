@@ -120,7 +120,50 @@ prints '{"unanswered":true}'
 says "gyre: the pipeline did not complete message 1 of 1 within 50 ms (--timeout)"
 says "gyre: kernel 'slow' is "
 
+# ---- topics ----
+
+market=examples/pipeline/market.ini
+run pipeline market --config "$market"
+exits 0
+grep -qE '^  prices  ->  audit  price  1 a call, 1 ring of 1024, .* KiB, topic prices: tap$' <<<"$out" || fail "expected the tap"
+run links market --config "$market" --set topic.prices.slow=drop,cut --set topic.prices.capacity=64
+exits 0
+[[ "$(tail -n +2 <<<"$out" | tr -s ' ' | cut -d' ' -f6,8,10,11 | tr '\n' ';')" == "risk 64 drop 0;book 64 cut 0;audit 64 tap 0;" ]] ||
+    fail "expected three subscribers"
+run links market --config "$market" --json
+exits 0
+prints '"to":"audit",'
+prints '"topic":"prices","slow":"tap","missed":0,"cut":false}'
+run pipeline market --config "$market" --dot
+exits 0
+prints 'k0 -> k3 [style=dotted, label="prices\nprice x 1024, topic prices: tap"];'
+run call --config "$market" --pipeline market '{"item":1,"count":2,"cents":500}' '{"item":1,"count":2000,"cents":700}' <"$nothing"
+exits 1
+[[ "$out" == '{"number":1,"cents":1000}
+{"failed":{"code":2,"text":"more than one trade may risk"}}' ]] || fail "expected what was booked, and what risk failed"
+run pipeline --config "$market" --set topic.lost.from=nobody.all --set topic.lost.to=book
+exits 0
+says "gyre: warning: command line: no configured pipeline leads to the kernel of from = 'nobody.all' in [topic.lost]"
+
 # ---- mistakes ----
+
+# wrong_topic SENTENCE SETTING: the pipeline market with that setting.
+wrong_topic()
+{
+    run links market --config "$market" --set "$2"
+    refuses 4 "pipeline 'market': command line: $1"
+}
+
+wrong_topic "[topic.prices] has no from; expected KERNEL.PORT, ...: the ports whose messages the topic has" topic.prices.from=
+wrong_topic "from = 'feed' in [topic.prices] names no port; expected KERNEL.PORT" topic.prices.from=feed
+wrong_topic "slow in [topic.prices]: expected wait, drop or cut, found 'tap'" topic.prices.slow=tap
+wrong_topic "slow in [topic.prices]: expected one word, or one for each of the 2 kernels of to; found 3" topic.prices.slow=cut,cut,cut
+wrong_topic "link 'prices': kernel 'book' subscribes twice" topic.prices.taps=book
+run links market --config "$market" --set topic.prices.to= --set topic.prices.taps=
+refuses 4 "pipeline 'market': command line: [topic.prices] has no subscribers; expected kernels in to, or in taps"
+run links market --config "$market" --set link.more.from=feed.prices --set link.more.to=book
+exits 4
+says "has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
 
 # mistake CODE SENTENCE SETTING: the pipeline orders with that setting.
 mistake()
@@ -151,7 +194,7 @@ run links orders --config "$orders" --set link.checked.to=book
 exits 1
 says "gyre: pipeline 'orders': command line: link 'checked': message type mismatch: 'priced' of kernel 'book' has field 'cents'"
 run links orders --config "$orders" --set link.checked.from=check.large
-refuses 4 "pipeline 'orders': $orders:26: link 'large': port check.large has a link already, 'checked' (command line); a port leads to one kernel"
+refuses 4 "pipeline 'orders': $orders:26: link 'large': port check.large has a link already, 'checked' (command line); a port leads to one kernel, or to one topic with several"
 run pipeline ordres --config "$orders"
 refuses 1 "pipeline 'ordres': there is no section [pipeline.ordres] with its entry; configured: orders; did you mean 'orders'?"
 call --set pipeline.orders.widow=4 --set gyre.strict=yes <"$nothing"

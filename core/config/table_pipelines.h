@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of [pipeline.NAME], [link.NAME], [topic.NAME] and [observe]: a part of the table in table.c, which includes it in the
+ * middle of the initialiser. Nobody else does.
+ */
+/* clang-format off */
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_NAMES,
+     .key = "entry",
+     .preset = "",
+     .doc =
+         "The kernels that clients send requests to. The first one is the entry of `gyre call --pipeline`."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_NAMES,
+     .key = "answer",
+     .preset = "",
+     .doc = "The kernels that may answer: their reply completes the request. Empty: requests are completed "
+            "without a reply."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "links_tight",
+     .preset = "false",
+     .doc = "Gives every link the least capacity that it can have, to find out what depends on room."},
+
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_NAME,
+     .key = "from",
+     .preset = "",
+     .doc = "The port that the link begins at: `KERNEL.PORT`. A port has one link."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_NAME,
+     .key = "to",
+     .preset = "",
+     .doc = "The kernel whose handler gets the messages, or `nowhere`: they are counted and thrown away."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "How many messages each block of the sending kernel may have under way on the link. "
+            "0: Gyre chooses, and `gyre links` tells."},
+
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "enabled",
+     .preset = "true",
+     .doc = "Whether a process that launches kernels writes an observation file, which `gyre stat` reads."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_PATH,
+     .key = "folder",
+     .preset = "",
+     .doc = "The folder of observation files, for their writers and their readers. Empty: `gyre` in "
+            "`$XDG_RUNTIME_DIR`, else `/dev/shm/gyre-UID`."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "access",
+     .choices = {"owner", "group", "everyone"},
+     .preset = "owner",
+     .doc = "Who may read the file: its mode 0600, 0640 or 0644."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_MS,
+     .key = "every_ms",
+     .min = 10,
+     .max = 60000,
+     .preset = "1000",
+     .doc =
+         "How often the counts of kernels and queues are copied into the file, and thus how old what readers see "
+         "may be."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_INT,
+     .key = "keep",
+     .min = 0,
+     .max = 256,
+     .preset = "8",
+     .doc =
+         "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
+         "starts removes older ones."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "from",
+     .preset = "",
+     .doc =
+         "The ports whose messages the topic has: `KERNEL.PORT, ...`. A port leads to one topic, or has one link."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "to",
+     .preset = "",
+     .doc = "The kernels that get every message. A flow is settled when they are done with what it caused."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "taps",
+     .preset = "",
+     .doc =
+         "Kernels that get what they have room for, and hold nobody up: flows do not wait for them. What they missed is "
+         "counted."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "slow",
+     .preset = "wait",
+     .doc =
+         "What happens to the kernels of `to` while they have no room: the sender may `wait`; they miss the message (`drop`); or "
+         "they miss it and all later ones (`cut`). One word for all, or one for each."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "As that of a link, for each subscriber."},
+/* clang-format on */
