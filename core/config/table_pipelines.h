@@ -3,6 +3,8 @@
  * The rows of [pipeline.NAME], [link.NAME], [topic.NAME] and [observe]: a part of the table in table.c, which includes it in the
  * middle of the initialiser. Nobody else does.
  */
+#ifndef GYRE_CORE_CONFIG_TABLE_PIPELINES_H
+#define GYRE_CORE_CONFIG_TABLE_PIPELINES_H
 /* clang-format off */
     {.kind = GYRE_SECTION_PIPELINE,
      .type = GYRE_VALUE_NAMES,
@@ -41,6 +43,39 @@
      .doc = "How many messages each block of the sending kernel may have under way on the link. "
             "0: Gyre chooses, and `gyre links` tells."},
 
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "from",
+     .preset = "",
+     .doc =
+         "The ports whose messages the topic has: `KERNEL.PORT, ...`. A port leads to one topic, or has one link."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "to",
+     .preset = "",
+     .doc = "The kernels that get every message. A flow is settled when they are done with what it caused."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "taps",
+     .preset = "",
+     .doc =
+         "Kernels that get what they have room for, and hold nobody up: flows do not wait for them. What they missed is "
+         "counted."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_NAMES,
+     .key = "slow",
+     .preset = "wait",
+     .doc =
+         "What happens to the kernels of `to` while they have no room: the sender may `wait`; they miss the message (`drop`); or "
+         "they miss it and all later ones (`cut`). One word for all, or one for each."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "As that of a link, for each subscriber."},
+
     {.kind = GYRE_SECTION_OBSERVE,
      .type = GYRE_VALUE_BOOL,
      .key = "enabled",
@@ -76,36 +111,5 @@
      .doc =
          "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
          "starts removes older ones."},
-    {.kind = GYRE_SECTION_TOPIC,
-     .type = GYRE_VALUE_NAMES,
-     .key = "from",
-     .preset = "",
-     .doc =
-         "The ports whose messages the topic has: `KERNEL.PORT, ...`. A port leads to one topic, or has one link."},
-    {.kind = GYRE_SECTION_TOPIC,
-     .type = GYRE_VALUE_NAMES,
-     .key = "to",
-     .preset = "",
-     .doc = "The kernels that get every message. A flow is settled when they are done with what it caused."},
-    {.kind = GYRE_SECTION_TOPIC,
-     .type = GYRE_VALUE_NAMES,
-     .key = "taps",
-     .preset = "",
-     .doc =
-         "Kernels that get what they have room for, and hold nobody up: flows do not wait for them. What they missed is "
-         "counted."},
-    {.kind = GYRE_SECTION_TOPIC,
-     .type = GYRE_VALUE_NAMES,
-     .key = "slow",
-     .preset = "wait",
-     .doc =
-         "What happens to the kernels of `to` while they have no room: the sender may `wait`; they miss the message (`drop`); or "
-         "they miss it and all later ones (`cut`). One word for all, or one for each."},
-    {.kind = GYRE_SECTION_TOPIC,
-     .type = GYRE_VALUE_POWER,
-     .key = "capacity",
-     .min = 0,
-     .max = 1 << 24,
-     .preset = "0",
-     .doc = "As that of a link, for each subscriber."},
 /* clang-format on */
+#endif
