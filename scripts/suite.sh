@@ -54,12 +54,15 @@ tests_at_once()
     echo $((2 * $(nproc)))
 }
 
-# run_ctest FOLDER NAME LIMIT-S CTEST-ARGUMENT...: with a line of progress; its output is in FOLDER/tests.log.
+# run_ctest FOLDER NAME LIMIT-S CTEST-ARGUMENT...: with a line of progress; its output is in FOLDER/tests.log. Observation files of
+# processes that tests kill stay in FOLDER, where `gyre stat` does not see them.
 run_ctest()
 {
     local folder="$1" name="$2" limit="$3"
     shift 3
-    fixed_addresses timeout "$limit" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
+    rm -rf "$folder/observed"
+    mkdir -m 700 "$folder/observed"
+    GYRE_OBSERVE__FOLDER="$PWD/$folder/observed" fixed_addresses timeout "$limit" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
         --no-tests=error "$@" 2>&1 | follow_tests "$name" "$folder/tests.log" # fails as ctest does (pipefail)
 }
 

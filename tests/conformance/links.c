@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pipelines: kernels that send to kernels. Each flow has exactly one completion, the right one, whatever the graph. */
-#include "conformance.h"
+#include "graphs.h"
 #include "../patience.h"
 #include "kernels/links.h"
 
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NODES = 12 };
 
 /* ---- making pipelines ---- */
 
@@ -429,127 +427,54 @@ static void texts_travel_along_links(struct conformance *test)
 
 /* ---- random graphs ---- */
 
-/* Node i's ports lead to targets[i][0] and [1], nodes behind it; NODES: nowhere. */
-struct graph {
-    uint32_t targets[NODES][2];
-    uint32_t blocks[NODES];
-    bool answers;
-};
-
-/* What a flow comes to, worked out without kernels. */
-struct fate {
-    uint64_t failures, replies;
-    uint64_t reply; /* of the last handler that replied */
-};
-
-static void foresee(const struct graph *graph, uint32_t node, uint64_t seed, uint32_t depth,
-                    struct fate *fate)
-{
-    if (token_fails(seed, node)) { /* what it emitted does not count */
-        fate->failures++;
-        return;
-    }
-    if (token_replies(seed, node)) {
-        fate->replies++;
-        fate->reply = token_mix(seed, node);
-    }
-    for (uint32_t port = 0; port < 2; port++)
-        for (uint32_t i = 0; i < token_count(seed, node, port, depth) && graph->targets[node][port] < NODES;
-             i++)
-            foresee(graph, graph->targets[node][port], token_seed(seed, node, port, i), depth + 1, fate);
-}
-
-/* A number from 0 to `below` - 1. */
-static uint64_t draw(uint64_t *random, uint64_t below)
-{
-    *random = token_mix(*random, below);
-    return *random % below;
-}
-
-/* Node 0 is the entry. Links lead to nodes of higher numbers; a node that none leads to gets a link from the one before it. */
+/* Links lead to nodes of higher numbers; a node that none leads to gets a link from the one before it. */
 static void draw_graph(struct graph *graph, uint64_t *random)
 {
-    for (uint32_t i = 0; i < NODES; i++) {
-        graph->blocks[i] = 1 + (uint32_t)draw(random, 2);
+    memset(graph, 0, sizeof *graph);
+    for (uint32_t i = 0; i < GRAPH_NODES; i++)
         for (uint32_t port = 0; port < 2; port++) {
-            const uint64_t behind = NODES - i - 1;
-            graph->targets[i][port] =
-                behind == 0 || draw(random, 5) == 0 ? NODES : i + 1 + (uint32_t)draw(random, behind);
+            const uint64_t behind = GRAPH_NODES - i - 1;
+            const bool nowhere = behind == 0 || graph_draw(random, 5) == 0;
+            const uint32_t target = nowhere ? 0 : i + 1 + (uint32_t)graph_draw(random, behind);
+            const bool is_next = port == 0 && behind > 0;
+            graph->targets[i][port][0] = is_next ? i + 1 : target;
+            graph->counts[i][port] = is_next || !nowhere;
         }
-        if (i + 1 < NODES)
-            graph->targets[i][0] = i + 1;
-    }
 }
 
 static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, uint64_t *random)
 {
-    static char names[NODES][16], ports[NODES][2][32];
-    const char *answers[NODES];
-    gyre_link_desc links[NODES * 2];
-    for (uint32_t i = 0; i < NODES; i++) {
+    static char names[GRAPH_NODES][16], ports[GRAPH_NODES][2][32];
+    const char *answers[GRAPH_NODES];
+    gyre_link_desc links[GRAPH_NODES * 2];
+    for (uint32_t i = 0; i < GRAPH_NODES; i++) {
         snprintf(names[i], sizeof names[i], "node%u", i);
         answers[i] = names[i];
-        launch_as(test, names[i], names[i], graph->blocks[i]);
+        launch_as(test, names[i], names[i], 1 + (uint32_t)graph_draw(random, 2));
     }
-    for (uint32_t i = 0; i < NODES * 2; i++) {
-        const uint32_t target = graph->targets[i / 2][i % 2];
-        snprintf(ports[i / 2][i % 2], sizeof ports[0][0], "node%u.%s", i / 2, i % 2 ? "right" : "left");
-        links[i] = join(ports[i / 2][i % 2], target < NODES ? names[target] : "nowhere");
+    for (uint32_t i = 0; i < GRAPH_NODES * 2; i++) {
+        const uint32_t node = i / 2, port = i % 2;
+        snprintf(ports[node][port], sizeof ports[0][0], "node%u.%s", node, port ? "right" : "left");
+        links[i] = join(ports[node][port],
+                        graph->counts[node][port] ? names[graph->targets[node][port][0]] : "nowhere");
     }
-    gyre_pipeline_desc desc = describe(&answers[0], answers, links, NODES * 2);
-    desc.answer_count = NODES;
-    desc.links_tight = (uint32_t)draw(random, 2);
+    gyre_pipeline_desc desc = describe(&answers[0], answers, links, GRAPH_NODES * 2);
+    desc.answer_count = GRAPH_NODES;
+    desc.links_tight = (uint32_t)graph_draw(random, 2);
     return open_pipeline(test, &desc);
 }
 
-static void check_fate(const struct fate *fate, const gyre_completion *completion, const token *reply)
-{
-    if (fate->failures || fate->replies > 1)
-        require(completion->outcome == GYRE_HANDLER_FAILED &&
-                completion->failure_code == (fate->failures ? TOKEN_FAILURE : -18));
-    else if (fate->replies)
-        require(completion->outcome == GYRE_REPLIED && reply->seed == fate->reply);
-    else
-        require(completion->outcome == GYRE_NOT_REPLIED);
-}
-
-static void run_graph(struct conformance *test, uint64_t seed, uint64_t flows)
+static void run_graph(struct conformance *test, uint64_t seed)
 {
     struct graph graph;
-    uint64_t random = seed, sent = 0;
+    uint64_t random = seed;
     draw_graph(&graph, &random);
-    gyre_pipeline *pipeline = open_graph(test, &graph, &random);
-    gyre_queue *queue = gyre_pipeline_queue(pipeline);
-    for (uint64_t received = 0; received < flows; received++) {
-        token reply;
-        gyre_completion completion;
-        struct fate fate = {0};
-        for (; sent < flows; sent++) {
-            const token request = {.seed = token_mix(seed, sent)};
-            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
-                break;
-        }
-        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
-        foresee(&graph, 0, token_mix(seed, completion.index), 0, &fate);
-        check_fate(&fate, &completion, &reply);
-    }
-    must(gyre_pipeline_close(pipeline, soon()));
-    for (uint32_t i = 0; i < NODES; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "node%u", i);
-        gyre_kernel_release(gyre_kernel_find(test->runtime, name));
-    }
+    graph_run(test, &graph, open_graph(test, &graph, &random), seed, 2000);
 }
 
 static void random_graphs_end_each_flow_as_foreseen(struct conformance *test)
 {
-    const char *given = getenv("GYRE_TEST_SEED"), *times = getenv("GYRE_TEST_SEEDS");
-    const uint64_t first = given ? strtoull(given, NULL, 10) : 1,
-                   count = times ? strtoull(times, NULL, 10) : 5;
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-        run_graph(test, seed, 2000);
-    }
+    graph_for_seeds(test, 5, run_graph);
 }
 
 /* ---- ends ---- */

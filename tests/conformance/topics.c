@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topics: a port with several subscribers. Each gets every message, unless it is one that may miss some: then these are counted. */
-#include "conformance.h"
+#include "graphs.h"
 #include "../patience.h"
 #include "kernels/topics.h"
 
@@ -466,65 +466,31 @@ static void subscribers_get_messages_whole(struct conformance *test)
 
 /* ---- random graphs ---- */
 
-/* Where the ports of a node lead: its subscribers, all behind it, are waited for, except a tap. */
-struct port_graph {
-    uint32_t subscribers[SUBSCRIBERS_MAX];
-    uint32_t count;
-    uint32_t tap; /* NODES: none */
+/* Of the subscribers of each port, all behind it, one may be a tap; the others are waited for. */
+struct taps {
+    uint32_t of[NODES][2]; /* NODES: none */
 };
-struct graph {
-    struct port_graph ports[NODES][2];
-};
-
-/* What a flow comes to, worked out without kernels. */
-struct fate {
-    uint64_t failures, replies;
-    uint64_t reply;
-};
-
-static void foresee(const struct graph *graph, uint32_t node, uint64_t seed, uint32_t depth,
-                    struct fate *fate)
-{
-    if (token_fails(seed, node)) { /* what it emitted does not count */
-        fate->failures++;
-        return;
-    }
-    if (token_replies(seed, node)) {
-        fate->replies++;
-        fate->reply = token_mix(seed, node);
-    }
-    for (uint32_t port = 0; port < 2; port++)
-        for (uint32_t i = 0; i < token_count(seed, node, port, depth); i++)
-            for (uint32_t j = 0; j < graph->ports[node][port].count; j++)
-                foresee(graph, graph->ports[node][port].subscribers[j], token_seed(seed, node, port, i),
-                        depth + 1, fate);
-}
-
-/* A number from 0 to `below` - 1. */
-static uint64_t draw(uint64_t *random, uint64_t below)
-{
-    *random = token_mix(*random, below);
-    return *random % below;
-}
 
 /* Distinct nodes behind `node`, from the one of `first` on; the last one may be a tap. */
-static void draw_port(struct port_graph *port, uint32_t node, uint32_t first, uint64_t *random)
+static void draw_port(struct graph *graph, struct taps *taps, uint32_t node, uint32_t port, uint32_t first,
+                      uint64_t *random)
 {
-    port->tap = NODES;
-    for (uint32_t next = first; next < NODES && port->count < SUBSCRIBERS_MAX;
-         next += 1 + (uint32_t)draw(random, NODES - node))
-        port->subscribers[port->count++] = next;
-    if (port->count > 1 && draw(random, 2))
-        port->tap = port->subscribers[--port->count];
+    uint32_t *count = &graph->counts[node][port];
+    taps->of[node][port] = NODES;
+    for (uint32_t next = first; next < NODES && *count < SUBSCRIBERS_MAX;
+         next += 1 + (uint32_t)graph_draw(random, NODES - node))
+        graph->targets[node][port][(*count)++] = next;
+    if (*count > 1 && graph_draw(random, 2))
+        taps->of[node][port] = graph->targets[node][port][--*count];
 }
 
-/* Node 0 is the entry. The first port of each node leads to the next one, so that all are reached. */
-static void draw_graph(struct graph *graph, uint64_t *random)
+/* The first port of each node leads to the next one, so that all are reached. */
+static void draw_graph(struct graph *graph, struct taps *taps, uint64_t *random)
 {
     memset(graph, 0, sizeof *graph);
     for (uint32_t i = 0; i < NODES; i++) {
-        draw_port(&graph->ports[i][0], i, i + 1, random);
-        draw_port(&graph->ports[i][1], i, i + 1 + (uint32_t)draw(random, NODES - i), random);
+        draw_port(graph, taps, i, 0, i + 1, random);
+        draw_port(graph, taps, i, 1, i + 1 + (uint32_t)graph_draw(random, NODES - i), random);
     }
 }
 
@@ -534,21 +500,26 @@ struct wired {
     size_t count;
 };
 
-static void wire_port(struct wired *wired, const struct port_graph *port, const char *from)
+static void wire_port(struct wired *wired, const struct graph *graph, const struct taps *taps, uint32_t node,
+                      uint32_t port)
 {
-    for (uint32_t i = 0; i < port->count; i++) {
-        wired->links[wired->count] = subscribe(from, wired->names[port->subscribers[i]], GYRE_SLOW_WAIT);
+    char *from = wired->ports[node][port];
+    snprintf(from, sizeof wired->ports[0][0], "node%u.%s", node, port ? "right" : "left");
+    for (uint32_t i = 0; i < graph->counts[node][port]; i++) {
+        wired->links[wired->count] =
+            subscribe(from, wired->names[graph->targets[node][port][i]], GYRE_SLOW_WAIT);
         wired->links[wired->count++].topic = from;
     }
-    if (port->tap < NODES) {
-        wired->links[wired->count] = subscribe(from, wired->names[port->tap], GYRE_SLOW_TAP);
+    if (taps->of[node][port] < NODES) {
+        wired->links[wired->count] = subscribe(from, wired->names[taps->of[node][port]], GYRE_SLOW_TAP);
         wired->links[wired->count++].topic = from;
     }
-    if (port->count == 0 && port->tap == NODES)
+    if (graph->counts[node][port] == 0 && taps->of[node][port] == NODES)
         wired->links[wired->count++] = join(from, "nowhere");
 }
 
-static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, uint64_t *random)
+static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, const struct taps *taps,
+                                 uint64_t *random)
 {
     static struct wired wired;
     const char *answers[NODES];
@@ -559,70 +530,31 @@ static gyre_pipeline *open_graph(struct conformance *test, const struct graph *g
         answers[i] = wired.names[i];
         gyre_launch_desc desc = launch_desc(test, "links.gyre.c", wired.names[i]);
         desc.name = wired.names[i];
-        desc.blocks = 1 + (uint32_t)draw(random, 2);
+        desc.blocks = 1 + (uint32_t)graph_draw(random, 2);
         must(gyre_launch(test->runtime, &desc, &launched));
     }
-    for (uint32_t i = 0; i < NODES * 2; i++) {
-        char *from = wired.ports[i / 2][i % 2];
-        snprintf(from, sizeof wired.ports[0][0], "node%u.%s", i / 2, i % 2 ? "right" : "left");
-        wire_port(&wired, &graph->ports[i / 2][i % 2], from);
-    }
+    for (uint32_t i = 0; i < NODES * 2; i++)
+        wire_port(&wired, graph, taps, i / 2, i % 2);
     gyre_pipeline_desc desc = describe(wired.links, wired.count);
     desc.entries = answers;
     desc.answers = answers;
     desc.answer_count = NODES;
-    desc.links_tight = (uint32_t)draw(random, 2);
+    desc.links_tight = (uint32_t)graph_draw(random, 2);
     return open_pipeline(test, &desc);
 }
 
-static void check_fate(const struct fate *fate, const gyre_completion *completion, const token *reply)
-{
-    if (fate->failures || fate->replies > 1)
-        require(completion->outcome == GYRE_HANDLER_FAILED &&
-                completion->failure_code == (fate->failures ? TOKEN_FAILURE : -18));
-    else if (fate->replies)
-        require(completion->outcome == GYRE_REPLIED && reply->seed == fate->reply);
-    else
-        require(completion->outcome == GYRE_NOT_REPLIED);
-}
-
-static void run_graph(struct conformance *test, uint64_t seed, uint64_t flows)
+static void run_graph(struct conformance *test, uint64_t seed)
 {
     struct graph graph;
-    uint64_t random = seed, sent = 0;
-    draw_graph(&graph, &random);
-    gyre_pipeline *pipeline = open_graph(test, &graph, &random);
-    gyre_queue *queue = gyre_pipeline_queue(pipeline);
-    for (uint64_t received = 0; received < flows; received++) {
-        token reply;
-        gyre_completion completion;
-        struct fate fate = {0};
-        for (; sent < flows; sent++) {
-            const token request = {.seed = token_mix(seed, sent)};
-            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
-                break;
-        }
-        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
-        foresee(&graph, 0, token_mix(seed, completion.index), 0, &fate);
-        check_fate(&fate, &completion, &reply);
-    }
-    must(gyre_pipeline_close(pipeline, soon()));
-    for (uint32_t i = 0; i < NODES; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "node%u", i);
-        gyre_kernel_release(gyre_kernel_find(test->runtime, name));
-    }
+    struct taps taps;
+    uint64_t random = seed;
+    draw_graph(&graph, &taps, &random);
+    graph_run(test, &graph, open_graph(test, &graph, &taps, &random), seed, 400);
 }
 
 static void graphs_with_topics_end_each_flow_as_foreseen(struct conformance *test)
 {
-    const char *given = getenv("GYRE_TEST_SEED"), *times = getenv("GYRE_TEST_SEEDS");
-    const uint64_t first = given ? strtoull(given, NULL, 10) : 1,
-                   count = times ? strtoull(times, NULL, 10) : 4;
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-        run_graph(test, seed, 400);
-    }
+    graph_for_seeds(test, 4, run_graph);
 }
 
 /* ---- mistakes ---- */
