@@ -21,8 +21,9 @@ static void look_at_file(doctor_report *report, const char *path, size_t *living
     if (status != GYRE_OK)
         return;
     *living += life != GYRE_OBSERVED_DEAD;
+    const bool own = seen.owner == geteuid(); /* what another user's process said last is that user's */
     if (life == GYRE_OBSERVED_DEAD)
-        doctor_tell_left(report, report->clean && unlink(path) == 0, "observation", path,
+        doctor_tell_left(report, report->clean && own && unlink(path) == 0, "observation", path,
                          "what a killed process said last; gyre stat --file shows it");
     gyre_observed_finish(&seen);
 }

@@ -125,53 +125,62 @@ void cpu_ports_read(struct cpu_worker *worker)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);
 }
 
+/* A ring in which the worker waits for room: of a port, or of a subscriber of a topic that is waited for. */
+struct waited_ring {
+    gyre_link_ring *ring;
+    uint32_t most; /* messages that one call may emit to it */
+};
+
 /* Whether the sender waits for room in the branch's ring, which is not the port's own. */
 static bool is_waited_for(const struct cpu_branch *branch)
 {
     return branch->branch->slow == GYRE_BRANCH_WAIT && !branch->in_place;
 }
 
-bool cpu_ports_have_room(const struct cpu_worker *worker)
+/* Finds the next of these rings; *at is 0 at first. False: there are no more. */
+static bool next_waited(const struct cpu_worker *worker, uint32_t *at, struct waited_ring *out)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
-        const gyre_link_ring *ring = cpu_port_ring(worker, i);
-        if (ring && !ring_has_room(ring, worker->links.ports[i].most))
-            return false;
+    const uint32_t ports = worker->resident->kernel->port_count;
+    while (*at < ports + worker->links.branch_count) {
+        const uint32_t i = (*at)++;
+        const struct cpu_branch *branch = i < ports ? NULL : &worker->links.branches[i - ports];
+        out->ring = !branch ? cpu_port_ring(worker, i) : is_waited_for(branch) ? branch->ring : NULL;
+        out->most = worker->links.ports[branch ? branch->port : i].most;
+        if (out->ring)
+            return true;
     }
-    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
-        const struct cpu_branch *branch = &worker->links.branches[i];
-        if (is_waited_for(branch) && !ring_has_room(branch->ring, worker->links.ports[branch->port].most))
-            return false;
-    }
-    return true;
+    return false;
 }
 
-static void tell_starved(gyre_link_ring *ring, uint32_t most, bool starved)
+static bool is_full(const struct waited_ring *waited)
 {
-    __atomic_store_n(&ring->starved, starved && !ring_has_room(ring, most), __ATOMIC_SEQ_CST);
+    return !ring_has_room(waited->ring, waited->most);
+}
+
+bool cpu_ports_have_room(const struct cpu_worker *worker)
+{
+    struct waited_ring waited;
+    for (uint32_t at = 0; next_waited(worker, &at, &waited);)
+        if (is_full(&waited))
+            return false;
+    return true;
 }
 
 void cpu_ports_tell_starved(const struct cpu_worker *worker, bool starved)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
-        if (cpu_port_ring(worker, i))
-            tell_starved(cpu_port_ring(worker, i), worker->links.ports[i].most, starved);
-    for (uint32_t i = 0; i < worker->links.branch_count; i++) {
-        const struct cpu_branch *branch = &worker->links.branches[i];
-        if (is_waited_for(branch))
-            tell_starved(branch->ring, worker->links.ports[branch->port].most, starved);
-    }
+    struct waited_ring waited;
+    for (uint32_t at = 0; next_waited(worker, &at, &waited);)
+        __atomic_store_n(&waited.ring->starved, starved && is_full(&waited), __ATOMIC_SEQ_CST);
 }
 
 bool cpu_ports_untell_starved(const struct cpu_worker *worker)
 {
+    struct waited_ring waited;
     bool told = false;
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
-        gyre_link_ring *ring = cpu_port_ring(worker, i);
-        if (!ring || !__atomic_load_n(&ring->starved, __ATOMIC_RELAXED) ||
-            !ring_has_room(ring, worker->links.ports[i].most))
+    for (uint32_t at = 0; next_waited(worker, &at, &waited);) {
+        if (!__atomic_load_n(&waited.ring->starved, __ATOMIC_RELAXED) || is_full(&waited))
             continue;
-        __atomic_store_n(&ring->starved, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&waited.ring->starved, 0, __ATOMIC_RELAXED);
         told = true;
     }
     return told;
@@ -179,12 +188,10 @@ bool cpu_ports_untell_starved(const struct cpu_worker *worker)
 
 bool cpu_ports_have_untold(const struct cpu_worker *worker)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
-        const gyre_link_ring *ring = cpu_port_ring(worker, i);
-        if (ring && !__atomic_load_n(&ring->starved, __ATOMIC_RELAXED) &&
-            !ring_has_room(ring, worker->links.ports[i].most))
+    struct waited_ring waited;
+    for (uint32_t at = 0; next_waited(worker, &at, &waited);)
+        if (!__atomic_load_n(&waited.ring->starved, __ATOMIC_RELAXED) && is_full(&waited))
             return true;
-    }
     return false;
 }
 

@@ -367,11 +367,10 @@ static gyre_status fill_table(const gyre_pipeline *pipeline, int node, struct gy
     write_links(pipeline, node, table);
     write_entries(pipeline, node, table);
     gyre_status status = make_store(pipeline, size, out);
-    if (status == GYRE_OK)
-        if (status == GYRE_OK) {
-            write_topics(pipeline, node, table, out->address, topics);
-            status = gyre_link_store_write(pipeline->device, out, 0, table, size);
-        }
+    if (status == GYRE_OK) {
+        write_topics(pipeline, node, table, out->address, topics);
+        status = gyre_link_store_write(pipeline->device, out, 0, table, size);
+    }
     free(table);
     return status;
 }
@@ -490,7 +489,7 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    struct gyre_link_counts *counts)
 {
-    gyre_link_gate gate = {.cut = 0};
+    _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     *counts = (struct gyre_link_counts){.sent = 0};

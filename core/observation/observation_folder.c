@@ -90,7 +90,7 @@ bool gyre_observation_process(pid_t pid, uint64_t *start, char *state)
 bool gyre_observation_is_written(int file)
 {
     if (flock(file, LOCK_SH | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK;
+        return true; /* also where a file system cannot tell: nobody removes what may be written */
     flock(file, LOCK_UN);
     return false;
 }

@@ -36,10 +36,22 @@ static void clean_text(char *text, size_t room)
     }
 }
 
-/* Adopts a part, cut to the entries that lie in the file. */
+enum {
+    RECORDS_MAX = 4 * GYRE_OBSERVATION_RECORDS
+}; /* of a later version's file; readers compare them with each other */
+
+/* The least stride of a part: what a reader cannot do without. */
+static size_t least_stride(uint64_t kind)
+{
+    return kind == GYRE_OBSERVE_RECORDS  ? offsetof(gyre_observe_record, name)
+           : kind == GYRE_OBSERVE_VALUES ? sizeof(uint64_t)
+                                         : 2 * sizeof(uint64_t);
+}
+
+/* Adopts a part, cut to the entries that lie in the file, and to a number that a reader can work on. */
 static void adopt_part(struct gyre_observed *observed, const gyre_observe_part *part)
 {
-    const size_t least = part->kind == GYRE_OBSERVE_VALUES ? sizeof(uint64_t) : 2 * sizeof(uint64_t);
+    const size_t least = least_stride(part->kind);
     if (part->kind == 0 || part->kind >= GYRE_OBSERVED_PARTS || part->stride < least || part->stride % 8 ||
         part->offset % 8 || part->offset >= observed->size)
         return;
@@ -47,6 +59,8 @@ static void adopt_part(struct gyre_observed *observed, const gyre_observe_part *
     const uint64_t fits = (observed->size - part->offset) / part->stride;
     *at = *part;
     at->count = part->count < fits ? part->count : fits;
+    if (at->kind == GYRE_OBSERVE_RECORDS && at->count > RECORDS_MAX)
+        at->count = RECORDS_MAX;
     if (at->count > UINT32_MAX)
         at->count = UINT32_MAX;
 }
@@ -108,7 +122,7 @@ static gyre_status cannot_read(const char *path, int error)
 }
 
 /* Copies an open file. NULL with errno. */
-static unsigned char *copy_file(int file, size_t *size)
+static unsigned char *copy_file(int file, size_t *size, uid_t *owner)
 {
     struct stat about;
     if (fstat(file, &about) != 0)
@@ -124,6 +138,7 @@ static unsigned char *copy_file(int file, size_t *size)
         return NULL;
     }
     *size = (size_t)got;
+    *owner = about.st_uid;
     return bytes;
 }
 

@@ -464,6 +464,73 @@ static void subscribers_get_messages_whole(struct conformance *test)
     require(reply.count == 80 && reply.sum == sum);
 }
 
+/* ---- who sleeps ---- */
+
+/* source -> publisher -> topic {quick, slow}; clients enter by both of the former. */
+static gyre_pipeline *open_visited(struct conformance *test)
+{
+    static const char *const entries[] = {"source", "publisher"};
+    const gyre_link_desc links[] = {join("source.out", "publisher"),
+                                    subscribe("publisher.out", "quick", GYRE_SLOW_WAIT),
+                                    subscribe("publisher.out", "slow", GYRE_SLOW_WAIT)};
+    launch_as(test, "hand_on", "source", 1);
+    launch_as(test, "hand_on", "publisher", 1);
+    launch_as(test, "linger", "quick", 1);
+    launch_as(test, "linger", "slow", 1);
+    gyre_pipeline_desc desc = describe(links, 3);
+    desc.entries = entries;
+    desc.entry_count = 2;
+    desc.links_tight = 1;
+    return open_pipeline(test, &desc);
+}
+
+/* Sends `count` jobs, and receives their completions. */
+static void stream_jobs(gyre_queue *queue, size_t count)
+{
+    const job jobs[16] = {{0}};
+    job reply;
+    size_t sent = 0;
+    require(count <= 16);
+    must(gyre_send_batch(queue, jobs, sizeof jobs[0], count, &sent, soon()));
+    require(sent == count);
+    for (size_t i = 0; i < count; i++)
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+}
+
+/*
+ * A publisher sleeps, another thread runs it in its place and fills the ring of a slow subscriber, and then its own queue has a
+ * request: it must hear that there is room again.
+ */
+static void a_publisher_that_was_visited_hears_of_room(struct conformance *test)
+{
+    static const char *const always[] = {"backend.cpu.follow=always", NULL};
+    struct conformance own = *test;
+    own.runtime = open_with(test, always);
+    gyre_pipeline *pipeline = open_visited(&own);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline), *second;
+    must(gyre_pipeline_queue_open(pipeline, "publisher", NULL, &second));
+    for (int i = 0; i < 300; i++) { /* handlers are visited when they were seen to be short */
+        stream_jobs(queue, 12);
+        if (i % 40 == 0)
+            sleep_ms(20);
+    }
+    for (int round = 0; round < 3; round++) {
+        const job slow = {.number = 200, .what = JOB_SPIN}, others[15] = {{0}};
+        job reply;
+        size_t sent = 0;
+        sleep_ms(50); /* all sleep */
+        must(gyre_send(queue, &slow, sizeof slow, NULL, soon()));
+        sleep_ms(20);
+        must(gyre_send_batch(queue, others, sizeof others[0], 15, &sent, soon()));
+        sleep_ms(20);
+        must(gyre_send(second, &others[0], sizeof others[0], NULL, soon()));
+        for (int i = 0; i < 16; i++)
+            must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        must(gyre_receive(second, &reply, sizeof reply, NULL, soon()));
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 /* ---- random graphs ---- */
 
 /* Of the subscribers of each port, all behind it, one may be a tap; the others are waited for. */
@@ -619,6 +686,7 @@ const struct conformance_case topic_cases[] = {
     {"what_a_tap_does_is_of_no_flow", what_a_tap_does_is_of_no_flow},
     {"taps_outlive_the_flows_that_they_hear", taps_outlive_the_flows_that_they_hear},
     {"subscribers_get_messages_whole", subscribers_get_messages_whole},
+    {"a_publisher_that_was_visited_hears_of_room", a_publisher_that_was_visited_hears_of_room},
     {"graphs_with_topics_end_each_flow_as_foreseen", graphs_with_topics_end_each_flow_as_foreseen},
     {"wrong_topics_are_told", wrong_topics_are_told},
     {NULL, NULL},

@@ -283,7 +283,7 @@ static void find_run(const gyre_view *views, size_t found, gyrepy_views *out)
 int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
 {
     size_t found = 0;
-    gyre_view *views = malloc((count ? count : 1) * sizeof *views);
+    gyre_view *views = calloc(count ? count : 1, sizeof *views); /* refuses what no memory holds */
     if (!views)
         return GYRE_EXHAUSTED;
     if (!lane_enter(lane)) {

@@ -61,6 +61,22 @@ GYRE_KERNEL_TO(pass_and_answer, job, job, on_ports)
     return GYRE_REPLY;
 }
 
+/* Passes on. */
+GYRE_KERNEL_TO(hand_on, job, job, on_ports)
+{
+    *gyre_emit(gyre, out) = *request;
+    return GYRE_NO_REPLY;
+}
+
+/* Takes as many milliseconds as a job of JOB_SPIN says. */
+GYRE_KERNEL(linger, job, job)
+{
+    const u64 start = request->what == JOB_SPIN ? gyre_time_ns(gyre) : 0;
+    while (request->what == JOB_SPIN && gyre_time_ns(gyre) - start < request->number * 1000000) {
+    }
+    return GYRE_NO_REPLY;
+}
+
 /* A message with a tail, of which every subscriber gets the whole. */
 #define MEMO_PORTS(PORT) PORT(memo, out, 1)
 GYRE_PORTS(memo_ports, MEMO_PORTS)
