@@ -59,7 +59,7 @@ static void end(int signal)
 static void begin_terminal(top_run *run)
 {
     const struct sigaction action = {.sa_handler = end,
-                                     .sa_flags = SA_RESETHAND}; /* a second one ends a long look */
+                                     .sa_flags = (int)SA_RESETHAND}; /* a second one ends a long look */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     run->terminal = isatty(STDOUT_FILENO) && !run->cli->json && !run->once;

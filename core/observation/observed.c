@@ -36,9 +36,7 @@ static void clean_text(char *text, size_t room)
     }
 }
 
-enum {
-    RECORDS_MAX = 4 * GYRE_OBSERVATION_RECORDS
-}; /* of a later version's file; readers compare them with each other */
+enum { RECORDS_MAX = 16384 }; /* also of a later version's file; readers compare records with each other */
 
 /* The least stride of a part: what a reader cannot do without. */
 static size_t least_stride(uint64_t kind)
@@ -182,8 +180,10 @@ static bool has_torn(const struct gyre_observed *observed)
 static gyre_status read_open(const char *path, int file, struct gyre_observed *out)
 {
     size_t size = 0;
-    unsigned char *bytes = copy_file(file, &size);
+    uid_t owner = 0;
+    unsigned char *bytes = copy_file(file, &size, &owner);
     const gyre_status status = bytes ? gyre_observed_parse(path, bytes, size, out) : cannot_read(path, errno);
+    out->owner = owner;
     if (status != GYRE_OK)
         gyre_observed_finish(out);
     return status;
