@@ -59,8 +59,8 @@ static void tell_state(why_story *story)
     case GYRE_KERNEL_LOST:
         fprintf(
             story->out,
-            "  It is lost: its device, or the worker process with it, died. `on_loss = relaunch` in [kernel.%s] "
-            "would launch it again.\n",
+            "  It is lost: its device, or the worker process with it, died. `on_loss = one` in [kernel.%s] would "
+            "launch it again.\n",
             kernel->kernel);
         break;
     default:

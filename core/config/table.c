@@ -378,7 +378,8 @@ static const struct gyre_config_row rows[] = {
      .min = 1,
      .max = 3600000,
      .preset = "10000",
-     .doc = "How long a launched kernel may take to report that it runs."},
+     .doc =
+         "How long a launched kernel may take to report that it runs, and a migration of its state to return."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "stop_timeout_ms",

@@ -95,10 +95,16 @@ static gyre_status start_migrator(struct migrator *migrator)
     return status;
 }
 
-static gyre_status call_migrator(struct migrator *migrator)
+/* `kernel`: whose state is migrated. */
+static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *kernel)
 {
     gyre_completion completion = {0};
-    gyre_status status = gyre_call(migrator->queue, NULL, 0, NULL, 0, &completion, GYRE_FOREVER);
+    const int64_t limit_ms = gyre_kernel_setting(kernel, "launch_timeout_ms");
+    gyre_status status =
+        gyre_call(migrator->queue, NULL, 0, NULL, 0, &completion, gyre_in_ms((uint64_t)limit_ms));
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(GYRE_FAILED, "it did not return within kernel.%s.launch_timeout_ms = %lld",
+                              kernel->name, (long long)limit_ms);
     if (status != GYRE_OK || completion.outcome == GYRE_NOT_REPLIED)
         return status;
     return gyre_error_set(GYRE_FAILED, "%s",
@@ -133,7 +139,7 @@ gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_reco
     if (status == GYRE_OK)
         status = start_migrator(&migrator);
     if (status == GYRE_OK)
-        status = call_migrator(&migrator);
+        status = call_migrator(&migrator, kernel);
     if (status == GYRE_OK)
         status =
             gyre_buffer_download(migrator.buffers[AFTER], 0, after, migration->buffer_types[AFTER]->size);

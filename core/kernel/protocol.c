@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/queue/queue.h"
 #include "core/queue/take.h"
+#include "core/stages/await.h"
 #include "core/types/compare.h"
 
 enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
@@ -306,6 +307,8 @@ gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type, const v
 {
     uint64_t sent = 0;
     gyre_status status = check_given(queue, type, request, "gyre_send_as_until");
+    if (status == GYRE_OK)
+        status = gyre_queue_can_reach(queue, level);
     if (status == GYRE_OK)
         status = send_one(queue, type, request, size, NULL, &sent, deadline_ns);
     if (index)

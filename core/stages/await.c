@@ -3,6 +3,7 @@
  * Waits until a request has reached a level of acknowledgement (gyre_acknowledgement). Takes no lock: a waiting thread looks
  * at atomics only.
  */
+#include "core/stages/await.h"
 #include "core/base/error.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
@@ -38,7 +39,7 @@ static int wait_durable(const gyre_queue *queue, uint64_t argument)
                      argument);
 }
 
-static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+gyre_status gyre_queue_can_reach(const gyre_queue *queue, gyre_acknowledgement level)
 {
     char label[GYRE_LABEL_SIZE];
     gyre_queue_label(queue, label, sizeof label);
@@ -46,9 +47,6 @@ static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowled
         return gyre_error_set(GYRE_INVALID,
                               "there is no acknowledgement %d: pass one of GYRE_ACCEPTED to GYRE_DURABLE",
                               (int)level);
-    if (index >= gyre_queue_next_number(queue))
-        return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
-                              (unsigned long long)index);
     if (gyre_queue_has_line(queue) && level != GYRE_ACCEPTED)
         return gyre_error_set(GYRE_INVALID,
                               "%s has levels, where an index is no place in the ring; receive its completion",
@@ -63,6 +61,16 @@ static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowled
         return gyre_error_set(
             GYRE_INVALID, "%s has no journal (durability = journal), so no request is ever durable", label);
     return GYRE_OK;
+}
+
+static gyre_status await_check(gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+{
+    char label[GYRE_LABEL_SIZE];
+    const gyre_status status = gyre_queue_can_reach(queue, level);
+    if (status != GYRE_OK || index < gyre_queue_next_number(queue))
+        return status;
+    return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet",
+                          gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
 }
 
 /* The bell that announces `level`. A server that relays requests rings its client's bell as a device does. */
@@ -103,7 +111,10 @@ gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size,
                             gyre_acknowledgement level, uint64_t deadline_ns)
 {
     uint64_t sent = 0;
-    gyre_status status = gyre_send(queue, request, size, &sent, deadline_ns);
+    gyre_status status = queue ? gyre_queue_can_reach(queue, level) : GYRE_OK; /* nothing is sent in vain */
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_send(queue, request, size, &sent, deadline_ns);
     if (index)
         *index = sent;
     return status == GYRE_OK ? gyre_await(queue, sent, level, deadline_ns) : status;

@@ -679,7 +679,8 @@ GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowle
                                 uint64_t deadline_ns);
 
 /**
- * Does what gyre_send and gyre_await do, in one call. After a failure of the wait *index (may be NULL) is still set.
+ * Does what gyre_send and gyre_await do, in one call. After a failure of the wait *index (may be NULL) is still set. A level
+ * that no request of the queue can reach is refused before anything is sent.
  */
 GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                      gyre_acknowledgement level, uint64_t deadline_ns);

@@ -4,6 +4,7 @@
  * `test_upgrade CASE`.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sums.h"
@@ -394,6 +395,34 @@ static void a_state_that_nobody_says_how_to_migrate_is_refused(void)
     expect_call(limited, 203);
 }
 
+/* Its thread goes on until the process ends. */
+static void meet_an_endless_one(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(setenv("GYRE_KERNEL__DEFAULT__LAUNCH_TIMEOUT_MS", "700", 1) == 0);
+    require(launch_sum(&runtime, &kernel) == GYRE_FAILED);
+    require(strstr(gyre_error_text(), "did not return within kernel.sum.launch_timeout_ms = 700"));
+}
+
+/* The journal stays for one that ends. */
+static void a_migration_that_does_not_end_fails_the_launch(void)
+{
+    static const char endless[] = SUM_REPLY_FRONT IN_EUROS IN_CENTS
+        "GYRE_MIGRATE(in_euros, in_cents)\n{\n    while (before->calls)\n        state->cents++;\n}\n" ACTOR(
+            "sum_reply", "reply->sum = state->cents += 100 * request->add;");
+    backend = "cpu";
+    given_limit = 0;
+    for (int round = 0; round < 2; round++) {
+        begin_sums();
+        next.isolated = round != 0;
+        expect_call(euros, 1);
+        write_sum(endless);
+        live(meet_an_endless_one, 0);
+        expect_call(cents, 101 + 200000);
+    }
+}
+
 static void expect_call_of_file(const char *path, uint64_t sum)
 {
     char text[4096];
@@ -423,6 +452,7 @@ static const named_case cases[] = {
     {"a_handler_that_begins_to_keep_something_goes_on", a_handler_that_begins_to_keep_something_goes_on},
     {"a_buffer_grows_with_what_it_holds", a_buffer_grows_with_what_it_holds},
     {"a_migration_that_crashes_fails_the_launch", a_migration_that_crashes_fails_the_launch},
+    {"a_migration_that_does_not_end_fails_the_launch", a_migration_that_does_not_end_fails_the_launch},
     {"a_state_that_nobody_says_how_to_migrate_is_refused",
      a_state_that_nobody_says_how_to_migrate_is_refused},
     {"the_wallet_of_the_pages_is_migrated", the_wallet_of_the_pages_is_migrated},
