@@ -130,8 +130,8 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
         [GYRE_SECTION_OBSERVE] =
             "## [observe]\n\nWhat `gyre stat` sees of a process from outside: [observation.md](observation.md).\n",
         [GYRE_SECTION_TOPIC] =
-            "## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
-            "[pipelines.md](pipelines.md#topics).\n",
+            ("## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
+             "[pipelines.md](pipelines.md#topics).\n"),
     };
     static char own[128];
     if (!backend)

@@ -382,10 +382,10 @@ START_TEST(a_writer_that_stands_anywhere_shows_no_half_record)
         for (;;)
             change_names(observation);
     }
-    while (count == 0) {
+    do {
         gyre_observed_files_free(files, count);
         ck_assert_int_eq(gyre_observed_find(folder_path, &files, &count), GYRE_OK);
-    }
+    } while (count == 0);
     for (int i = 0; i < 300; i++) {
         kill(child, SIGSTOP);
         ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);

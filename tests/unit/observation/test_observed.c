@@ -30,7 +30,8 @@ static void make_whole(void)
     folder_make();
     struct gyre_observation *observation = folder_open(8);
     for (int i = 0; i < 40; i++) {
-        const gyre_observe_record about = folder_record(GYRE_OBSERVE_KERNEL + i % 2, 1, "object");
+        const gyre_observe_record about =
+            folder_record((enum gyre_observe_kind)(GYRE_OBSERVE_KERNEL + i % 2), 1, "object");
         const uint64_t words[2] = {0, (uint64_t)i};
         gyre_observation_values(observation, gyre_observation_enter(observation, &about), words, 2);
         gyre_observation_event(observation, GYRE_OBSERVE_SAID, 1, "event %d", i);
