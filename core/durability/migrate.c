@@ -103,8 +103,8 @@ static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *k
     gyre_status status =
         gyre_call(migrator->queue, NULL, 0, NULL, 0, &completion, gyre_in_ms((uint64_t)limit_ms));
     if (status == GYRE_TIMEOUT)
-        return gyre_error_set(GYRE_FAILED, "it did not return within kernel.%s.launch_timeout_ms = %lld",
-                              kernel->name, (long long)limit_ms);
+        return gyre_error_set(GYRE_FAILED, "it did not return within launch_timeout_ms = %lld",
+                              (long long)limit_ms);
     if (status != GYRE_OK || completion.outcome == GYRE_NOT_REPLIED)
         return status;
     return gyre_error_set(GYRE_FAILED, "%s",
