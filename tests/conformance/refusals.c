@@ -259,6 +259,22 @@ static void the_argument_that_is_missing_is_named(struct conformance *test)
     require_sentence("gyre_receive: 'queue' is NULL");
 }
 
+/* A request that was sent and then refused would be handled, and sent again by who reads the status. */
+static void what_no_request_reaches_is_refused_before_it_is_sent(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_1"));
+    const words_1 request = {{1}};
+    gyre_queue_stats stats = {.size = sizeof stats};
+    uint64_t index = 77;
+    require(gyre_send_until(queue, &request, sizeof request, &index, GYRE_DURABLE, soon()) == GYRE_INVALID);
+    require_sentence("has no journal (durability = journal)");
+    require(gyre_send_until(queue, &request, sizeof request, &index, GYRE_CHECKPOINTED, soon()) ==
+            GYRE_INVALID);
+    require_sentence("has no checkpoints");
+    must(gyre_queue_stats_get(queue, &stats));
+    require(stats.sent == 0 && index == 77);
+}
+
 const struct conformance_case refusal_cases[] = {
     {"a_missing_file_is_named", a_missing_file_is_named},
     {"a_mistyped_kernel_gets_the_nearest_name", a_mistyped_kernel_gets_the_nearest_name},
@@ -277,5 +293,7 @@ const struct conformance_case refusal_cases[] = {
     {"a_mistyped_backend_gets_the_nearest_name", a_mistyped_backend_gets_the_nearest_name},
     {"a_device_that_does_not_exist_is_refused", a_device_that_does_not_exist_is_refused},
     {"the_argument_that_is_missing_is_named", the_argument_that_is_missing_is_named},
+    {"what_no_request_reaches_is_refused_before_it_is_sent",
+     what_no_request_reaches_is_refused_before_it_is_sent},
     {NULL, NULL},
 };
