@@ -183,7 +183,7 @@ static int show_operand(const struct listing *listing, const char *operand)
     if (kind < 0)
         return cli_error(CLI_FAILED,
                          "'%s' is in no section that exists; expected gyre, observe, "
-                         "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME or link.NAME",
+                         "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME or topic.NAME",
                          operand);
     if (gyre_section_kind_is_single((enum gyre_section_kind)kind))
         return show_key(listing, (enum gyre_section_kind)kind, "",

@@ -234,13 +234,21 @@ static bool is_named(const rates_table *table, size_t kernel, const char *name)
     return named;
 }
 
-size_t why_tell(FILE *out, const rates_table *table, const char *name)
+/* Tells of the kernels of that name whose processes live, or of the others. Returns how many. */
+static size_t tell_named(FILE *out, const rates_table *table, const char *name, bool living)
 {
     size_t told = 0;
     for (size_t i = 0; i < table->count; i++)
-        if (table->rows[i].kind == GYRE_OBSERVE_KERNEL && is_named(table, i, name)) {
+        if (table->rows[i].kind == GYRE_OBSERVE_KERNEL && lives(&table->rows[i]) == living &&
+            is_named(table, i, name)) {
             tell_kernel(out, table, i);
             told++;
         }
     return told;
+}
+
+size_t why_tell(FILE *out, const rates_table *table, const char *name)
+{
+    const size_t told = tell_named(out, table, name, true);
+    return told + tell_named(out, table, name, false);
 }

@@ -576,7 +576,7 @@ static enum turn take_turn(struct cpu_worker *worker, struct cpu_visitor *visito
     }
     if (!handled)
         return wait_for_work(worker) ? GOES_ON : RESTS;
-    if (!worker->links.table)
+    if (!run_errand(worker) && !worker->links.table)
         stand_off(handled);
     return GOES_ON;
 }

@@ -181,10 +181,10 @@ static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *de
     gyre_status status = build_by_name(kernel, desc);
     if (status == GYRE_OK)
         status = check_compiled(kernel);
-    if (status == GYRE_OK) {
-        gyre_sections_look(kernel->runtime, GYRE_SECTION_KERNEL, kernel->name, kernel->build);
-        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
-    }
+    if (status == GYRE_OK)
+        status = gyre_sections_look(kernel->runtime, GYRE_SECTION_KERNEL, kernel->name, kernel->build);
+    if (status == GYRE_OK)
+        status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
                                           &kernel->types);

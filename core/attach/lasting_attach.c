@@ -366,8 +366,9 @@ static gyre_status knock(struct gyre_lasting *lasting, bool *again)
     *again = status == GYRE_INVALID     ? named_twice && may_heal(lasting, status, &met)
              : status == GYRE_NOT_FOUND ? false
                                         : status != GYRE_OK && may_heal(lasting, status, &met);
-    if (status == GYRE_TIMEOUT && lasting->said.text[0])
-        return gyre_error_add(status, "before, the server refused the queue (%s)", lasting->said.text);
+    if (status == GYRE_TIMEOUT && lasting->said.text[0]) /* the deadline cut the last attempt short */
+        return gyre_error_set(status, "%s: the server refused the queue until the deadline: %s",
+                              lasting->name, lasting->said.text);
     if (status == GYRE_OK)
         forget_said(lasting);
     else

@@ -70,6 +70,15 @@ struct gyre_relay_name {
     uint64_t left_ns; /* when the client left, or was not let in; 0: it is attached */
 };
 
+/** What a relay knows about lending its turns (relay_lent.c). */
+struct gyre_relay_loan {
+    bool streams;      /* constant: streams are lent, too, because there are fewer processors than threads */
+    uint32_t calm;     /* the thread's: turns in a row with one request at most */
+    uint32_t slow;     /* lent turns in a row for which a stream waited long */
+    uint64_t left_ns;  /* when the last lent turn left a stream under way; 0: none is */
+    uint64_t again_ns; /* no stream is lent before; 0: the handler is not slow */
+};
+
 struct gyre_relay {
     struct gyre_relay *next;
     gyre_queue *target; /* the kernel's queue; the relay stays in it (gyre_queue_stay) until `ended` */
@@ -95,8 +104,8 @@ struct gyre_relay {
     uint64_t last_word_ns;              /* how long the end waits for the journal; 0: it does not wait yet */
     bool ended;                         /* the target is closed and not looked at any more */
     uint64_t serial;                    /* the last number given to a client without a name */
-    struct gyre_kernel_errand *errand;  /* the kernel's: by it the thread lends its turns (relay_lent.c) */
-    uint32_t calm;                      /* the thread's: turns in a row with one request at most */
+    struct gyre_kernel_errand *errand;  /* the kernel's: by it the thread lends its turns */
+    struct gyre_relay_loan loan;
     pthread_t thread;
     uint32_t stop; /* atomic */
 };
@@ -109,6 +118,13 @@ static inline struct gyre_relay_place *gyre_relay_place(const struct gyre_relay 
 static inline bool gyre_relay_is_in_use(const struct gyre_relay *relay, uint64_t index)
 {
     return gyre_relay_place(relay, index)->request == index + 1;
+}
+
+/** Whether the completion of request `index` still has to be copied into a ring, now or when it is there. */
+static inline bool gyre_relay_owes(const struct gyre_relay *relay, uint64_t index)
+{
+    const struct gyre_relay_place *place = gyre_relay_place(relay, index);
+    return place->request == index + 1 && place->ring && !place->given;
 }
 
 /** How many requests of clients that are there are under way. */

@@ -19,8 +19,6 @@
 
 #include "gyre/waiting.h"
 
-enum { AHEAD = 8 }; /* how many reply slots ahead are prefetched */
-
 /*
  * Whether the next life of the server need not deliver a completion. Its client must have been told that the request
  * is durable. Otherwise, if no server delivers the completion, the client takes the request for lost and may send it
@@ -41,72 +39,70 @@ static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
 }
 
 /*
- * Gives a slot back. Under the queue's consumer lock: the holder of this lock steps over the slot when it gives the
- * lock back.
- */
-static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
-{
-    relay->absent -= !place->ring;
-    gyre_replies_taken(relay->target, index, index + 1);
-    place->request = 0;
-    gyre_mark_set_locked(relay->target, index, GYRE_MARK_DONE);
-}
-
-/*
  * Whether the request is done with: its completion is there, nobody waits for it, and its client knows what is
  * durable.
  */
 static bool is_over(const struct gyre_relay *relay, uint64_t index, uint64_t now)
 {
     const struct gyre_relay_place *place = gyre_relay_place(relay, index);
-    const bool wanted = place->ring ? !place->given : !is_let_go(place, now);
-    return !wanted && gyre_reply_ready(gyre_ring_of(relay->target), index) && is_settled(relay, index, place);
+    const bool over = place->ring
+                          ? place->given /* so its completion is there */
+                          : is_let_go(place, now) && gyre_reply_ready(gyre_ring_of(relay->target), index);
+    return over && is_settled(relay, index, place);
 }
 
-/* Gives slots back in order, up to the first one that is still needed. Returns how many. */
+/* Gives the place of request `index` back. */
+static void give_back(struct gyre_relay *relay, uint64_t index)
+{
+    struct gyre_relay_place *place = gyre_relay_place(relay, index);
+    relay->absent -= !place->ring;
+    place->request = 0;
+}
+
+/*
+ * Gives slots back in order, up to the first one that is still needed. Returns how many. Slots at the queue's cursor are passed
+ * at once; of those behind requests of the program itself the mark says that they are done with, and whoever comes there passes
+ * them.
+ */
 static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
 {
+    gyre_queue *target = relay->target;
     uint64_t count = 0, now = relay->absent ? gyre_clock_ns() : 0;
     while (relay->oldest < end && !gyre_relay_is_in_use(relay, relay->oldest))
         relay->oldest++;
     if (relay->oldest == end || !is_over(relay, relay->oldest, now))
         return 0;
-    gyre_consumer_take(relay->target);
+    gyre_consumer_take(target);
+    const uint64_t cursor = gyre_received(target);
+    uint64_t passed = cursor;
     for (; relay->oldest < end; relay->oldest++) {
-        if (!gyre_relay_is_in_use(relay, relay->oldest))
+        const uint64_t index = relay->oldest;
+        if (!gyre_relay_is_in_use(relay, index))
             continue;
-        if (!is_over(relay, relay->oldest, now))
+        if (!is_over(relay, index, now))
             break;
-        give_back(relay, relay->oldest, gyre_relay_place(relay, relay->oldest));
+        gyre_replies_taken(target, index, index + 1);
+        give_back(relay, index);
+        gyre_mark_set_locked(target, index, index == passed ? GYRE_MARK_SEND : GYRE_MARK_DONE);
+        passed += index == passed;
         count++;
     }
-    gyre_consumer_give(relay->target);
+    if (passed != cursor)
+        gyre_replies_pass(target, passed, 0);
+    gyre_consumer_give(target);
     return count;
-}
-
-/* Whether the completion of the request still has to be copied into a ring. */
-static bool is_owed(const struct gyre_relay *relay, uint64_t index)
-{
-    const struct gyre_relay_place *place = gyre_relay_place(relay, index);
-    return place->request == index + 1 && place->ring && !place->given;
 }
 
 static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool whole)
 {
     uint64_t given = 0, index = relay->given_end < relay->oldest ? relay->oldest : relay->given_end;
     bool missing = false;
-    for (; index < end && (whole || !missing); index++) {
-        __builtin_prefetch(
-            gyre_reply_slot(gyre_ring_of(relay->target), index + AHEAD)); /* another processor wrote it */
-        if (is_owed(relay, index)) {
-            if (gyre_reply_ready(gyre_ring_of(relay->target), index)) {
-                gyre_relay_give(relay, index, gyre_relay_place(relay, index));
-                given++;
-            } else {
-                missing = true;
-            }
-        }
-        relay->given_end = missing ? relay->given_end : index + 1;
+    while (index < end && (whole || !missing)) {
+        const uint64_t count = gyre_relay_give(relay, index, end);
+        missing = missing || (!count && gyre_relay_owes(relay, index));
+        index += count ? count : 1;
+        given += count;
+        relay->given_end = missing ? relay->given_end : index;
     }
     return given;
 }

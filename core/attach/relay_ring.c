@@ -29,7 +29,8 @@
 enum {
     BATCH_MOST = 64,     /* the most requests that are copied together ... */
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
-    AHEAD = 8            /* how many request slots ahead are prefetched */
+    AHEAD = 8,           /* how many slots ahead are prefetched that another processor wrote ... */
+    AHEAD_TO_WRITE = 16  /* ... and that a client has read */
 };
 #define LEFT_MAX UINT64_C(0x100000000) /* more requests than any ring holds */
 
@@ -61,18 +62,41 @@ static struct leavings find_leavings(const struct gyre_relay *relay, uint64_t cl
     return left;
 }
 
-static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const void *payload,
-                     uint32_t length)
+/*
+ * Fetches a line that is about to be written and is still in a client's cache. Without that the stores to such lines, one after
+ * the other, hold up all stores behind them. The builtin asks for reading only where the compiler does not know the processor.
+ */
+static inline void fetch_to_write(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/* Writes a completion into a client's slot, all but its sequence. The client may change the slot's length meanwhile. */
+static inline gyre_slot *fill(const gyre_queue *queue, uint64_t index, uint32_t outcome, const void *payload,
+                              uint32_t length)
 {
     gyre_slot *slot = gyre_reply_slot(gyre_ring_of(queue), index);
     const uint32_t most = gyre_ring_of(queue)->slots.reply_stride - GYRE_SLOT_HEADER_SIZE;
-    /* the client may change the slot's length meanwhile */
     const uint32_t fits = length < most ? length : most;
     slot->length = fits;
     slot->info = outcome;
-    if (fits)
-        memcpy(slot + 1, payload, fits);
+    gyre_payload_copy(slot + 1, payload, fits);
+    return slot;
+}
+
+static inline void publish(gyre_slot *slot, uint64_t index)
+{
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+}
+
+static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const void *payload,
+                     uint32_t length)
+{
+    publish(fill(queue, index, outcome, payload, length), index);
 }
 
 /*
@@ -424,44 +448,66 @@ void gyre_relay_free_room(struct gyre_relay *relay)
     free(relay->batch_headers);
 }
 
-/* Copies the ring's next requests that are there and have the queue's fixed size. Returns how many. */
-static uint64_t gather(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+/*
+ * How many of the ring's next requests are there and have the queue's fixed size. Copies their headers. From here on their size is
+ * the queue's, and nobody looks at the length in their slots again.
+ */
+static uint64_t count_next(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
 {
-    const gyre_queue *queue = ring->queue;
+    const struct gyre_slots slots = gyre_slots_of(gyre_ring_of(ring->queue));
     const size_t size = gyre_ways_of(relay->target)->fixed_size;
+    const uint64_t first = ring->taken;
+    const uint64_t dropped =
+        __atomic_load_n(&gyre_ring_of(ring->queue)->shared->host.drop_before, __ATOMIC_ACQUIRE);
     uint64_t count = 0;
-    for (; count < relay->batch_most; count++) {
-        const uint64_t index = ring->taken + count;
-        if (!is_there(queue, index) || was_dropped(queue, index) || length_of(queue, index) != size)
+    for (; count < relay->batch_most && first + count >= dropped; count++) {
+        const gyre_slot *slot = gyre_slot_at(slots, first + count);
+        if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != first + count + 1 ||
+            __atomic_load_n(&slot->length, __ATOMIC_RELAXED) != size)
             break;
-        __builtin_prefetch(gyre_request_slot(gyre_ring_of(queue), index + AHEAD));
-        memcpy(relay->batch + count * size, gyre_request_slot(gyre_ring_of(queue), index) + 1, size);
+        __builtin_prefetch(gyre_slot_at(slots, first + count + AHEAD));
         if (relay->batch_headers)
-            copy_header(queue, index, &relay->batch_headers[count]);
+            copy_header(ring->queue, first + count, &relay->batch_headers[count]);
     }
     return count;
 }
 
-/* Puts the first gathered requests into the kernel's queue, as many as there is room for. Returns how many. */
-static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t gathered)
+/* Copies the payloads of the ring's next requests, for a queue that looks at them before they are in its slots. */
+static void copy_payloads(const struct gyre_relay *relay, const struct gyre_relay_ring *ring, uint64_t count)
+{
+    const size_t size = gyre_ways_of(relay->target)->fixed_size;
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(relay->batch + i * size, gyre_request_slot(gyre_ring_of(ring->queue), ring->taken + i) + 1,
+               size);
+}
+
+/* Puts the ring's next requests, which are there, into the kernel's queue. Returns how many. Under the producer's lock. */
+static uint64_t put_next(struct gyre_relay *relay, const struct gyre_relay_ring *ring, uint64_t count)
 {
     gyre_queue *target = relay->target;
-    uint64_t index = 0, granted = 0;
+    const struct gyre_outgoing all = {relay->batch, gyre_ways_of(target)->fixed_size, count,
+                                      relay->batch_headers};
+    gyre_origins_set(target, gyre_producer_sent(target), count,
+                     (struct gyre_origin){ring->client, ring->taken});
+    if (copies_only(target))
+        return gyre_queue_put_slots(target, gyre_slots_of(gyre_ring_of(ring->queue)), ring->taken, &all,
+                                    GYRE_MARK_CALL);
+    copy_payloads(relay, ring, count);
+    return gyre_queue_put(target, &all, GYRE_MARK_CALL);
+}
+
+/* Passes the ring's next `count` requests on, as many as there is room for. Returns how many. */
+static uint64_t pass_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t count)
+{
+    gyre_queue *target = relay->target;
     gyre_producer_take(target);
-    const uint64_t count = room_for(target, gathered);
-    index = gyre_producer_sent(target);
-    for (uint64_t i = 0; i < count; i++)
-        gyre_origin_set(target, index + i, (struct gyre_origin){ring->client, ring->taken + i});
-    if (count) {
-        const struct gyre_outgoing all = {relay->batch, gyre_ways_of(target)->fixed_size, count,
-                                          relay->batch_headers};
-        granted = gyre_queue_put(target, &all, GYRE_MARK_CALL);
-        if (granted)
-            gyre_senders_passed(target, NULL);
-    }
+    const uint64_t index = gyre_producer_sent(target), room = room_for(target, count),
+                   granted = room ? put_next(relay, ring, room) : 0;
+    if (granted)
+        gyre_senders_passed(target, NULL);
     gyre_producer_give(target);
     note_passed(relay, ring, index, granted);
-    relay->held = relay->held || granted < gathered;
+    relay->held = relay->held || granted < count;
     return granted;
 }
 
@@ -475,10 +521,10 @@ uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring,
     const uint64_t first = ring->taken;
     uint64_t passed = 0;
     for (bool more = true; more && !ring->leaves && ring->taken - first < most;) {
-        const uint64_t gathered = relay->batch_most && most > 1 ? gather(relay, ring) : 0;
-        const uint64_t put = gathered > 1 ? put_batch(relay, ring, gathered) : 0;
+        const uint64_t next = relay->batch_most && most > 1 ? count_next(relay, ring) : 0;
+        const uint64_t put = next > 1 ? pass_batch(relay, ring, next) : 0;
         passed += put;
-        more = gathered > 1 ? put == gathered : take_one(relay, ring, &passed);
+        more = next > 1 ? put == next : take_one(relay, ring, &passed);
     }
     if (passed)
         gyre_queue_ring_doorbell(relay->target, passed);
@@ -487,15 +533,53 @@ uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring,
 
 /* ---- out ---- */
 
-void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
+/* Whether the completion of request `index` is there and has to go into a ring. */
+static bool is_there_for_ring(const struct gyre_relay *relay, uint64_t index)
 {
-    struct gyre_relay_ring *ring = place->ring;
+    __builtin_prefetch(
+        gyre_reply_slot(gyre_ring_of(relay->target), index + AHEAD)); /* another processor wrote it */
+    return gyre_relay_owes(relay, index) && gyre_reply_ready(gyre_ring_of(relay->target), index);
+}
+
+/* How many completions from `index` on, which is there, are there for the same ring, one after the other. */
+static uint64_t count_owed(const struct gyre_relay *relay, uint64_t index, uint64_t most)
+{
+    const struct gyre_relay_place *first = gyre_relay_place(relay, index);
+    uint64_t count = 1;
+    for (; count < most && is_there_for_ring(relay, index + count); count++) {
+        const struct gyre_relay_place *place = gyre_relay_place(relay, index + count);
+        if (place->ring != first->ring || place->origin.index != first->origin.index + count)
+            break;
+    }
+    return count;
+}
+
+/* Writes the completion of request `index`, its client's request `its`, into the ring, all but its sequence. */
+static void fill_given(const struct gyre_relay *relay, const struct gyre_relay_ring *ring, uint64_t index,
+                       uint64_t its)
+{
     const gyre_slot *slot = gyre_reply_slot(gyre_ring_of(relay->target), index);
     gyre_queue_reply_settle(relay->target, index);
-    complete(ring->queue, place->origin.index, slot->info, slot + 1, slot->length);
-    place->given = true;
+    fetch_to_write(gyre_reply_slot(gyre_ring_of(ring->queue), its + AHEAD_TO_WRITE));
+    fill(ring->queue, its, gyre_slot_info(slot), slot + 1, gyre_slot_length(slot));
+    gyre_relay_place(relay, index)->given = true;
+}
+
+uint64_t gyre_relay_give(const struct gyre_relay *relay, uint64_t index, uint64_t end)
+{
+    if (!is_there_for_ring(relay, index))
+        return 0;
+    const struct gyre_relay_place *first = gyre_relay_place(relay, index);
+    struct gyre_relay_ring *ring = first->ring;
+    const uint64_t its = first->origin.index,
+                   count = count_owed(relay, index, end - index < BATCH_MOST ? end - index : BATCH_MOST);
+    for (uint64_t i = 0; i < count; i++)
+        fill_given(relay, ring, index + i, its + i);
+    for (uint64_t i = count; i-- > 0;)
+        publish(gyre_reply_slot(gyre_ring_of(ring->queue), its + i), its + i);
     ring->rings = true;
-    ring->under_way--;
+    ring->under_way -= count;
+    return count;
 }
 
 /*

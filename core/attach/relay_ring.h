@@ -38,8 +38,12 @@ bool gyre_relay_has_next(const struct gyre_relay_ring *ring);
  */
 uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t most);
 
-/** Copies the completion of the kernel's request `index`, whose place is `place`, into its client's ring. */
-void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place);
+/**
+ * Copies completions of the kernel's requests from `index` on, below `end`, into their client's ring, as long as they are there and
+ * owed to one client. They are published from the last one on, so that a client that waits for the first one takes none of
+ * the lines away that are still being written. Returns how many; 0: the completion of `index` is owed to nobody, or not there.
+ */
+uint64_t gyre_relay_give(const struct gyre_relay *relay, uint64_t index, uint64_t end);
 
 /** Tells all clients what is promised to them, and wakes those in whose ring is something new. Returns whether a promise is new. */
 bool gyre_relay_tell(struct gyre_relay *relay);

@@ -10,6 +10,8 @@
 #include "core/attach/relay_run.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,25 +38,9 @@
 #include "core/stages/log.h"
 #include "gyre/waiting.h"
 
-enum {
-    /* in every WHOLE-th turn the thread looks at all completions, even if it always has other work */
-    WHOLE = 64,
-    TAKES_MAX = 256 /* the most requests that a turn takes from one ring */
-};
+enum { THREADS = 3 /* that carry a message: the client's, the relay's, the device's */ };
 #define LAST_WORD_NS UINT64_C(1000000000) /* how long the end of a relay waits for the journal */
 #define LOOK_NS      UINT64_C(50000000) /* the longest sleep with requests under way: a bell may be missed once */
-
-/* ---- a turn; under the lock ---- */
-
-static bool turn(struct gyre_relay *relay)
-{
-    bool worked = gyre_relay_carry_back(relay, ++relay->turns % WHOLE == 0);
-    relay->held = false;
-    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
-        worked = gyre_relay_take(relay, ring, TAKES_MAX) || worked;
-    worked = worked || gyre_relay_carry_back(relay, true);
-    return gyre_relay_tell(relay) || worked;
-}
 
 /* ---- the end; under the lock ---- */
 
@@ -146,10 +132,10 @@ static bool is_over(const gyre_queue *target)
 static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 {
     pthread_mutex_lock(&relay->lock);
-    bool worked = turn(relay);
+    bool worked = gyre_relay_turn(relay);
     const uint64_t under_way = gyre_relay_under_way(relay);
     *waits = under_way != 0;
-    relay->calm = under_way > 1 ? 0 : relay->calm + worked;
+    relay->loan.calm = under_way > 1 ? 0 : relay->loan.calm + worked;
     *ended = is_stopped(relay) || (is_over(relay->target) && comes_to_an_end(relay));
     if (*ended)
         end(relay);
@@ -164,7 +150,7 @@ static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, bool *rung)
 {
     pthread_mutex_lock(&relay->lock);
-    bool worked = turn(relay) || is_stopped(relay) || (relay->held && !held);
+    bool worked = gyre_relay_turn(relay) || is_stopped(relay) || (relay->held && !held);
     bool waits = gyre_relay_under_way(relay) != 0, busy = waits || relay->absent || is_over(relay->target);
     for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         busy = busy || ring->covered.open || ring->durable.open;
@@ -222,7 +208,8 @@ static void *carry(void *argument)
         const bool worked = look(relay, &waits, &ended);
         if (worked) {
             gyre_carry_wait_end(&wait);
-        } else if (!ended && gyre_carry_wait_shares(&wait) && gyre_relay_lend(relay)) {
+        } else if (!ended && (relay->loan.streams || gyre_carry_wait_shares(&wait)) &&
+                   gyre_relay_lend(relay)) {
             gyre_carry_wait_forget(&wait);
         } else if (!ended &&
                    !gyre_carry_wait_a_moment(&wait, waits, gyre_ways_of(relay->target)->spin_turns)) {
@@ -286,6 +273,13 @@ static gyre_status make_memory(struct gyre_relay *relay)
     return gyre_relay_make_room(relay);
 }
 
+/* The processors that this program may use. More than there are if nobody knows. */
+static int count_processors(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : INT_MAX;
+}
+
 static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_relay **out)
 {
     bool inside = false;
@@ -294,6 +288,7 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
     relay->target = target;
     relay->errand = gyre_kernel_errand(kernel);
+    relay->loan.streams = count_processors() < THREADS;
     relay->region = GYRE_REGION_NONE;
     relay->return_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "client_return_ms");
     snprintf(relay->kernel, sizeof relay->kernel, "%s", kernel->name);

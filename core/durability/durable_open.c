@@ -143,22 +143,24 @@ static void tell_recovered(const struct gyre_durable *durable)
     const gyre_recovered *told = &durable->recovered;
     const gyre_runtime *runtime = durable->kernel->runtime;
     if (told->lost_bytes && told->lost_end > told->lost_first)
-        gyre_runtime_log(runtime, GYRE_LOG_ERROR,
-                         "the journal '%s' is damaged: %llu bytes cannot be used, "
-                         "and requests %llu to %llu are lost, at least",
-                         durable->file.path, (unsigned long long)told->lost_bytes,
-                         (unsigned long long)told->lost_first, (unsigned long long)told->lost_end - 1);
+        gyre_runtime_log(
+            runtime, GYRE_LOG_ERROR,
+            "the journal '%s' is damaged: %llu bytes cannot be used, "
+            "and requests %llu to %llu are lost, at least; those before them, and the state up to there, "
+            "are kept",
+            durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first,
+            (unsigned long long)told->lost_end - 1);
     else if (durable->content.cut)
         gyre_runtime_log(
             runtime, GYRE_LOG_WARNING,
             "the journal '%s' was shortened: it ends behind a whole record, without the mark that stands behind "
-            "what was written last; requests from %llu on are lost if any were there",
+            "what was written last; requests from %llu on are lost if any were there, and all before are kept",
             durable->file.path, (unsigned long long)told->lost_first);
     else if (told->lost_bytes)
         gyre_runtime_log(
             runtime, GYRE_LOG_WARNING,
             "the journal '%s' ends in the midst of a record: its last %llu bytes cannot be used, "
-            "and requests from %llu on are lost if any were there",
+            "and requests from %llu on are lost if any were there, and all before are kept",
             durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first);
     if (told->offered)
         gyre_runtime_log(runtime, GYRE_LOG_WARNING,
@@ -177,15 +179,20 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
     if (status == GYRE_OK)
         status = gyre_journal_read(durable->data, size, &durable->content);
     if (status != GYRE_OK)
-        return gyre_error_add(status, "the journal '%s' cannot be used; move it away to begin without it",
-                              durable->file.path);
+        return gyre_error_add(
+            status,
+            "the journal '%s' cannot be used; restore it from a copy, or move it away to begin "
+            "without the state and the requests that it keeps",
+            durable->file.path);
     status = compare_opened(mine, &durable->content.open, durable->file.path);
     if (status != GYRE_OK)
         return status;
     if (durable->content.open.state_size && !durable->content.state)
         return gyre_error_set(
             GYRE_INVALID,
-            "the journal '%s' is damaged before its first whole checkpoint; move it away to begin without it",
+            "the journal '%s' is damaged before its first whole checkpoint: the state that it kept is lost, and "
+            "its requests alone cannot make it; restore the file from a copy, or move it away to begin with the "
+            "initial state",
             durable->file.path);
     status = gyre_upgrade_content(durable, mine);
     if (status != GYRE_OK)

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,31 @@ static char *make_path(const char *folder, const char *name, const char *ending)
     return path;
 }
 
+void gyre_journal_lock_note(int lock)
+{
+    char text[24];
+    const int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(lock, 0) == 0)
+        (void)!pwrite(lock, text, (size_t)length, 0);
+}
+
+const char *gyre_journal_lock_holder(int lock, char *text, size_t size)
+{
+    char said[24] = "";
+    const ssize_t length = pread(lock, said, sizeof said - 1, 0);
+    char *end = said;
+    const long process = length > 0 ? strtol(said, &end, 10) : 0;
+    const bool is_one = process > 0 && process <= INT_MAX && *end == '\n';
+    /* a process that ended did not clear what it wrote */
+    if (!is_one || (kill((pid_t)process, 0) != 0 && errno == ESRCH))
+        snprintf(text, size, "a program");
+    else if (process == getpid())
+        snprintf(text, size, "another kernel of this program");
+    else
+        snprintf(text, size, "process %ld", process);
+    return text;
+}
+
 static gyre_status take_lock(const char *folder, const char *name, struct gyre_journal_file *out)
 {
     char *path = make_path(folder, name, ".lock");
@@ -71,13 +98,17 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
         return failed(out, "open");
     /* children of a killed program hold the lock until they end, a little later */
     for (uint64_t until = gyre_clock_ns() + LOCK_NS; gyre_clock_ns() < until;) {
-        if (flock(out->lock, LOCK_EX | LOCK_NB) == 0)
+        if (flock(out->lock, LOCK_EX | LOCK_NB) == 0) {
+            gyre_journal_lock_note(out->lock);
             return GYRE_OK;
+        }
         if (errno != EWOULDBLOCK)
             return failed(out, "flock");
         nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
     }
-    return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by another process or kernel", out->path);
+    char holder[48];
+    return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by %s", out->path,
+                          gyre_journal_lock_holder(out->lock, holder, sizeof holder));
 }
 
 /*

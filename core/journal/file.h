@@ -24,6 +24,12 @@ struct gyre_journal_file {
     bool cut;         /* another program made the file shorter: later writes stand behind a hole */
 };
 
+/** Writes into a lock file, whose lock this process has, which process that is. It is a hint for people: errors count for nothing. */
+void gyre_journal_lock_note(int lock);
+/** Who has the lock, as the lock file says: "process 12", "another kernel of this program",
+ * or, where it names no living process, "a program". */
+const char *gyre_journal_lock_holder(int lock, char *text, size_t size);
+
 /**
  * Opens `folder`/`name`.journal, which need not exist. `synced`: a new file is on the disk before it takes
  * the place of the old one. INVALID when another process has it, UNAVAILABLE when the folder cannot be used.

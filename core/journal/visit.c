@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/journal/file.h"
 #include "gyre/lack.h"
 
 static gyre_status failed(const char *path, const char *call)
@@ -48,13 +49,17 @@ static gyre_status take_lock(const char *path, bool makes_lock, int *out)
         return GYRE_OK; /* a program that opens the journal makes the lock file */
     if (*out < 0)
         return failed(path, "opening its lock");
-    if (flock(*out, LOCK_EX | LOCK_NB) == 0)
+    if (flock(*out, LOCK_EX | LOCK_NB) == 0) {
+        if (makes_lock)
+            gyre_journal_lock_note(*out);
         return GYRE_OK;
+    }
     if (errno != EWOULDBLOCK)
         return failed(path, "flock");
+    char holder[48];
     return gyre_error_set(
-        GYRE_AGAIN,
-        "the journal '%s' is in use by a program: end that one first, or look at a copy of the file", path);
+        GYRE_AGAIN, "the journal '%s' is in use by %s: end that one first, or look at a copy of the file",
+        path, gyre_journal_lock_holder(*out, holder, sizeof holder));
 }
 
 static gyre_status read_all(const char *path, int file, struct gyre_journal_visit *visit)

@@ -611,7 +611,7 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_queue_open");
     if (status == GYRE_OK && given.name)
-        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, given.name, kernel->build);
+        status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, given.name, kernel->build);
     return status == GYRE_OK ? gyre_kernel_add_queue(kernel, &given, out) : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warns about a section whose name looks mistyped: [kernel.buckt], when a kernel `bucket` is launched that has no section of
+ * Tells of a section whose name looks mistyped: [kernel.buckt], when a kernel `bucket` is launched that has no section of
  * its own. A section may have any name, so the warning needs a similar name, and never names a section in use. Lock:
  * runtime->lock for `told`, the sections that were warned about.
  */
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
 
@@ -58,15 +59,32 @@ static bool was_told(gyre_runtime *runtime, const char *section)
     return told;
 }
 
-static void tell_section(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section,
-                         const char *name)
+/* Whether the section itself asks for a journal. */
+static bool asks_for_journal(const gyre_runtime *runtime, enum gyre_section_kind kind, const char *section)
+{
+    const struct gyre_config_value *own =
+        kind == GYRE_SECTION_QUEUE ? gyre_config_find(runtime->config, kind, section, "durability") : NULL;
+    const struct gyre_config_value *general =
+        own ? gyre_config_find(runtime->config, kind, NULL, "durability") : NULL;
+    return own && own->number && !(general && general->number);
+}
+
+static gyre_status tell_section(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section,
+                                const char *name)
 {
     const char *word = gyre_section_kind_word(kind),
                *place = gyre_config_place(runtime->config, kind, section);
+    place = place ? place : "";
+    if (asks_for_journal(runtime, kind, section))
+        return gyre_error_set(GYRE_CONFIG,
+                              "%s%s[%s.%s] asks for durability = journal and is for no %s that is known, and "
+                              "%s '%s' would have no journal; did you mean [%s.%s]?",
+                              place, place[0] ? ": " : "", word, section, word, word, name, word, name);
     if (!was_told(runtime, section))
         gyre_runtime_log(runtime, GYRE_LOG_WARNING,
-                         "%s%s[%s.%s] is for no %s that is known; did you mean [%s.%s]?", place ? place : "",
-                         place ? ": " : "", word, section, word, word, name);
+                         "%s%s[%s.%s] is for no %s that is known; did you mean [%s.%s]?", place,
+                         place[0] ? ": " : "", word, section, word, word, name);
+    return GYRE_OK;
 }
 
 /* True when the kernel, queue or shards of that name have a section of their own, so that no section is mistyped. */
@@ -81,21 +99,20 @@ static bool has_own(gyre_runtime *runtime, enum gyre_section_kind kind, const ch
     return gyre_config_has_section(runtime->config, kind, name); /* `default` is not among the names */
 }
 
-void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
-                        const struct gyre_build *build)
+gyre_status gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
+                               const struct gyre_build *build)
 {
     size_t count, others = 0;
     const char *const *names = gyre_config_names(runtime->config, kind, &count);
     const char **candidates = count && name[0] ? calloc(count, sizeof *candidates) : NULL;
     if (!candidates || has_own(runtime, kind, names, count, name)) {
         free(candidates);
-        return;
+        return GYRE_OK;
     }
     for (size_t i = 0; i < count; i++)
         if (!is_known(runtime, kind, build, names[i]) && !differ_in_digits(names[i], name))
             candidates[others++] = names[i];
     const char *near = gyre_text_nearest(name, candidates, others);
-    if (near)
-        tell_section(runtime, kind, near, name);
-    free(candidates);
+    free(candidates); /* the names are the configuration's */
+    return near ? tell_section(runtime, kind, near, name) : GYRE_OK;
 }

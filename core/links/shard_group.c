@@ -135,7 +135,7 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
     memset(shards, 0, sizeof *shards);
     status = adopt_desc(shards, kernel, &given);
     if (status == GYRE_OK)
-        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, shards->name, kernel->build);
+        status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, shards->name, kernel->build);
     if (status == GYRE_OK)
         status = open_rings(shards, &given);
     if (status != GYRE_OK) {

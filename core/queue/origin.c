@@ -34,6 +34,15 @@ void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origi
     origins_of(queue)[index & queue->ring.mask] = (struct gyre_queue_origin){index + 1, origin};
 }
 
+void gyre_origins_set(gyre_queue *queue, uint64_t index, uint64_t count, struct gyre_origin first)
+{
+    struct gyre_queue_origin *const origins = origins_of(queue);
+    const uint64_t mask = queue->ring.mask;
+    for (uint64_t i = 0; i < count; i++)
+        origins[(index + i) & mask] =
+            (struct gyre_queue_origin){index + i + 1, {first.client, first.index + i}};
+}
+
 struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index)
 {
     const struct gyre_queue_origin *origins = origins_of(queue);

@@ -28,6 +28,8 @@ struct gyre_queue_origin {
 gyre_status gyre_origins_create(gyre_queue *queue);
 /** Notes the origin of request `index`. Called by its sender before the request is published. */
 void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origin);
+/** As gyre_origin_set, for `count` requests from `index` on, which are one client's in a row. */
+void gyre_origins_set(gyre_queue *queue, uint64_t index, uint64_t count, struct gyre_origin first);
 /** The origin of request `index`, whose completion was not received yet. */
 struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index);
 

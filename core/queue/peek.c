@@ -105,9 +105,10 @@ static size_t views_make(gyre_queue *queue, gyre_view *views, size_t most)
 
 gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t *found, uint64_t deadline_ns)
 {
-    if (!queue || !views || !found || count == 0)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_peek needs a queue, views, their number and a place for the answer");
+    if (!queue || !views || !found)
+        return GYRE_ARGUMENTS("gyre_peek", {"queue", queue}, {"views", views}, {"found", found});
+    if (count == 0)
+        return gyre_error_set(GYRE_INVALID, "gyre_peek: 'count' is 0: ask for one view at least");
     *found = 0;
     gyre_status status = GYRE_OK;
     bool inside = false;

@@ -70,6 +70,36 @@ uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests,
                                      : put_others(queue, requests, mark);
 }
 
+uint64_t gyre_queue_put_slots(gyre_queue *queue, struct gyre_slots from, uint64_t first,
+                              const struct gyre_outgoing *requests, enum gyre_mark mark)
+{
+    const struct gyre_slots to = gyre_slots_of(&queue->ring);
+    const uint64_t index = queue->producer.sent;
+    const bool lines = to.stride == GYRE_LINE_SIZE;
+    queue->producer.received_seen = gyre_received(queue);
+    uint64_t granted =
+        gyre_producer_room(queue) < requests->count ? gyre_producer_room(queue) : requests->count;
+    if (queue->stages.noted) {
+        queue->producer.given = requests->headers;
+        granted = gyre_queue_note_sending(queue, index, granted, NULL, 0);
+        queue->producer.given = NULL;
+    }
+    const uint64_t end = index + granted;
+    gyre_producer_announce(queue, end);
+    for (uint64_t at = index; at != end; at++) {
+        gyre_slot *slot = gyre_slot_at(to, at);
+        gyre_mark_set_locked(queue, at, mark);
+        gyre_payload_copy(slot + 1, gyre_slot_at(from, first + (at - index)) + 1, requests->size);
+        if (lines)
+            gyre_publish(slot, at, requests->size, false);
+    }
+    if (!lines)
+        gyre_publish_all(to, index, end, requests->size, false);
+    __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE); /* as in gyre_put_many */
+    gyre_producer_note_depth(queue, end);
+    return granted;
+}
+
 /* Lets the stages note the next request, if there is room for it. */
 static bool grant_one(gyre_queue *queue, const struct gyre_outgoing *request)
 {

@@ -33,6 +33,14 @@ struct gyre_sent {
 uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark);
 
 /**
+ * Puts requests of equal size that lie in the slots `from` of another ring, from request `first` of that ring on; the `bytes`
+ * of *requests are not used. Each payload is read once, so another program may change it meanwhile. Only for a queue without
+ * tails, whose stages do not look at payloads.
+ */
+uint64_t gyre_queue_put_slots(gyre_queue *queue, struct gyre_slots from, uint64_t first,
+                              const struct gyre_outgoing *requests, enum gyre_mark mark);
+
+/**
  * The length of a request that was taken back, for example because its deadline passed. It is longer than any message, so
  * the device refuses the request without calling the handler, and this side knows why.
  */

@@ -127,9 +127,11 @@ gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, u
 gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
                          uint64_t deadline_ns)
 {
-    if (!queue || !requests || !stride || !count || *count == 0)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_reserve needs a queue, places for the answer and a count of at least 1");
+    if (!queue || !requests || !stride || !count)
+        return GYRE_ARGUMENTS("gyre_reserve", {"queue", queue}, {"requests", requests}, {"stride", stride},
+                              {"count", count});
+    if (*count == 0)
+        return gyre_error_set(GYRE_INVALID, "gyre_reserve: '*count' is 0: reserve one request at least");
     *stride = gyre_requests_bridged(&queue->ring) ? GYRE_BRIDGE_UNITS(queue->ring.request_size)
                                                   : queue->ring.slots.request_stride;
     return requests_reserve(queue, queue->ring.request_size, requests, count, deadline_ns);

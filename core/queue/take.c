@@ -46,7 +46,7 @@ void gyre_failures_take(gyre_queue *queue, uint64_t first, uint64_t end)
     failures_settle(queue, first, end, true);
 }
 
-void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
+void gyre_queue_reply_look(gyre_queue *queue, uint64_t index)
 {
     gyre_replies_see(queue, index, index + 1);
     gyre_outcomes_look(&queue->ring, index, index + 1);

@@ -25,8 +25,15 @@ static inline void gyre_replies_see(const gyre_queue *queue, uint64_t first, uin
         queue->stages.seen[i](queue, first, end);
 }
 
+/** What gyre_queue_reply_settle does for a completion that is not just a reply. */
+void gyre_queue_reply_look(gyre_queue *queue, uint64_t index);
+
 /** Turns the device's outcome of request `index`, which is completed, into the outcome that a client is told. */
-void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index);
+static inline void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
+{
+    if (queue->stages.seen[0] || gyre_slot_info(gyre_reply_slot(&queue->ring, index)) != GYRE_OUTCOME_REPLY)
+        gyre_queue_reply_look(queue, index);
+}
 
 /** Lets the stages write the causes into failures among completions [first, end), which a client is shown in views (show)
  * or takes (take). */

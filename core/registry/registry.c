@@ -55,8 +55,20 @@ static void publish(struct entry *entry, bool remembered)
     candidate->expires = verdict->expires;
 }
 
+/* A plugin that is not there: names what led to its path, which is the folder where somebody set one. */
+static void tell_missing(struct entry *entry, const struct gyre_config *config)
+{
+    const struct gyre_manifest *manifest = entry->manifest;
+    const struct gyre_config_value *folder = gyre_config_find(config, GYRE_SECTION_GYRE, NULL, "plugin_dir");
+    const bool is_set = folder && strcmp(folder->origin, "default") != 0;
+    snprintf(entry->verdict.reason, sizeof entry->verdict.reason,
+             "plugin '%s' does not exist; it is named by %s: install it or correct `library`%s%s%s%s%s",
+             manifest->library, manifest->origin, is_set ? ", or `plugin_dir` = " : "",
+             is_set ? folder->text : "", is_set ? " (" : "", is_set ? folder->origin : "", is_set ? ")" : "");
+}
+
 /* Makes the verdict if it needs no look at the plugin (for example a disabled backend). False: it needs one. */
-static bool judge_outside(struct entry *entry)
+static bool judge_outside(const struct gyre_registry *registry, struct entry *entry)
 {
     const struct gyre_manifest *manifest = entry->manifest;
     struct gyre_verdict *verdict = &entry->verdict;
@@ -70,9 +82,7 @@ static bool judge_outside(struct entry *entry)
     else if (!entry->candidate.built)
         snprintf(verdict->reason, sizeof verdict->reason, "it was not built: %s", manifest->not_built);
     else if (access(manifest->library, F_OK) != 0)
-        snprintf(verdict->reason, sizeof verdict->reason,
-                 "plugin '%s' does not exist; it is named by %s: install it or correct `library`",
-                 manifest->library, manifest->origin);
+        tell_missing(entry, registry->config);
     else
         return false;
     verdict->status = manifest->enabled ? GYRE_NOT_FOUND : GYRE_UNAVAILABLE;
@@ -109,7 +119,7 @@ static gyre_status judge(struct gyre_registry *registry, struct entry *entry)
 {
     pthread_mutex_lock(&entry->lock);
     if (!entry->candidate.judged || entry->passing) {
-        if (judge_outside(entry))
+        if (judge_outside(registry, entry))
             publish(entry, false);
         else
             judge_plugin(registry, entry);
@@ -214,7 +224,8 @@ static gyre_status choose_named(struct gyre_registry *registry, const char *name
     }
     pthread_mutex_lock(&entry->lock);
     say(why, "%s was chosen by name, but cannot start: %s", name, candidate->reason);
-    const gyre_status told = gyre_error_set(status == GYRE_EXHAUSTED ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE,
+    const bool is_kept = status == GYRE_EXHAUSTED || status == GYRE_CONFIG;
+    const gyre_status told = gyre_error_set(is_kept ? status : GYRE_UNAVAILABLE,
                                             "backend '%s' cannot start: %s", name, candidate->reason);
     pthread_mutex_unlock(&entry->lock);
     return told;

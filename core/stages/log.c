@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
@@ -27,6 +28,8 @@
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
 
 /* An entry of the log. */
 struct entry {
@@ -397,6 +400,18 @@ void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_log
 
 /* ---- making ---- */
 
+/*
+ * Asks for large pages. A stream writes the log from front to end, and would wait for each small page at its first message
+ * there, longer than for everything else that is done with the message. If the system has no large pages, nothing changes.
+ */
+static void ask_for_large_pages(unsigned char *entries, size_t size)
+{
+    const uintptr_t first = ((uintptr_t)entries + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE,
+                    end = (uintptr_t)entries + size;
+    if (end > first && end - first >= LARGE_PAGE)
+        (void)madvise(entries + (first - (uintptr_t)entries), end - first, MADV_HUGEPAGE);
+}
+
 static void log_destroy(gyre_queue *queue, void *state)
 {
     struct gyre_queue_log *log = state;
@@ -427,6 +442,8 @@ gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
         log->stride = stride;
         log->count = log->keeps ? bytes / stride : 1;
         log->entries = calloc(log->count, stride);
+        if (log->entries)
+            ask_for_large_pages(log->entries, (size_t)log->count * stride);
         log->base.done = calloc(marks, 1);
         log->coming.done = calloc(marks, 1);
         log->journal_limit = UINT64_MAX;

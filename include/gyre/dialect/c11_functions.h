@@ -31,7 +31,7 @@ GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char
 GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
-        return gyre_fail_(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
+        return gyre_fail_(gyre, GYRE_FAILURE_RESULT, "it returned no GYRE_REPLY or GYRE_NO_REPLY");
     return result;
 }
 

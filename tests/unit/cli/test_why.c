@@ -122,6 +122,21 @@ START_TEST(nothing_is_wrong_where_nothing_is)
 }
 END_TEST
 
+START_TEST(kernels_of_processes_that_live_come_first)
+{
+    size_t size;
+    look();
+    rates_row rows[] = {table.rows[0], table.rows[0]};
+    rows[0].life = "dead";
+    const rates_table both = {.rows = rows, .count = 2};
+    FILE *out = open_memstream(&told, &size);
+    ck_assert_uint_eq(why_tell(out, &both, "match"), 2);
+    fclose(out);
+    const char *living = strstr(told, "Nothing is wrong"), *dead = strstr(told, "Its process was killed");
+    ck_assert_msg(living && dead && living < dead, "found: %s", told);
+}
+END_TEST
+
 START_TEST(a_slow_kernel_is_told_from_a_slow_receiver)
 {
     queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 1020;
@@ -284,6 +299,7 @@ int main(void)
     tcase_add_checked_fixture(all, begin, finish);
     tcase_add_test(all, rates_are_counts_by_the_time_between_two_looks);
     tcase_add_test(all, another_object_in_the_same_place_has_no_rates);
+    tcase_add_test(all, kernels_of_processes_that_live_come_first);
     tcase_add_test(all, nothing_is_wrong_where_nothing_is);
     tcase_add_test(all, a_slow_kernel_is_told_from_a_slow_receiver);
     tcase_add_test(all, what_was_refused_and_lost_is_told);

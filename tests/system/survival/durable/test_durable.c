@@ -603,7 +603,7 @@ static void refusals(void)
     gyre_runtime *second = open_durable(false, NULL);
     gyre_launch_desc again = {.size = sizeof again, .source = CRASH_KERNELS, .kernel = "fragile"};
     require(gyre_launch(second, &again, &kernel) == GYRE_AGAIN);
-    require(strstr(gyre_error_text(), "in use by another process or kernel"));
+    require(strstr(gyre_error_text(), "in use by another kernel of this program"));
     gyre_close(second);
     gyre_close(runtime);
 }

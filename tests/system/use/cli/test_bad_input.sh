@@ -132,6 +132,21 @@ if [[ "$backend" == cpu ]]; then
     [[ "$code" != 139 ]] || says "locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet"
 fi
 
+# mistakes of configuration: 4, also where the backend finds them
+if [[ "$backend" == cpu ]]; then
+    call --set backend.cpu.pin=9999 "$folder/good.gyre.c" 1
+    fails 4 "backend 'cpu' cannot start: command line: backend.cpu pin names processor 9999"
+    # a value of no known result
+    kernel seven $'GYRE_KERNEL(seven, u8, u8)\n{\n    return 7;\n}'
+    call "$folder/seven.gyre.c" 1
+    exits 1
+    prints "it returned no GYRE_REPLY or GYRE_NO_REPLY"
+fi
+call --set queue.goud.durability=journal --set gyre.journal_dir="$folder" "$folder/good.gyre.c" 1
+fails 4 "[queue.goud] asks for durability = journal and is for no queue that is known" "did you mean [queue.good]?"
+call --set gyre.plugin_dir=/nowhere "$folder/good.gyre.c" 1
+fails 3 "'/nowhere/gyre-$backend.so' does not exist" "or \`plugin_dir\` = /nowhere (command line)"
+
 # queues
 kernel wide $'#define WIDE(F) F(u8, a[65536])\nGYRE_MESSAGE(wide, WIDE)\n'"GYRE_KERNEL(x, wide, u8) $body"
 call --set queue.default.capacity=1073741824 "$folder/wide.gyre.c" 1

@@ -183,7 +183,7 @@ run call "${checked[@]}" --set backend.cpu.isolation=process "${buffers[@]}" "$f
 tells lane.gyre.c 10 -15 table <<<"$out"
 
 run call "${checked[@]}" --set backend.cpu.sanitize=undefined "${buffers[@]}" "$folder/lane.gyre.c" '{}'
-exits 3
+exits 4
 says 'backend.cpu checked = true and sanitize = undefined exclude each other'
 run call --backend cpu --set backend.cpu.checked=maybe "${buffers[@]}" "$folder/lane.gyre.c" '{}'
 exits 4

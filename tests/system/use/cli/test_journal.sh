@@ -103,10 +103,10 @@ for ((i = 0; i < 600; i++)); do
 done
 run journal print "$journal"
 exits 1
-says "is in use by a program"
+says "is in use by process $server"
 run journal cut "$journal" --at 4 --replace
 exits 1
-says "is in use by a program"
+says "is in use by process $server"
 run journal list "$journals"
 exits 0
 prints "in use"
