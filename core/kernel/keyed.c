@@ -194,13 +194,28 @@ gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned cha
 
 /* ---- one key ---- */
 
+static gyre_status no_keys(const gyre_kernel *kernel)
+{
+    return gyre_error_set(GYRE_INVALID,
+                          "kernel '%s' has no keys: only a keyed actor (GYRE_KEYED_ACTOR) keeps a state for each",
+                          kernel->name);
+}
+
+gyre_status gyre_keyed_parse(const gyre_kernel *kernel, const char *text,
+                             unsigned char bytes[GYRE_KEYED_KEY_MAX], size_t *size)
+{
+    const struct gyre_keyed *keyed = kernel->memory.keyed;
+    if (!keyed)
+        return no_keys(kernel);
+    *size = keyed->key.size;
+    return gyre_message_key_parse(&keyed->key, text, bytes);
+}
+
 gyre_status gyre_keyed_check_key(const gyre_kernel *kernel, size_t size)
 {
     const struct gyre_keyed *keyed = kernel->memory.keyed;
     if (!keyed)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' has no keys: only a keyed actor (GYRE_KEYED_ACTOR) keeps a state for each",
-                              kernel->name);
+        return no_keys(kernel);
     if (size != keyed->key.size)
         return gyre_error_set(GYRE_INVALID, "the key '%s' of kernel '%s' has %llu bytes, found %zu",
                               keyed->key.path, kernel->name, (unsigned long long)keyed->key.size, size);

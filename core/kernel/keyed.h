@@ -40,6 +40,9 @@ gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned cha
 /** Reads the state of a key while the kernel stands. NOT_FOUND when no message of this key came, or the key left. */
 gyre_status gyre_keyed_read(const gyre_kernel *kernel, const void *key, void *state);
 
+/** The bytes of a key from a text (gyre_message_key_parse), and how many. INVALID when the kernel has no keys. */
+gyre_status gyre_keyed_parse(const gyre_kernel *kernel, const char *text,
+                             unsigned char bytes[GYRE_KEYED_KEY_MAX], size_t *size);
 /** INVALID, and a sentence, unless the kernel is a keyed actor with a key of `size` bytes. */
 gyre_status gyre_keyed_check_key(const gyre_kernel *kernel, size_t size);
 
