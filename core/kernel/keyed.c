@@ -37,9 +37,10 @@ static uint64_t capacity_of(uint64_t keys, uint32_t parts_log2)
     return parts_log2 ? mean + 6 * (root_of(mean) + 1) : mean;
 }
 
-static void plan_parts(uint64_t keys, gyre_keyed_table *table)
+void gyre_keyed_plan(gyre_keyed_table *table)
 {
     enum { LINE = 64 };
+    const uint64_t keys = table->keys;
     while (table->parts_log2 < PARTS_LOG2_MAX && keys >> (table->parts_log2 + 1) >= KEYS_OF_PART)
         table->parts_log2++;
     table->capacity = (uint32_t)capacity_of(keys, table->parts_log2);
@@ -77,7 +78,7 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
                                 .keys = (uint64_t)gyre_kernel_setting(kernel, "keys"),
                                 .key_size = (uint32_t)keyed->key.size,
                                 .state_size = (uint32_t)kernel->record->state->size};
-    plan_parts(table->keys, table);
+    gyre_keyed_plan(table);
     if (table->size > GYRE_KEYED_TABLE_MAX)
         return gyre_error_set(GYRE_CONFIG,
                               "kernel '%s': the states of %llu keys need %llu bytes, and a table has %llu at most: "
