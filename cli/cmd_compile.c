@@ -216,12 +216,12 @@ static json_t *kernel_json(const gyre_kernel_record *record)
 {
     return cli_json_object(
         "sssIIIIIoooooo", "name", record->name, "form", gyre_form_word(record->form), "key",
-        record->key ? record->key : "", "scratch_size",
-        (json_int_t)record->scratch_size, "registers", (json_int_t)record->registers, "spill_bytes",
-        (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
-        (json_int_t)record->blocks_per_unit, "request", layout_json(record->request), "reply",
-        layout_json(record->reply), "state", layout_json(record->state), "buffers", buffers_json(record),
-        "ports", ports_json(record), "queries", queries_json(record));
+        record->key ? record->key : "", "scratch_size", (json_int_t)record->scratch_size, "registers",
+        (json_int_t)record->registers, "spill_bytes", (json_int_t)record->spill_bytes, "shared_bytes",
+        (json_int_t)record->shared_bytes, "blocks_per_unit", (json_int_t)record->blocks_per_unit, "request",
+        layout_json(record->request), "reply", layout_json(record->reply), "state",
+        layout_json(record->state), "buffers", buffers_json(record), "ports", ports_json(record), "queries",
+        queries_json(record));
 }
 
 /* ---- the report ---- */

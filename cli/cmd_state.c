@@ -78,8 +78,7 @@ static int show_copy(const cli_context *cli, const gyre_state_copy *copy)
 }
 
 /* Reads and prints the state. The only setting that counts is the socket's place, unless the operand names a place. */
-static int read_state(const cli_context *cli, const char *place, const char *key,
-                      uint64_t timeout_ms)
+static int read_state(const cli_context *cli, const char *place, const char *key, uint64_t timeout_ms)
 {
     struct gyre_config *config = NULL;
     gyre_state_copy *copy = NULL;
@@ -104,11 +103,10 @@ static int run(cli_context *cli)
 {
     const char *place = NULL, *key = NULL;
     uint64_t timeout_ms = TIMEOUT_DEFAULT_MS;
-    const cli_option options[] = {
-        {"--key", .text = &key},
-        {"--socket", .text = &place},
-        {"--timeout", .number = &timeout_ms, .max = UINT32_MAX},
-        {0}};
+    const cli_option options[] = {{"--key", .text = &key},
+                                  {"--socket", .text = &place},
+                                  {"--timeout", .number = &timeout_ms, .max = UINT32_MAX},
+                                  {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count != 1)

@@ -18,7 +18,10 @@
 #include "gyre/kernel.h"
 #include "gyre/keyed_layout.h"
 
-enum { WINDOW = 32 }; /* requests whose keys are looked up at once, so that their memory is on its way together */
+enum {
+    WINDOW = 32, /* requests whose keys are looked up at once, so that their memory is on its way together */
+    LOOKS = 8    /* places of an index that a look ahead goes through */
+};
 
 /* What a worker found out about a window of requests. */
 struct window {
@@ -26,6 +29,16 @@ struct window {
     uint32_t own;          /* a bit for each: this block handles it */
     gyre_u64 hash[WINDOW]; /* of the keys of own requests */
 };
+
+/* Fetches a line that will be written. Compilers for any x86-64 would fetch it to be read, and the store would wait once more. */
+static void fetch_to_write(const void *at)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
+#else
+    __builtin_prefetch(at, 1);
+#endif
+}
 
 static const gyre_keyed_table *table_of(const struct cpu_worker *worker)
 {
@@ -64,7 +77,8 @@ static bool is_shifty(const struct cpu_queue *queue)
  * Whether the request is this block's; *hash: of its key. A request that its sender took back is nobody's where its bytes may be
  * another's by now; elsewhere its key is still there.
  */
-static bool is_own(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index, gyre_u64 *hash)
+static bool is_own(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index,
+                   gyre_u64 *hash)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     const gyre_slot *in = cpu_request_slot(queue, index);
@@ -96,7 +110,8 @@ bool cpu_keyed_can_go_on(const struct cpu_worker *worker, const struct cpu_queue
 
 /* ---- a window ---- */
 
-static void look_at_keys(const struct cpu_worker *worker, const struct cpu_queue *queue, struct window *window)
+static void look_at_keys(const struct cpu_worker *worker, const struct cpu_queue *queue,
+                         struct window *window)
 {
     const gyre_keyed_table *table = table_of(worker);
     for (window->count = window->own = 0; window->count < WINDOW; window->count++) {
@@ -108,23 +123,38 @@ static void look_at_keys(const struct cpu_worker *worker, const struct cpu_queue
         if (sequence_of(in) != index + 1 || !is_own(worker, queue, index, hash))
             continue;
         window->own |= 1u << window->count;
+        fetch_to_write(
+            reply_slot(queue, index)); /* else the stores of one reply wait for those of the one before */
         gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, *hash));
         __builtin_prefetch(gyre_keyed_places(part) + gyre_keyed_home(table, (gyre_u32)(*hash >> 32)));
     }
 }
 
-/* Fetches the entries of the keys, as far as a look at the first place of each tells. */
+/*
+ * Fetches the entry of a key, as far as a few places of the index tell where it is. A new key gets the part's next entry: the
+ * first of those that were never used, unless one is free again.
+ */
+static void fetch_entry(const gyre_keyed_table *table, gyre_u64 hash)
+{
+    gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+    const gyre_u64 *places = gyre_keyed_places(part);
+    const gyre_u32 upper = (gyre_u32)(hash >> 32);
+    gyre_u32 at = gyre_keyed_home(table, upper), number = part->free ? part->free - 1 : part->fresh;
+    for (int looks = 0; looks < LOOKS && places[at]; looks++) {
+        if (places[at] >> 32 == upper) {
+            number = (gyre_u32)places[at] - 1;
+            break;
+        }
+        at = at + 1 == table->places ? 0 : at + 1;
+    }
+    if (number < table->capacity)
+        fetch_to_write(gyre_keyed_entry_at(table, part, number));
+}
+
 static void fetch_entries(const struct cpu_worker *worker, const struct window *window)
 {
-    const gyre_keyed_table *table = table_of(worker);
-    for (uint32_t left = window->own; left; left &= left - 1) {
-        const gyre_u64 hash = window->hash[__builtin_ctz(left)];
-        gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
-        const gyre_u32 upper = (gyre_u32)(hash >> 32);
-        const gyre_u64 place = gyre_keyed_places(part)[gyre_keyed_home(table, upper)];
-        if (place && place >> 32 == upper)
-            __builtin_prefetch(gyre_keyed_entry_at(table, part, (gyre_u32)place - 1), 1);
-    }
+    for (uint32_t left = window->own; left; left &= left - 1)
+        fetch_entry(table_of(worker), window->hash[__builtin_ctz(left)]);
 }
 
 static bool is_called_away(const struct cpu_queue *queue)
@@ -168,7 +198,8 @@ static gyre_u64 run_window(struct cpu_worker *worker, struct cpu_queue *queue, c
 static bool all_follow(const struct cpu_worker *worker)
 {
     for (uint32_t i = 0; i < worker->resident->blocks; i++)
-        if (__atomic_load_n(&worker->resident->workers[i].line->acknowledged, __ATOMIC_ACQUIRE) != worker->command)
+        if (__atomic_load_n(&worker->resident->workers[i].line->acknowledged, __ATOMIC_ACQUIRE) !=
+            worker->command)
             return false;
     return true;
 }
@@ -197,14 +228,16 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
         return 0;
     while ((gyre_i64)(end - index) > 0) {
         const bool lost = !is_completed(queue, index);
-        if (!__atomic_compare_exchange_n(ticket, &index, index + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (!__atomic_compare_exchange_n(ticket, &index, index + 1, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
             continue;
         if (lost) {
             gyre_slot *out = (gyre_slot *)(void *)(queue->run.replies +
                                                    (index & queue->run.mask) * queue->run.reply_stride);
             gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
             failed++;
-            __atomic_store_n(&out->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
+            __atomic_store_n(&out->sequence, index + 1,
+                             __ATOMIC_RELEASE); /* pairs with the client's acquire */
         }
         index++;
     }

@@ -20,7 +20,8 @@ static inline bool cpu_is_keyed(const struct cpu_worker *worker)
 bool cpu_keyed_can_go_on(const struct cpu_worker *worker, const struct cpu_queue *queue, bool *own);
 
 /** Handles requests of a run of them, queue->run, and returns how many. */
-typedef gyre_u64 (*cpu_keyed_runner)(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run);
+typedef gyre_u64 (*cpu_keyed_runner)(struct cpu_worker *worker, const struct cpu_queue *queue,
+                                     gyre_cpu_run *run);
 
 /**
  * Handles the worker's requests, up to `most` or a little more, and moves queue->next past all that it handled or passed. Returns

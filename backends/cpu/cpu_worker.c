@@ -266,8 +266,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     cpu_check_look(worker, queue);
-    if (keyed ? !cpu_keyed_can_go_on(worker, queue, &own)
-              : !shared && !cpu_request_ready(queue, queue->next))
+    if (keyed ? !cpu_keyed_can_go_on(worker, queue, &own) : !shared && !cpu_request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled =

@@ -35,8 +35,8 @@ enum bench_kind {
     BENCH_KEEP,    /* only case_checkpoint.c and case_journal.c use it */
     BENCH_KEEP_48, /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
     BENCH_LINKED_48, /* the words of BENCH_48, through BENCH_CHAIN_KERNELS kernels that are linked */
-    BENCH_KEYED_48,  /* six words, by a keyed actor: BENCH_KEYS keys in an order that looks random, each as often */
-    BENCH_KEYED_HOT  /* the same, all for one key */
+    BENCH_KEYED_48, /* six words, by a keyed actor: BENCH_KEYS keys in an order that looks random, each as often */
+    BENCH_KEYED_HOT /* the same, all for one key */
 };
 enum { BENCH_CHAIN_KERNELS = 5, BENCH_KEYS_LOG2 = 20 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };

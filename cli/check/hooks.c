@@ -30,10 +30,11 @@ static enum CXChildVisitResult visit_function(CXCursor cursor, CXCursor parent, 
     for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++) {
         const size_t length = strlen(hooks[i].prefix);
         if (strncmp(name, hooks[i].prefix, length) == 0)
-            check_refuse_at(checker, cursor,
-                            "the keyed actor '%s' is declared with GYRE_KEYED_ACTOR_LIVES and has no %s(%s): write it, it "
-                            "%s, or declare the actor with GYRE_KEYED_ACTOR",
-                            name + length, hooks[i].macro, name + length, hooks[i].what);
+            check_refuse_at(
+                checker, cursor,
+                "the keyed actor '%s' is declared with GYRE_KEYED_ACTOR_LIVES and has no %s(%s): write it, it "
+                "%s, or declare the actor with GYRE_KEYED_ACTOR",
+                name + length, hooks[i].macro, name + length, hooks[i].what);
     }
     return CXChildVisit_Continue;
 }

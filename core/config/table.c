@@ -351,8 +351,9 @@ static const struct gyre_config_row rows[] = {
      .min = 1,
      .max = 1000000000,
      .preset = "65536",
-     .doc = "Of a keyed actor: for how many keys its table has room, and memory. A message of one more key fails, or, "
-            "where the kernel has `GYRE_PASSIVE`, a key that was not used for long leaves."},
+     .doc =
+         "Of a keyed actor: for how many keys its table has room, and memory. A message of one more key fails, or, "
+         "where the kernel has `GYRE_PASSIVE`, a key that was not used for long leaves."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_BOOL,
      .key = "active",

@@ -224,8 +224,7 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     if (!checkpoints || !checkpoints->part_count)
         return GYRE_OK;
     const unsigned char *earlier = gyre_durable_state(kernel);
-    gyre_status status =
-        earlier ? gyre_keyed_check_saved(kernel, earlier) : GYRE_OK;
+    gyre_status status = earlier ? gyre_keyed_check_saved(kernel, earlier) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
     checkpoints->restored = earlier != NULL;

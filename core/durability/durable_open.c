@@ -52,7 +52,8 @@ static gyre_status describe_types(struct gyre_durable *durable)
     gyre_buffer_list list = {0};
     add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
     add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
-    if (kernel->checkpoints && kernel->record->form == GYRE_FORM_KEYED) /* the table's head says what it holds */
+    if (kernel->checkpoints &&
+        kernel->record->form == GYRE_FORM_KEYED) /* the table's head says what it holds */
         add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", kernel->memory.state_size);
     else if (kernel->checkpoints && kernel->memory.state)
         add_type(durable, GYRE_ROLE_STATE, kernel->record->state, "", kernel->record->state->size);

@@ -80,14 +80,15 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
                                 .state_size = (uint32_t)kernel->record->state->size};
     gyre_keyed_plan(table);
     if (table->size > GYRE_KEYED_TABLE_MAX)
-        return gyre_error_set(GYRE_CONFIG,
-                              "kernel '%s': the states of %llu keys need %llu bytes, and a table has %llu at most: "
-                              "fewer keys in [kernel.%s], or a smaller state than %u bytes",
-                              kernel->name, (unsigned long long)table->keys, (unsigned long long)table->size,
-                              (unsigned long long)GYRE_KEYED_TABLE_MAX, kernel->name, table->state_size);
+        return gyre_error_set(
+            GYRE_CONFIG,
+            "kernel '%s': the states of %llu keys need %llu bytes, and a table has %llu at most: "
+            "fewer keys in [kernel.%s], or a smaller state than %u bytes",
+            kernel->name, (unsigned long long)table->keys, (unsigned long long)table->size,
+            (unsigned long long)GYRE_KEYED_TABLE_MAX, kernel->name, table->state_size);
     if (getrandom(table->seed, sizeof table->seed, 0) != sizeof table->seed)
-        return gyre_error_set(GYRE_UNAVAILABLE, "the system has no random numbers for the keys of kernel '%s'",
-                              kernel->name);
+        return gyre_error_set(GYRE_UNAVAILABLE,
+                              "the system has no random numbers for the keys of kernel '%s'", kernel->name);
     return hash_types(kernel, keyed);
 }
 
@@ -173,15 +174,17 @@ static gyre_status compare_heads(const gyre_kernel *kernel, const gyre_keyed_tab
                               "what kernel '%s' kept is no table of keys that this version of Gyre knows",
                               kernel->name);
     if (saved->keys != now->keys)
-        return gyre_error_set(GYRE_INCOMPATIBLE,
-                              "kernel '%s' kept a table for %llu keys, and has keys = %llu now: set keys = %llu in "
-                              "[kernel.%s] to go on with it, or move its journal away to begin without it",
-                              kernel->name, (unsigned long long)saved->keys, (unsigned long long)now->keys,
-                              (unsigned long long)saved->keys, kernel->name);
-    return gyre_error_set(GYRE_INCOMPATIBLE,
-                          "kernel '%s' kept states of another type, or by another key, than '%s' by '%s', which it has "
-                          "now: launch the handler that wrote them, or move its journal away to begin without them",
-                          kernel->name, kernel->record->state->name, kernel->record->key);
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' kept a table for %llu keys, and has keys = %llu now: set keys = %llu in "
+            "[kernel.%s] to go on with it, or move its journal away to begin without it",
+            kernel->name, (unsigned long long)saved->keys, (unsigned long long)now->keys,
+            (unsigned long long)saved->keys, kernel->name);
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "kernel '%s' kept states of another type, or by another key, than '%s' by '%s', which it has "
+        "now: launch the handler that wrote them, or move its journal away to begin without them",
+        kernel->name, kernel->record->state->name, kernel->record->key);
 }
 
 gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned char *saved)
@@ -197,9 +200,9 @@ gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned cha
 
 static gyre_status no_keys(const gyre_kernel *kernel)
 {
-    return gyre_error_set(GYRE_INVALID,
-                          "kernel '%s' has no keys: only a keyed actor (GYRE_KEYED_ACTOR) keeps a state for each",
-                          kernel->name);
+    return gyre_error_set(
+        GYRE_INVALID, "kernel '%s' has no keys: only a keyed actor (GYRE_KEYED_ACTOR) keeps a state for each",
+        kernel->name);
 }
 
 gyre_status gyre_keyed_parse(const gyre_kernel *kernel, const char *text,
@@ -226,7 +229,8 @@ gyre_status gyre_keyed_check_key(const gyre_kernel *kernel, size_t size)
 static gyre_status no_such_key(const gyre_kernel *kernel)
 {
     return gyre_error_set(GYRE_NOT_FOUND,
-                          "kernel '%s' has no state for this key: no message of it came, or it left", kernel->name);
+                          "kernel '%s' has no state for this key: no message of it came, or it left",
+                          kernel->name);
 }
 
 /* Reads the entry if it is the key's. *found: it is. The entry's number comes from memory that a handler can write. */

@@ -44,10 +44,11 @@ static gyre_status check_readable(const struct reading *reading)
     if (!kernel->memory.state)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
     if (kernel->memory.keyed && !reading->key)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' is a keyed actor, which keeps a state for each '%s': name the key, with "
-                              "gyre_kernel_key_read or `gyre state %s --key KEY`",
-                              kernel->name, kernel->record->key, kernel->name);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is a keyed actor, which keeps a state for each '%s': name the key, with "
+            "gyre_kernel_key_read or `gyre state %s --key KEY`",
+            kernel->name, kernel->record->key, kernel->name);
     if (size != kernel->record->state->size)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
                               kernel->name, (unsigned long long)kernel->record->state->size, size);

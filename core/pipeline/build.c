@@ -197,10 +197,11 @@ static gyre_status verify_key(const struct gyre_build *build, const gyre_kernel_
     if (record->form != GYRE_FORM_KEYED)
         return GYRE_OK;
     if (!record->key)
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "kernel '%s' is a keyed actor, and backend '%s' keeps no states by key yet: launch it on "
-                              "backend 'cpu'",
-                              record->name, gyre_dispatch_backend(build->device));
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is a keyed actor, and backend '%s' keeps no states by key yet: launch it on "
+            "backend 'cpu'",
+            record->name, gyre_dispatch_backend(build->device));
     gyre_status status = gyre_message_key_find(record->request, record->key, &key);
     if (status == GYRE_OK)
         status = gyre_message_key_check_fixed(&key, GYRE_KEYED_KEY_MAX);

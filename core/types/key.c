@@ -143,24 +143,28 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
 gyre_status gyre_message_key_check_fixed(const struct gyre_message_key *key, uint64_t most)
 {
     if (key->item_size)
-        return gyre_error_set(GYRE_INVALID,
-                              "the key '%s' is a text or a span, whose size changes: a keyed actor's key has a fixed size, "
-                              "as in FIELD(u64, %s) or FIELD(u8, %s[16])",
-                              key->path, key->path, key->path);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the key '%s' is a text or a span, whose size changes: a keyed actor's key has a fixed size, "
+            "as in FIELD(u64, %s) or FIELD(u8, %s[16])",
+            key->path, key->path, key->path);
     if (key->scalar == GYRE_SCALAR_F32 || key->scalar == GYRE_SCALAR_F64)
-        return gyre_error_set(GYRE_INVALID,
-                              "the key '%s' is a float, whose 0.0 and -0.0 are equal and have other bytes: a keyed actor's "
-                              "key is of integers, or an id128",
-                              key->path);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the key '%s' is a float, whose 0.0 and -0.0 are equal and have other bytes: a keyed actor's "
+            "key is of integers, or an id128",
+            key->path);
     if (key->size > most)
-        return gyre_error_set(GYRE_INVALID, "the key '%s' has %llu bytes, and a keyed actor's key %llu at most",
-                              key->path, (unsigned long long)key->size, (unsigned long long)most);
+        return gyre_error_set(GYRE_INVALID,
+                              "the key '%s' has %llu bytes, and a keyed actor's key %llu at most", key->path,
+                              (unsigned long long)key->size, (unsigned long long)most);
     return GYRE_OK;
 }
 
 static gyre_status refuse_text(const struct gyre_message_key *key, const char *text, const char *expected)
 {
-    return gyre_error_set(GYRE_INVALID, "the key '%s': expected %s, found '%.80s'", key->path, expected, text);
+    return gyre_error_set(GYRE_INVALID, "the key '%s': expected %s, found '%.80s'", key->path, expected,
+                          text);
 }
 
 static gyre_status parse_number(const struct gyre_message_key *key, const char *text, void *bytes)
@@ -170,7 +174,9 @@ static gyre_status parse_number(const struct gyre_message_key *key, const char *
     char *end = NULL, expected[64];
     errno = 0;
     uint64_t value = is_signed ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
-    const uint64_t over = bits == 64 ? 0 : is_signed ? (value + (UINT64_C(1) << (bits - 1))) >> bits : value >> bits;
+    const uint64_t over = bits == 64  ? 0
+                          : is_signed ? (value + (UINT64_C(1) << (bits - 1))) >> bits
+                                      : value >> bits;
     if (end == text || *end || errno || over || (!is_signed && strchr(text, '-'))) {
         snprintf(expected, sizeof expected, "a whole number of %u bits, %s sign", bits,
                  is_signed ? "perhaps with a" : "without a");
@@ -205,10 +211,11 @@ gyre_status gyre_message_key_parse(const struct gyre_message_key *key, const cha
     if (key->count == 1)
         return parse_number(key, text, bytes);
     if (key->scalar != GYRE_SCALAR_U8 && key->scalar != GYRE_SCALAR_I8)
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "the key '%s' is an array of numbers, which cannot be written as a text: read its state in "
-                              "the program, with gyre_kernel_key_read",
-                              key->path);
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "the key '%s' is an array of numbers, which cannot be written as a text: read its state in "
+            "the program, with gyre_kernel_key_read",
+            key->path);
     if (strlen(text) > key->size)
         return refuse_text(key, text, "a text that fits into its array");
     memcpy(bytes, text, strlen(text));

@@ -105,8 +105,8 @@ static inline void gyre_keyed_round(gyre_u64 v[4])
 static inline gyre_u64 gyre_keyed_hash_bytes(const gyre_u64 seed[2], const void *bytes, gyre_u32 size)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    gyre_u64 v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du, seed[0] ^ 0x6c7967656e657261u,
-                     seed[1] ^ 0x7465646279746573u};
+    gyre_u64 v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
+                     seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
     gyre_u64 word;
     for (gyre_u32 left = size; left >= 8; left -= 8, at += 8) {
         memcpy(&word, at, 8);
@@ -166,8 +166,7 @@ static inline gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed
     gyre_u32 at = gyre_keyed_home(table, upper);
     for (gyre_u32 looks = 0; places[at] && looks < table->places; looks++) {
         if ((gyre_u32)(places[at] >> 32) == upper) {
-            const gyre_keyed_entry *entry =
-                gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
+            const gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
             if (memcmp(entry + 1, key, table->key_size) == 0)
                 return at;
         }

@@ -272,8 +272,8 @@ static void keys_begin_with_the_initial_state(struct conformance *test)
     desc.state_size = sizeof initial;
     must(gyre_launch(test->runtime, &desc, &kernel));
     for (uint64_t key = 0; key < 3; key++) {
-        must(gyre_call(gyre_kernel_queue(kernel), &(mark){key, 1, MARK_ADDS}, sizeof(mark), &reply, sizeof reply,
-                       NULL, soon()));
+        must(gyre_call(gyre_kernel_queue(kernel), &(mark){key, 1, MARK_ADDS}, sizeof(mark), &reply,
+                       sizeof reply, NULL, soon()));
         require(reply.count == 41 && reply.trace == 63);
     }
 }

@@ -144,7 +144,8 @@ GYRE_CALLED_ int gyre_keyed_refuse_(gyre_context *context, const char *text)
 
 /* Finds or makes the state of the request's key. Returns 0 when the message failed. */
 GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *key, const void *request,
-                                   const gyre_keyed_hooks_ *hooks, gyre_context *context, gyre_keyed_use_ *use)
+                                   const gyre_keyed_hooks_ *hooks, gyre_context *context,
+                                   gyre_keyed_use_ *use)
 {
     const gyre_u64 hash = gyre_keyed_hash(table, key);
     /* another program can write its ring after the block looked for its own keys there */

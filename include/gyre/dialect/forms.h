@@ -65,7 +65,7 @@
 #define GYRE_KEYED_LIVES_(name_, request_, state_)                                                           \
     typedef request_ gyre_keyed_request_##name_;                                                             \
     typedef state_ gyre_keyed_state_##name_;                                                                 \
-    GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL request_ *, GYRE_GLOBAL state_ *, gyre_context *);   \
+    GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL request_ *, GYRE_GLOBAL state_ *, gyre_context *);  \
     GYRE_HELPER int gyre_passive_##name_(GYRE_GLOBAL state_ *, gyre_context *);
 #define GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)                                                 \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \

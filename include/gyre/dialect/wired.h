@@ -254,7 +254,8 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #undef GYRE_KEYED_ACTOR_LIVES
 /* the key lies in the request as it is in memory, and the block that owns it reads it before a handler decodes anything */
 #define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \
-    GYRE_NO_WIRED_KEYS_("keyed actor '" #name_ "' has no wire form: leave wire out of the section of its queue") \
+    GYRE_NO_WIRED_KEYS_("keyed actor '" #name_                                                               \
+                        "' has no wire form: leave wire out of the section of its queue")                    \
     GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
 #define GYRE_KEYED_ACTOR_LIVES(name_, request_, reply_, state_, key_)                                        \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \

@@ -138,8 +138,7 @@ static void model_compare(struct keyed_model *model)
         if (at == GYRE_KEYED_NOWHERE)
             continue;
         const model_state *state = gyre_keyed_state(
-            model->table,
-            gyre_keyed_entry_at(model->table, part, (uint32_t)gyre_keyed_places(part)[at] - 1));
+            model->table, gyre_keyed_entry_at(model->table, part, (uint32_t)gyre_keyed_places(part)[at] - 1));
         model_require(state->count == model->keys[key].state.count &&
                       state->stays == model->keys[key].state.stays);
     }
@@ -150,9 +149,9 @@ static void model_run(const uint8_t *script, size_t size)
 {
     if (size < 2)
         return;
-    struct keyed_model model = {
-        .table = model_table(1u + script[0] % MODEL_KEYS_MAX, sizeof(uint16_t), sizeof(model_state), script[1]),
-        .context = {.lane_count = 1, .block_count = 1}};
+    struct keyed_model model = {.table = model_table(1u + script[0] % MODEL_KEYS_MAX, sizeof(uint16_t),
+                                                     sizeof(model_state), script[1]),
+                                .context = {.lane_count = 1, .block_count = 1}};
     model.capacity = model.table->capacity;
     model_require(model.table->parts_log2 == 0 && model.capacity == model.table->keys);
     for (size_t i = 2; i + 1 < size; i += 2) {

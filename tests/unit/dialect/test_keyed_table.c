@@ -54,7 +54,8 @@ static void fill_with(uint64_t keys, uint64_t step)
 
 START_TEST(keys_that_somebody_chose_are_found_as_fast_as_others)
 {
-    static const uint64_t steps[] = {1, 2, 64, 4096, UINT64_C(1) << 32, UINT64_C(1) << 40, 0x9e3779b97f4a7c15};
+    static const uint64_t steps[] = {
+        1, 2, 64, 4096, UINT64_C(1) << 32, UINT64_C(1) << 40, 0x9e3779b97f4a7c15};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         fill_with(50000, steps[i]);
 }
@@ -89,7 +90,8 @@ START_TEST(the_hash_is_siphash)
     static const struct {
         uint32_t size;
         uint64_t hash;
-    } vectors[] = {{0, 0xabac0158050fc4dc}, {1, 0xc9f49bf37d57ca93}, {8, 0x369095118d299a8e}, {15, 0xd320d86d2a519956}};
+    } vectors[] = {
+        {0, 0xabac0158050fc4dc}, {1, 0xc9f49bf37d57ca93}, {8, 0x369095118d299a8e}, {15, 0xd320d86d2a519956}};
     const gyre_u64 seed[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
     uint8_t bytes[16];
     for (uint8_t i = 0; i < sizeof bytes; i++)

@@ -166,8 +166,7 @@ static void pay_once(void)
 static void launch_with_other_keys(void)
 {
     gyre_kernel *kernel = NULL;
-    gyre_runtime *runtime =
-        open_durable(false, (const char *const[]){"kernel.tellers.keys=4000", NULL});
+    gyre_runtime *runtime = open_durable(false, (const char *const[]){"kernel.tellers.keys=4000", NULL});
     require(launch_tellers(runtime, 1, &kernel) == GYRE_INCOMPATIBLE);
     require(strstr(gyre_error_text(), "kept a table for 2000 keys, and has keys = 4000 now") != NULL);
     gyre_close(runtime);

@@ -233,7 +233,7 @@ static void put_long_name(struct gyre_parcel *parcel)
 static void requests_that_make_no_sense_are_refused(void)
 {
     void (*const wrong[])(struct gyre_parcel *) = {put_nothing, put_null, put_too_much, put_long_name,
-                                                            put_long_key};
+                                                   put_long_key};
     gyre_runtime *runtime;
     gyre_server *server;
     gyre_state_copy *copy = NULL;
