@@ -278,6 +278,74 @@ static void keys_begin_with_the_initial_state(struct conformance *test)
     }
 }
 
+/* ---- layouts of queues, and requests that come too late ---- */
+
+/* In each layout, blocks take requests whose notes have all lengths for theirs, each once. */
+static void visit_all(gyre_runtime *runtime, const char *section)
+{
+    enum { VISITS = 3000, GUESTS = 50 };
+    uint64_t seen[GUESTS] = {0}, chance = random_begin(5);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = kernel_path("keyed.gyre.c"), .kernel = "keyed_guests", .blocks = 3};
+    desc.name = section;
+    must(gyre_launch(runtime, &desc, &kernel));
+    static const char note[501] = "";
+    for (int i = 0; i < VISITS; i++) {
+        const uint64_t number = random_below(&chance, GUESTS);
+        visit request;
+        stay reply;
+        gyre_begin(&request);
+        memcpy(&request.who.id, &number, sizeof number);
+        request.what = 1;
+        must(gyre_put(&request, &request.note, note, (uint32_t)random_below(&chance, sizeof note)));
+        must(gyre_call(gyre_kernel_queue(kernel), &request, request.gyre_used, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply.visits == ++seen[number] && reply.born_with == 1);
+    }
+}
+
+static void keyed_actors_take_messages_of_every_layout(struct conformance *test)
+{
+    const char *const settings[] = {"queue.bridged.layout=bridged", "queue.slots.layout=slots", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    visit_all(runtime, "bridged");
+    visit_all(runtime, "slots");
+    gyre_close(runtime);
+}
+
+/* A request that was taken back may be nobody's: the blocks that passed over it fail it together. */
+static void late_messages_to_keyed_actors_expire(struct conformance *test)
+{
+    enum { LATE = 40 };
+    const char *const settings[] = {"kernel.default.blocks=3", "queue.default.ttl_ms=3600000",
+                                    "queue.default.layout=bridged", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_guests");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_completion completion;
+    stay reply;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    for (uint64_t number = 0; number < LATE; number++) {
+        const gyre_header late = {.deadline_ns = gyre_in_ms(20)};
+        visit request;
+        gyre_begin(&request);
+        memcpy(&request.who.id, &number, sizeof number);
+        must(gyre_put_text(&request, &request.note,
+                           "a note that makes the request longer than what fits a line"));
+        must(gyre_send_with(queue, &request, request.gyre_used, &late, NULL, soon()));
+    }
+    sleep_ms(100);
+    must(gyre_kernel_activate(kernel, soon()));
+    for (uint64_t number = 0; number < LATE; number++) {
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require_expired(&completion);
+    }
+    must(visit_as(queue, 0, 3, &reply));
+    require(reply.visits == 1 && reply.born_with == 3);
+    gyre_close(runtime);
+}
+
 const struct conformance_case keyed_cases[] = {
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
@@ -285,6 +353,8 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_see_each_sender_in_order", keyed_actors_see_each_sender_in_order},
     {"a_full_table_refuses_keys", a_full_table_refuses_keys},
     {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},
+    {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
+    {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
     {"states_are_read_by_key", states_are_read_by_key},
     {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},
     {NULL, NULL},
