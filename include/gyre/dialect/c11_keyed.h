@@ -195,6 +195,9 @@ GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, const gyre_co
         const gyre_keyed_hooks_ gyre_its_hooks_ = hooks_;                                                    \
         const gyre_u8 *gyre_its_key_ = (const gyre_u8 *)gyre_its_request_ + offsetof(request_, key_);        \
         gyre_keyed_use_ gyre_its_use_;                                                                       \
+        if (!gyre_admit_##request_(gyre_its_context_,                                                        \
+                                   gyre_its_request_)) /* before GYRE_BORN reads its parts */                \
+            return GYRE_FAILED;                                                                              \
         if (!gyre_keyed_enter_(gyre_its_table_, gyre_its_key_, gyre_its_request_, &gyre_its_hooks_,          \
                                gyre_its_context_, &gyre_its_use_))                                           \
             return GYRE_FAILED;                                                                              \
