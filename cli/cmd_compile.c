@@ -193,6 +193,8 @@ static void print_queries(const gyre_kernel_record *record)
 static void print_kernel(const gyre_kernel_record *record)
 {
     printf("\nkernel %s, %s form", record->name, gyre_form_word(record->form));
+    if (record->key)
+        printf(" by %s", record->key);
     if (record->scratch_size > 0)
         printf(", %" PRIu64 " bytes of block scratch", record->scratch_size);
     if (record->registers > 0)
@@ -213,12 +215,13 @@ static void print_kernel(const gyre_kernel_record *record)
 static json_t *kernel_json(const gyre_kernel_record *record)
 {
     return cli_json_object(
-        "ssIIIIIoooooo", "name", record->name, "form", gyre_form_word(record->form), "scratch_size",
-        (json_int_t)record->scratch_size, "registers", (json_int_t)record->registers, "spill_bytes",
-        (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
-        (json_int_t)record->blocks_per_unit, "request", layout_json(record->request), "reply",
-        layout_json(record->reply), "state", layout_json(record->state), "buffers", buffers_json(record),
-        "ports", ports_json(record), "queries", queries_json(record));
+        "sssIIIIIoooooo", "name", record->name, "form", gyre_form_word(record->form), "key",
+        record->key ? record->key : "", "scratch_size", (json_int_t)record->scratch_size, "registers",
+        (json_int_t)record->registers, "spill_bytes", (json_int_t)record->spill_bytes, "shared_bytes",
+        (json_int_t)record->shared_bytes, "blocks_per_unit", (json_int_t)record->blocks_per_unit, "request",
+        layout_json(record->request), "reply", layout_json(record->reply), "state",
+        layout_json(record->state), "buffers", buffers_json(record), "ports", ports_json(record), "queries",
+        queries_json(record));
 }
 
 /* ---- the report ---- */

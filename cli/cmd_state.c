@@ -25,6 +25,7 @@ static const char HELP[] =
     "\n"
     "Options:\n"
     "  --json               print the state as one line of JSON, as `gyre call --state` takes it\n"
+    "  --key KEY            the state of this key of a keyed actor: a number, an id, or a text\n"
     "  --socket PATH        where the server is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS         how long it may take, 0 for as long as it takes; default 5000\n"
     "  and the options of every command: gyre help\n"
@@ -77,7 +78,7 @@ static int show_copy(const cli_context *cli, const gyre_state_copy *copy)
 }
 
 /* Reads and prints the state. The only setting that counts is the socket's place, unless the operand names a place. */
-static int read_state(const cli_context *cli, const char *place, uint64_t timeout_ms)
+static int read_state(const cli_context *cli, const char *place, const char *key, uint64_t timeout_ms)
 {
     struct gyre_config *config = NULL;
     gyre_state_copy *copy = NULL;
@@ -88,7 +89,9 @@ static int read_state(const cli_context *cli, const char *place, uint64_t timeou
         .size = sizeof desc,
         .path = place ? place : gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "socket"),
         .deadline_ns = timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER};
-    code = cli_fail_unless_ok(gyre_state_copy_get(cli->operands.items[0], &desc, &copy));
+    const char *kernel = cli->operands.items[0];
+    code = cli_fail_unless_ok(key ? gyre_key_state_copy_get(kernel, key, &desc, &copy)
+                                  : gyre_state_copy_get(kernel, &desc, &copy));
     if (code == CLI_OK)
         code = show_copy(cli, copy);
     gyre_state_copy_release(copy);
@@ -98,16 +101,18 @@ static int read_state(const cli_context *cli, const char *place, uint64_t timeou
 
 static int run(cli_context *cli)
 {
-    const char *place = NULL;
+    const char *place = NULL, *key = NULL;
     uint64_t timeout_ms = TIMEOUT_DEFAULT_MS;
-    const cli_option options[] = {
-        {"--socket", .text = &place}, {"--timeout", .number = &timeout_ms, .max = UINT32_MAX}, {0}};
+    const cli_option options[] = {{"--key", .text = &key},
+                                  {"--socket", .text = &place},
+                                  {"--timeout", .number = &timeout_ms, .max = UINT32_MAX},
+                                  {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count != 1)
         return cli_usage_error(cli, "expected the name of one kernel, found %zu operands",
                                cli->operands.count);
-    return read_state(cli, place, timeout_ms);
+    return read_state(cli, place, key, timeout_ms);
 }
 
 const cli_command cli_command_state = {"state", "what a served kernel keeps between messages", HELP, run};

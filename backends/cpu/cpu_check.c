@@ -105,7 +105,7 @@ void cpu_check_looked(struct cpu_worker *worker)
 /* Messages of an actor, and of a kernel with one block whose lanes share a message, follow each other. */
 static bool runs_in_order(const struct gyre_resident *resident)
 {
-    return resident->kernel->form == GYRE_FORM_ACTOR ||
+    return resident->kernel->form == GYRE_FORM_ACTOR || resident->kernel->form == GYRE_FORM_KEYED ||
            (resident->kernel->form == GYRE_FORM_BLOCK && resident->blocks == 1);
 }
 

@@ -16,6 +16,7 @@
 
 #include "cpu_check.h"
 #include "cpu_handle.h"
+#include "cpu_keyed.h"
 #include "cpu_links.h"
 #include "cpu_ports.h"
 #include "cpu_ready.h"
@@ -202,8 +203,11 @@ static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *qu
 
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
+    bool own;
     if (!queue->region)
         return false;
+    if (cpu_is_keyed(worker))
+        return cpu_keyed_can_go_on(worker, queue, &own) && (!own || has_room(worker, queue, queue->next));
     if (worker->resident->blocks == 1)
         return cpu_request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
     if (queue->next != queue->end)
@@ -250,7 +254,8 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
 {
     struct gyre_resident *resident = worker->resident;
     gyre_queue_region *region = queue->region;
-    bool shared = resident->blocks > 1;
+    const bool keyed = cpu_is_keyed(worker), shared = resident->blocks > 1 && !keyed;
+    bool own;
     if (queue->entry && queue->next == queue->end && !cpu_ports_have_room(worker))
         return 0; /* another block may have room */
     if (shared && queue->next == queue->end && !claim_requests(worker, queue))
@@ -261,13 +266,15 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     cpu_check_look(worker, queue);
-    if (!shared && !cpu_request_ready(queue, queue->next))
+    if (keyed ? !cpu_keyed_can_go_on(worker, queue, &own) : !shared && !cpu_request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);
-    gyre_u64 handled = run_kernel(worker, queue, run);
+    gyre_u64 handled =
+        keyed ? cpu_keyed_run(worker, queue, BATCH, run_kernel) : run_kernel(worker, queue, run);
     tell_working(worker->line, 0);
     cpu_check_looked(worker);
-    queue->next += handled;
+    if (!keyed)
+        queue->next += handled;
     if (!handled)
         return 0;
     if (run->bridge && queue->bridge.replies) /* for the next worker of this queue */
@@ -358,8 +365,11 @@ static int find_work(void *context)
 /* Whether the queue has requests for this worker whose replies find no room. */
 static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
+    bool own;
     if (!queue->region || has_room(worker, queue, queue->next))
         return false;
+    if (cpu_is_keyed(worker))
+        return cpu_keyed_can_go_on(worker, queue, &own) && own;
     return worker->resident->blocks == 1 ? cpu_request_ready(queue, queue->next) : queue->next != queue->end;
 }
 

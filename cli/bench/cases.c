@@ -121,6 +121,9 @@ static const char *const bridged_large[] = {"queue.default.layout=bridged", "ker
                                             NULL};
 static const char *const bridged_four[] = {BRIDGED_RINGS, "kernel.bridged_65536.blocks=64", NULL};
 
+/* As many keys as the case has, and no other block: the sender has the other core. */
+static const char *const keyed[] = {"kernel.keyed_48.keys=1048576", "kernel.keyed_48.blocks=1", NULL};
+
 /* A thread a stage, on whatever processors there are, as its floor has it. */
 static const char *const unpinned[] = {"backend.cpu.pin=none", NULL};
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
@@ -349,6 +352,13 @@ const bench_case bench_cases[] = {
      KEPT_STREAM_48,
      kept_words,
      {{"ratio", "x", true, 0.4, 0}}},
+    {"keyed/48/uniform",
+     bench_run_stream,
+     NO_FLOOR,
+     {BENCH_KEYED_48, 1024, 1024, 256, 1},
+     keyed,
+     {{"rate", "msg/s", true, 5e6, 0}}},
+    {"keyed/48/hot", bench_run_stream, NO_FLOOR, {BENCH_KEYED_HOT, 1024, 1024, 256, 1}, keyed, {{0}}},
     {"recover/fault",
      bench_run_recover_fault,
      NO_FLOOR,

@@ -36,7 +36,9 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_BRIDGED_65536] = "bridged_65536",
                                         [BENCH_KEEP] = "keep_sum",
                                         [BENCH_KEEP_48] = "keep_words_48",
-                                        [BENCH_LINKED_48] = "pass_48"};
+                                        [BENCH_LINKED_48] = "pass_48",
+                                        [BENCH_KEYED_48] = "keyed_48",
+                                        [BENCH_KEYED_HOT] = "keyed_48"};
     return names[kind];
 }
 
@@ -50,6 +52,7 @@ gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size)
                        : kind == BENCH_DOTNET                                  ? "dotnet_add.gyre.c"
                        : kind == BENCH_KEEP || kind == BENCH_KEEP_48           ? "keeping.gyre.c"
                        : kind == BENCH_LINKED_48                               ? "links.gyre.c"
+                       : kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT     ? "keyed.gyre.c"
                        : kind >= BENCH_BRIDGED_512                             ? "bridged.gyre.c"
                                                                                : "words.gyre.c";
     return bench_file(file, path, size);

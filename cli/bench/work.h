@@ -34,9 +34,11 @@ enum bench_kind {
     BENCH_BRIDGED_65536,
     BENCH_KEEP,    /* only case_checkpoint.c and case_journal.c use it */
     BENCH_KEEP_48, /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
-    BENCH_LINKED_48 /* the words of BENCH_48, through BENCH_CHAIN_KERNELS kernels that are linked */
+    BENCH_LINKED_48, /* the words of BENCH_48, through BENCH_CHAIN_KERNELS kernels that are linked */
+    BENCH_KEYED_48, /* six words, by a keyed actor: BENCH_KEYS keys in an order that looks random, each as often */
+    BENCH_KEYED_HOT /* the same, all for one key */
 };
-enum { BENCH_CHAIN_KERNELS = 5 };
+enum { BENCH_CHAIN_KERNELS = 5, BENCH_KEYS_LOG2 = 20 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
 static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
@@ -45,6 +47,8 @@ static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_48:
     case BENCH_KEEP_48:
     case BENCH_LINKED_48:
+    case BENCH_KEYED_48:
+    case BENCH_KEYED_HOT:
         return sizeof(words_48);
     case BENCH_1024:
     case BENCH_BLOCK_1024: /* the same words, handled by all lanes of a block */
@@ -173,8 +177,39 @@ static BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t num
     return (wrong[0] | wrong[1] | wrong[2] | wrong[3]) == 0;
 }
 
+/* The key of a message. Of 2^20 messages that follow each other each has another key: the factor is odd. */
+static BENCH_INLINE uint64_t bench_key(enum bench_kind kind, uint64_t number)
+{
+    return kind == BENCH_KEYED_HOT ? 7 : number * BENCH_STEP & ((UINT64_C(1) << BENCH_KEYS_LOG2) - 1);
+}
+
+/* How many messages of its key came, with this one. */
+static BENCH_INLINE uint64_t bench_turn(enum bench_kind kind, uint64_t number)
+{
+    return (kind == BENCH_KEYED_HOT ? number : number >> BENCH_KEYS_LOG2) + 1;
+}
+
+static BENCH_INLINE void bench_fill_keyed(enum bench_kind kind, uint64_t *words, uint64_t number)
+{
+    words[0] = bench_key(kind, number);
+    for (size_t i = 1; i < 6; i++)
+        words[i] = number + i * BENCH_STEP;
+}
+
+static BENCH_INLINE bool bench_right_keyed(enum bench_kind kind, const uint64_t *words, uint64_t number)
+{
+    uint64_t wrong = (words[0] ^ bench_key(kind, number)) | (words[1] ^ bench_turn(kind, number));
+    for (size_t i = 2; i < 6; i++)
+        wrong |= words[i] ^ ((number + i * BENCH_STEP) * 3 + i);
+    return wrong == 0;
+}
+
 static BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
 {
+    if (kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT) {
+        bench_fill_keyed(kind, request, number);
+        return;
+    }
     if (kind == BENCH_PLAIN || kind == BENCH_DOTNET) {
         bench_fill_add(kind, request, number);
         return;
@@ -221,6 +256,8 @@ static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, ui
 {
     if (kind == BENCH_PLAIN || kind == BENCH_DOTNET)
         return bench_right_sum(kind, reply, number);
+    if (kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT)
+        return bench_right_keyed(kind, reply, number);
     if (kind == BENCH_VECTOR_ADD)
         return bench_right_vectors(reply, number);
     if (kind == BENCH_CHAIN)
@@ -262,6 +299,16 @@ static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, ui
     case BENCH_BLOCK_CHAIN:                                                                                  \
     case BENCH_CHAIN: {                                                                                      \
         const enum bench_kind KIND = BENCH_CHAIN;                                                            \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_KEYED_48: {                                                                                   \
+        const enum bench_kind KIND = BENCH_KEYED_48;                                                         \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_KEYED_HOT: {                                                                                  \
+        const enum bench_kind KIND = BENCH_KEYED_HOT;                                                        \
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \

@@ -12,6 +12,7 @@
 #include "cli/check/conversions.h"
 #include "cli/check/diagnostics.h"
 #include "cli/check/functions.h"
+#include "cli/check/hooks.h"
 #include "cli/check/includes.h"
 #include "cli/check/library_uses.h"
 #include "cli/check/lists.h"
@@ -310,7 +311,7 @@ static void check_any_kernel(struct checker *checker, const char *path)
         !report_has_errors(&checker->report))
         report_refuse(&checker->report, "discover", &place,
                       "no kernel in it: a kernel file declares at least "
-                      "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or GYRE_ACTOR");
+                      "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR or GYRE_KEYED_ACTOR");
 }
 
 enum { OPTIONS_MAX = 64 };
@@ -382,6 +383,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
         check_recursion(checker);
         check_meetings(checker);
         check_protocols(checker);
+        check_hooks(checker);
         check_any_kernel(checker, path);
         report_forget_elsewhere(&checker->report);
         clang_disposeTranslationUnit(checker->unit);

@@ -195,18 +195,24 @@ struct gyre_attach_refusal gyre_attach_refusal_get(struct gyre_parcel *parcel)
     return refusal;
 }
 
-void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel)
+void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel, const char *key)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);
     gyre_parcel_put_text(parcel, kernel);
+    gyre_parcel_put_u64(parcel, key != NULL);
+    gyre_parcel_put_text(parcel, key ? key : "");
 }
 
-gyre_status gyre_state_request_get(struct gyre_parcel *parcel, char kernel[GYRE_MEETING_NAME_MAX])
+gyre_status gyre_state_request_get(struct gyre_parcel *parcel, struct gyre_state_request *request)
 {
     const char *name = gyre_parcel_get_text(parcel);
-    const bool named = name && name[0] && strlen(name) < GYRE_MEETING_NAME_MAX;
-    snprintf(kernel, GYRE_MEETING_NAME_MAX, "%s", named ? name : "");
-    if (named && gyre_parcel_whole(parcel))
+    const bool named = name && name[0] && strlen(name) < sizeof request->kernel;
+    snprintf(request->kernel, sizeof request->kernel, "%s", named ? name : "");
+    request->of_key = gyre_parcel_get_u32(parcel, 1) != 0;
+    const char *key = gyre_parcel_get_text(parcel);
+    const bool keyed = key && strlen(key) < sizeof request->key;
+    snprintf(request->key, sizeof request->key, "%s", keyed ? key : "");
+    if (named && keyed && gyre_parcel_whole(parcel))
         return GYRE_OK;
     return gyre_parcel_refuse(parcel, GYRE_INVALID,
                               "a program that wanted to read a state sent a request that makes no sense");

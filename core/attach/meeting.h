@@ -20,7 +20,7 @@
 #include "core/ring/ring_options.h"
 #include "gyre/attach.h"
 
-enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
+enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64, GYRE_MEETING_KEY_MAX = 128 };
 
 /**
  * The features of this version, a bit each: none so far. The client's packet has the features that it wants, the
@@ -81,9 +81,16 @@ enum {
     GYRE_STATE_PIECE = 64 * 1024
 }; /* bytes of a kernel's state that one packet brings; the last packet brings the rest */
 
-void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel);
+/** A request for the state of a kernel, or of one key of a keyed actor. */
+struct gyre_state_request {
+    char kernel[GYRE_MEETING_NAME_MAX];
+    bool of_key;
+    char key[GYRE_MEETING_KEY_MAX]; /* of which key, as a text */
+};
+/** `key`: NULL: the state of the kernel. */
+void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel, const char *key);
 /** Reads a request for a state. INVALID for a packet that makes no sense. */
-gyre_status gyre_state_request_get(struct gyre_parcel *parcel, char kernel[GYRE_MEETING_NAME_MAX]);
+gyre_status gyre_state_request_get(struct gyre_parcel *parcel, struct gyre_state_request *request);
 void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type);
 /**
  * Reads the state's type. INTERNAL for a packet that makes no sense, EXHAUSTED. The caller releases *types in any

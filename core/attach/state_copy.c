@@ -26,6 +26,12 @@ struct gyre_state_copy {
     unsigned char *bytes;
 };
 
+/* What is asked for: the state of a kernel, or of one of its keys. */
+struct wish {
+    const char *kernel;
+    const char *key; /* NULL: of the kernel */
+};
+
 /* Makes the server's refusal this program's error. */
 static gyre_status tell_refusal(struct gyre_parcel *parcel)
 {
@@ -80,10 +86,10 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
 }
 
 /* Asks the server once. *again: the server has no room at this moment for a further program or a further reader. */
-static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socket, const char *path,
+static gyre_status ask(struct gyre_parcel *parcel, const struct wish *wish, int socket, const char *path,
                        uint64_t deadline_ns, gyre_state_copy *copy, bool *again)
 {
-    gyre_state_request_put(parcel, kernel);
+    gyre_state_request_put(parcel, wish->kernel, wish->key);
     gyre_status status = gyre_parcel_send(parcel, socket, deadline_ns);
     if (status == GYRE_OK)
         status = gyre_parcel_receive(parcel, socket, deadline_ns);
@@ -99,7 +105,7 @@ static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socke
     return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
 }
 
-static gyre_status fetch_once(const char *kernel, const char *path, uint64_t deadline_ns,
+static gyre_status fetch_once(const struct wish *wish, const char *path, uint64_t deadline_ns,
                               gyre_state_copy *copy, bool *again)
 {
     int socket = -1;
@@ -112,7 +118,7 @@ static gyre_status fetch_once(const char *kernel, const char *path, uint64_t dea
     if (status == GYRE_OK)
         status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK) {
-        status = ask(&parcel, kernel, socket, path, deadline_ns, copy, again);
+        status = ask(&parcel, wish, socket, path, deadline_ns, copy, again);
         gyre_parcel_finish(&parcel);
     }
     close(socket);
@@ -131,45 +137,61 @@ static void wait_for_room(int tries, uint64_t deadline_ns)
  * Asks a server without room again until the deadline, as gyre_attach does. The error at the deadline is the server's
  * last refusal, also when the server has gone since.
  */
-static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)
+static gyre_status fetch(const struct wish *wish, const gyre_attach_desc *desc, gyre_state_copy *copy)
 {
     char path[GYRE_PLACE_MAX], why[512];
     const uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ASK_MS);
     bool again = false;
     gyre_status status = gyre_place_find(desc->path, false, path);
     if (status == GYRE_OK)
-        status = fetch_once(kernel, path, deadline, copy, &again);
+        status = fetch_once(wish, path, deadline, copy, &again);
     for (int tries = 0; again && gyre_clock_ns() < deadline; tries++) {
         const gyre_status before = status;
         snprintf(why, sizeof why, "%s", gyre_error_text());
         wait_for_room(tries, deadline);
-        status = fetch_once(kernel, path, deadline, copy, &again);
+        status = fetch_once(wish, path, deadline, copy, &again);
         if (status == GYRE_UNAVAILABLE || (status == GYRE_TIMEOUT && !copy->bytes))
             return gyre_error_set(before, "%s", why);
     }
     return status;
 }
 
-gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy **out)
+static gyre_status copy_wish(const struct wish *wish, const gyre_attach_desc *desc, gyre_state_copy **out)
 {
     gyre_attach_desc given = {.size = sizeof given};
-    if (!kernel || !kernel[0] || !out || (desc && desc->size < sizeof desc->size))
-        return GYRE_ARGUMENTS("gyre_state_copy_get", {"kernel", kernel && kernel[0]}, {"out", out},
-                              GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    if (strlen(kernel) >= GYRE_MEETING_NAME_MAX)
-        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(kernel));
+    if (strlen(wish->kernel) >= GYRE_MEETING_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(wish->kernel));
+    if (wish->key && strlen(wish->key) >= GYRE_MEETING_KEY_MAX)
+        return gyre_error_set(GYRE_INVALID, "no key is a text of %zu characters", strlen(wish->key));
     gyre_state_copy *copy = calloc(1, sizeof *copy);
     if (!copy)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the copy of a state");
-    gyre_status status = fetch(kernel, &given, copy);
+    gyre_status status = fetch(wish, &given, copy);
     if (status == GYRE_OK)
         *out = copy;
     else
         gyre_state_copy_release(copy);
     return status;
+}
+
+gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy **out)
+{
+    if (!kernel || !kernel[0] || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_state_copy_get", {"kernel", kernel && kernel[0]}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
+    return copy_wish(&(struct wish){kernel, NULL}, desc, out);
+}
+
+gyre_status gyre_key_state_copy_get(const char *kernel, const char *key, const gyre_attach_desc *desc,
+                                    gyre_state_copy **out)
+{
+    if (!kernel || !kernel[0] || !key || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_key_state_copy_get", {"kernel", kernel && kernel[0]}, {"key", key},
+                              {"out", out}, GYRE_SIZED_OR_NULL(desc));
+    return copy_wish(&(struct wish){kernel, key}, desc, out);
 }
 
 const gyre_type *gyre_state_copy_type(const gyre_state_copy *copy)

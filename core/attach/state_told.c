@@ -17,17 +17,30 @@
 #include "core/attach/session_kernel.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/visit.h"
 
 enum { PIECE_MS = 1000, TELL_MS = 60000 };
 
-static gyre_status read_state(gyre_kernel *kernel, unsigned char **out, uint64_t *size)
+static gyre_status read_wanted(gyre_kernel *kernel, const struct gyre_state_request *request, void *out,
+                               uint64_t size)
+{
+    unsigned char key[GYRE_KEYED_KEY_MAX];
+    size_t key_size = 0;
+    if (!request->of_key)
+        return gyre_kernel_state_read(kernel, out, size);
+    gyre_status status = gyre_keyed_parse(kernel, request->key, key, &key_size);
+    return status == GYRE_OK ? gyre_kernel_key_read(kernel, key, key_size, out, size) : status;
+}
+
+static gyre_status read_state(gyre_kernel *kernel, const struct gyre_state_request *request,
+                              unsigned char **out, uint64_t *size)
 {
     *size = kernel->memory.state ? kernel->record->state->size : 0;
     if (*size == 0)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
     *out = malloc(*size);
-    return *out ? gyre_kernel_state_read(kernel, *out, *size)
+    return *out ? read_wanted(kernel, request, *out, *size)
                 : gyre_error_set(GYRE_EXHAUSTED,
                                  "no memory for a copy of the %llu bytes that kernel '%s' keeps",
                                  (unsigned long long)*size, kernel->name);
@@ -64,13 +77,13 @@ static void refuse(const struct gyre_session *session, struct gyre_parcel *parce
 }
 
 /* Takes the copy and sends its type. The kernel owns the type, so this is done before the kernel may be freed. */
-static gyre_status begin(struct gyre_session *session, struct gyre_parcel *parcel, const char *kernel,
-                         unsigned char **bytes, uint64_t *size)
+static gyre_status begin(struct gyre_session *session, struct gyre_parcel *parcel,
+                         const struct gyre_state_request *request, unsigned char **bytes, uint64_t *size)
 {
-    gyre_status status = gyre_session_visit(session, kernel);
+    gyre_status status = gyre_session_visit(session, request->kernel);
     if (status != GYRE_OK)
         return status;
-    status = read_state(session->kernel, bytes, size);
+    status = read_state(session->kernel, request, bytes, size);
     if (status == GYRE_OK) {
         gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO,
                          "process %u of user %u read the state of kernel '%s'", session->process,
@@ -82,11 +95,12 @@ static gyre_status begin(struct gyre_session *session, struct gyre_parcel *parce
     return status;
 }
 
-static void tell(struct gyre_session *session, struct gyre_parcel *parcel, const char *kernel)
+static void tell(struct gyre_session *session, struct gyre_parcel *parcel,
+                 const struct gyre_state_request *request)
 {
     unsigned char *bytes = NULL;
     uint64_t size = 0;
-    gyre_status status = begin(session, parcel, kernel, &bytes, &size);
+    gyre_status status = begin(session, parcel, request, &bytes, &size);
     if (status != GYRE_OK)
         refuse(session, parcel, status);
     else if (gyre_parcel_send(parcel, session->socket, gyre_in_ms(PIECE_MS)) == GYRE_OK)
@@ -96,14 +110,14 @@ static void tell(struct gyre_session *session, struct gyre_parcel *parcel, const
 
 void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *parcel)
 {
-    char kernel[GYRE_MEETING_NAME_MAX];
-    gyre_status status = gyre_state_request_get(parcel, kernel);
+    struct gyre_state_request request;
+    gyre_status status = gyre_state_request_get(parcel, &request);
     if (status == GYRE_OK)
         status = gyre_arrivals_begin_reading(session);
     if (status != GYRE_OK) {
         refuse(session, parcel, status);
         return;
     }
-    tell(session, parcel, kernel);
+    tell(session, parcel, &request);
     gyre_arrivals_end_reading(session);
 }

@@ -346,6 +346,15 @@ static const struct gyre_config_row rows[] = {
      .preset = "0",
      .doc = "Blocks. 0: the backend's choice. The device says how many it allows."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "keys",
+     .min = 1,
+     .max = 1000000000,
+     .preset = "65536",
+     .doc =
+         "Of a keyed actor: for how many keys its table has room, and memory. A message of one more key fails, or, "
+         "where the kernel has `GYRE_PASSIVE`, a key that was not used for long leaves."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_BOOL,
      .key = "active",
      .preset = "true",

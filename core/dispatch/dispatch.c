@@ -278,6 +278,8 @@ uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, cons
     const uint64_t all = (uint64_t)held + info->blocks_default_large;
     if (record->form == GYRE_FORM_ACTOR)
         return 1;
+    if (record->form == GYRE_FORM_KEYED)
+        return info->blocks_default;
     if (record->form != GYRE_FORM_LANE || all * SHARE > info->unit_count)
         return info->blocks_default;
     return beyond_a_line(record->request) || beyond_a_line(record->reply) ? info->blocks_default_large
@@ -403,7 +405,7 @@ static gyre_status check_record(const char *backend, uint32_t index, const gyre_
     if (lacking)
         return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells no %s for kernel %u", backend,
                               lacking, index);
-    if (record->form != GYRE_FORM_LANE && record->form != GYRE_FORM_BLOCK && record->form != GYRE_FORM_ACTOR)
+    if (record->form < GYRE_FORM_LANE || record->form > GYRE_FORM_KEYED)
         return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells form %d for kernel '%s'",
                               backend, (int)record->form, record->name);
     return check_ports(backend, record);

@@ -9,6 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/durability/replay.h"
 #include "core/durability/snapshot.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/kernel_queue.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static gyre_status find_parts(gyre_kernel *kernel, struct gyre_checkpoints *chec
     if (status == GYRE_OK && !checkpoints->parts)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     if (status == GYRE_OK && kernel->memory.state)
-        add_part(checkpoints, kernel->memory.state, kernel->record->state->size);
+        add_part(checkpoints, kernel->memory.state, kernel->memory.state_size);
     for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
         if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers")) {
             add_part(checkpoints, kernel->memory.buffers[i]->memory, kernel->memory.buffers[i]->size);
@@ -153,7 +154,7 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
-    bool alone = kernel->record->form == GYRE_FORM_ACTOR ||
+    bool alone = kernel->record->form == GYRE_FORM_ACTOR || kernel->record->form == GYRE_FORM_KEYED ||
                  (kernel->queues.first && gyre_view_of(kernel->queues.first)->durable);
     if (alone && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,
@@ -223,7 +224,9 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     if (!checkpoints || !checkpoints->part_count)
         return GYRE_OK;
     const unsigned char *earlier = gyre_durable_state(kernel);
-    gyre_status status = GYRE_OK;
+    gyre_status status = earlier ? gyre_keyed_check_saved(kernel, earlier) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     checkpoints->restored = earlier != NULL;
     await_writer(kernel);
     gyre_store_clear(&checkpoints->store);

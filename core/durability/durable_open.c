@@ -52,7 +52,10 @@ static gyre_status describe_types(struct gyre_durable *durable)
     gyre_buffer_list list = {0};
     add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
     add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
-    if (kernel->checkpoints && kernel->memory.state)
+    if (kernel->checkpoints &&
+        kernel->record->form == GYRE_FORM_KEYED) /* the table's head says what it holds */
+        add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", kernel->memory.state_size);
+    else if (kernel->checkpoints && kernel->memory.state)
         add_type(durable, GYRE_ROLE_STATE, kernel->record->state, "", kernel->record->state->size);
     gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
     for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)

@@ -14,7 +14,18 @@
 #include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/keyed.h"
 #include "core/types/buffers.h"
+
+static gyre_status prepare_keyed(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_status status = gyre_keyed_create(kernel, desc->state, &kernel->memory.keyed);
+    if (status != GYRE_OK)
+        return status;
+    kernel->memory.state_size = kernel->memory.keyed->table.size;
+    return gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(kernel->memory.state_size),
+                                      &kernel->memory.state);
+}
 
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
@@ -23,6 +34,9 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
         return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes (%s), found %zu bytes",
                               kernel->name, (unsigned long long)size, kernel->record->state->name,
                               desc->state_size);
+    if (kernel->record->form == GYRE_FORM_KEYED)
+        return prepare_keyed(kernel, desc);
+    kernel->memory.state_size = size;
     if (size == 0)
         return GYRE_OK;
     if (desc->state) {

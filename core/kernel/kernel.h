@@ -22,6 +22,8 @@ enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 /** The handler's state and its bound buffers (binding.c). Constant after the launch. */
 struct gyre_kernel_memory {
     gyre_memory *state;           /* NULL: the handler keeps no state */
+    uint64_t state_size;          /* bytes of `state` that the handler uses */
+    struct gyre_keyed *keyed;     /* the plan of the table that `state` is (keyed.h); NULL: it is one state */
     void *initial_state;          /* the content of `state` at a launch; NULL: zero bytes */
     struct gyre_buffer **buffers; /* in the order of the bindings */
     uint32_t buffer_count;

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/end.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/keeper.h"
@@ -85,6 +86,7 @@ static void free_kernel(gyre_kernel *kernel)
     free(kernel->care);
     free(kernel->memory.buffers);
     free(kernel->memory.initial_state);
+    gyre_keyed_destroy(kernel->memory.keyed);
     free(kernel);
 }
 

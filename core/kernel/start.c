@@ -18,6 +18,7 @@
 #include "core/kernel/control.h"
 #include "core/kernel/end.h"
 #include "core/kernel/keeper.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/queue_table.h"
 #include "core/pipeline/build.h"
 #include "core/types/buffers.h"
@@ -28,6 +29,8 @@ static gyre_status write_state(gyre_kernel *kernel)
 {
     if (!kernel->memory.state)
         return GYRE_OK;
+    if (kernel->memory.keyed)
+        return gyre_keyed_write(kernel);
     if (!kernel->memory.initial_state)
         return gyre_memory_fill_zero(kernel->dispatch, kernel->memory.state, kernel->record->state->size);
     gyre_transfer_desc upload = {.size = sizeof upload,

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
 #include "core/queue/label.h"
@@ -28,10 +29,13 @@ struct reading {
     void *state;
     size_t size;
     gyre_memory *copy; /* room for a copy on the device; NULL: none */
+    const void *key;   /* of a keyed actor: whose state is read; else NULL */
 };
 
-static gyre_status check_readable(const gyre_kernel *kernel, size_t size)
+static gyre_status check_readable(const struct reading *reading)
 {
+    const gyre_kernel *kernel = reading->kernel;
+    const size_t size = reading->size;
     char why[64];
     if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST)
         return gyre_error_set(GYRE_LOST,
@@ -39,6 +43,12 @@ static gyre_status check_readable(const gyre_kernel *kernel, size_t size)
                               kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
     if (!kernel->memory.state)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
+    if (kernel->memory.keyed && !reading->key)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is a keyed actor, which keeps a state for each '%s': name the key, with "
+            "gyre_kernel_key_read or `gyre state %s --key KEY`",
+            kernel->name, kernel->record->key, kernel->name);
     if (size != kernel->record->state->size)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
                               kernel->name, (unsigned long long)kernel->record->state->size, size);
@@ -60,7 +70,7 @@ static void make_copy_room(struct reading *reading)
 {
     struct gyre_dispatch *dispatch = reading->kernel->dispatch;
     if (reading->size < COPIED_FROM || reading->size != reading->kernel->record->state->size ||
-        !gyre_dispatch_can_copy(dispatch))
+        reading->kernel->memory.keyed || !gyre_dispatch_can_copy(dispatch))
         return;
     gyre_error_hold();
     if (gyre_dispatch_memory_alloc(dispatch, reading->size, &reading->copy) != GYRE_OK)
@@ -79,6 +89,8 @@ static gyre_status copy_on_device(const struct reading *reading)
 
 static gyre_status copy_standing(const struct reading *reading)
 {
+    if (reading->key)
+        return gyre_keyed_read(reading->kernel, reading->key, reading->state);
     return reading->copy ? copy_on_device(reading) : download_memory(reading, reading->kernel->memory.state);
 }
 
@@ -175,7 +187,7 @@ static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
     gyre_kernel *kernel = reading->kernel;
     await_others(kernel);
     const uint64_t generation = kernel->generation;
-    gyre_status status = check_readable(kernel, reading->size);
+    gyre_status status = check_readable(reading);
     if (status != GYRE_OK)
         return status;
     const bool runs = gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE;
@@ -186,9 +198,11 @@ static gyre_status read_once(const struct reading *reading, uint64_t limit_ns)
     return of_its_worker && kernel->generation != generation ? GYRE_AGAIN : status;
 }
 
-static gyre_status read_until_copied(const struct reading *reading, uint64_t limit_ns)
+static gyre_status read_until_copied(const struct reading *reading)
 {
     gyre_kernel *kernel = reading->kernel;
+    const uint64_t limit_ns =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     const uint64_t deadline = gyre_clock_ns() + TRIES_TIMEOUTS * limit_ns;
     gyre_status status;
     pthread_mutex_lock(&kernel->lock);
@@ -217,8 +231,19 @@ gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size
         return status;
     struct reading reading = {.kernel = kernel, .state = state, .size = size};
     make_copy_room(&reading);
-    status = read_until_copied(&reading, gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
-                                                        kernel->name, "stop_timeout_ms"));
+    status = read_until_copied(&reading);
     gyre_dispatch_memory_release(kernel->dispatch, reading.copy);
     return status;
+}
+
+gyre_status gyre_kernel_key_read(gyre_kernel *kernel, const void *key, size_t key_size, void *state,
+                                 size_t size)
+{
+    if (!kernel || !key || !state)
+        return GYRE_ARGUMENTS("gyre_kernel_key_read", {"kernel", kernel}, {"key", key}, {"state", state});
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_key_read");
+    if (status == GYRE_OK)
+        status = gyre_keyed_check_key(kernel, key_size);
+    const struct reading reading = {.kernel = kernel, .state = state, .size = size, .key = key};
+    return status == GYRE_OK ? read_until_copied(&reading) : status;
 }

@@ -84,6 +84,7 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     for (uint32_t i = 0; i < record->port_count; i++)
         put_port(parcel, &record->ports[i]);
     gyre_parcel_put_u64(parcel, record->is_island);
+    gyre_parcel_put_text(parcel, record->key ? record->key : "");
 }
 
 /* ---- reading ---- */
@@ -187,6 +188,9 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     record->port_count = gyre_parcel_get_u32(parcel, GYRE_PORTS_MAX);
     record->ports = get_ports(&reader, record->port_count);
     record->is_island = gyre_parcel_get_u32(parcel, 1);
+    record->key = get_text(&reader);
+    if (!record->key[0])
+        record->key = NULL;
     out->blocks = reader.blocks;
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;

@@ -8,7 +8,9 @@
 #include "core/pipeline/build.h"
 #include "core/pipeline/loading.h"
 #include "core/types/buffers.h"
+#include "core/types/key.h"
 #include "core/types/types.h"
+#include "gyre/keyed_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,8 @@ const char *gyre_form_word(gyre_form form)
         return "block";
     case GYRE_FORM_ACTOR:
         return "actor";
+    case GYRE_FORM_KEYED:
+        return "keyed";
     }
     return "unknown";
 }
@@ -130,7 +134,7 @@ gyre_status gyre_build_load(struct gyre_build *build, const char *path, const st
     if (status == GYRE_OK && build->count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "no kernel in '%s': a kernel file declares at least one with GYRE_KERNEL, "
-                              "GYRE_BLOCK_KERNEL or GYRE_ACTOR",
+                              "GYRE_BLOCK_KERNEL, GYRE_ACTOR or GYRE_KEYED_ACTOR",
                               build->file);
     return status;
 }
@@ -194,6 +198,23 @@ static gyre_status verify_ports(const struct gyre_build *build, const gyre_kerne
     return status;
 }
 
+static gyre_status verify_key(const struct gyre_build *build, const gyre_kernel_record *record)
+{
+    struct gyre_message_key key;
+    if (record->form != GYRE_FORM_KEYED)
+        return GYRE_OK;
+    if (!record->key)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is a keyed actor, and backend '%s' keeps no states by key yet: launch it on "
+            "backend 'cpu'",
+            record->name, gyre_dispatch_backend(build->device));
+    gyre_status status = gyre_message_key_find(record->request, record->key, &key);
+    if (status == GYRE_OK)
+        status = gyre_message_key_check_fixed(&key, GYRE_KEYED_KEY_MAX);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "kernel '%s'", record->name);
+}
+
 static gyre_status verify_limits(const struct gyre_build *build, const gyre_kernel_record *record)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(build->device);
@@ -230,6 +251,8 @@ static gyre_status verify_kernel(const struct gyre_build *build, size_t index)
         status = verify_type(record, "state", record->state, GYRE_STATE_MAX, false);
     if (status == GYRE_OK)
         status = verify_buffers(record);
+    if (status == GYRE_OK)
+        status = verify_key(build, record);
     return status == GYRE_OK ? verify_ports(build, record) : status;
 }
 

@@ -144,7 +144,7 @@ static gyre_status check_text(const struct gyre_source *source)
     if (source->size == 0)
         return gyre_error_set(GYRE_INVALID,
                               "'%s' is empty: a kernel file declares at least one kernel with GYRE_KERNEL, "
-                              "GYRE_BLOCK_KERNEL or GYRE_ACTOR",
+                              "GYRE_BLOCK_KERNEL, GYRE_ACTOR or GYRE_KEYED_ACTOR",
                               source->path);
     if (nul)
         return gyre_error_set(

@@ -15,7 +15,8 @@ static int64_t shape_setting(const struct gyre_shape_site *site, const char *key
 
 bool gyre_record_keeps_something(const gyre_kernel_record *record)
 {
-    return record->state->size > 0 || strstr(record->buffers, "inout ") != NULL;
+    return record->state->size > 0 || record->form == GYRE_FORM_KEYED ||
+           strstr(record->buffers, "inout ") != NULL;
 }
 
 /* Whether the kernel can be resumed only with one block: it has checkpoints, and the device cannot skip requests. Several blocks
@@ -36,11 +37,22 @@ static gyre_status refuse_configured(const struct gyre_shape_site *site, const c
         gyre_config_find(site->config, GYRE_SECTION_KERNEL, site->name, key);
     const struct gyre_config_value *all = gyre_config_find(site->config, GYRE_SECTION_KERNEL, NULL, key);
     bool inherited = strcmp(own->origin, all->origin) == 0;
-    return gyre_error_set(GYRE_CONFIG,
-                          "%s: %s = %s of [kernel.%s] does not fit kernel '%s', an actor, which has 1 lane "
-                          "and 1 block; set %s = 1 in [kernel.%s], or declare it as GYRE_KERNEL",
-                          own->origin, key, own->text, inherited ? "default" : site->name, site->name, key,
-                          site->name);
+    return gyre_error_set(
+        GYRE_CONFIG,
+        "%s: %s = %s of [kernel.%s] does not fit kernel '%s', %s; set %s = 1 in [kernel.%s], or "
+        "declare it as GYRE_KERNEL",
+        own->origin, key, own->text, inherited ? "default" : site->name, site->name,
+        site->record->form == GYRE_FORM_KEYED ? "a keyed actor, whose blocks have 1 lane"
+                                              : "an actor, which has 1 lane and 1 block",
+        key, site->name);
+}
+
+static gyre_status refuse_keyed_lanes(const struct gyre_shape_site *site, uint32_t lanes)
+{
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernel '%s' is a keyed actor, whose blocks have 1 lane, found %u lanes; leave them out", site->name,
+        lanes);
 }
 
 /* Refuses lanes or blocks other than 1 for an actor. The sentence blames the configuration or the program, whichever set
@@ -98,15 +110,18 @@ static gyre_status blame_setting(const struct gyre_shape_site *site, const char 
 gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lanes, uint32_t *blocks)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(site->device);
-    const bool actor = site->record->form == GYRE_FORM_ACTOR;
+    const bool actor = site->record->form == GYRE_FORM_ACTOR, keyed = site->record->form == GYRE_FORM_KEYED;
     const char *const lanes_key = *lanes ? NULL : "lanes", *const blocks_key = *blocks ? NULL : "blocks";
-    *lanes = first_of(
-        *lanes, shape_setting(site, "lanes"),
-        actor ? 1 : gyre_lanes_default(site->record, device->lanes_default_least, device->lanes_default));
+    *lanes = first_of(*lanes, shape_setting(site, "lanes"),
+                      actor || keyed ? 1
+                                     : gyre_lanes_default(site->record, device->lanes_default_least,
+                                                          device->lanes_default));
     *blocks = first_of(
         *blocks, shape_setting(site, "blocks"),
         resumes_one_block(site) ? 1 : gyre_dispatch_blocks_default(site->device, site->record, site->held));
     gyre_status status = actor ? check_actor(site, *lanes, lanes_key, *blocks, blocks_key) : GYRE_OK;
+    if (keyed && *lanes != 1)
+        status = lanes_key ? refuse_configured(site, lanes_key) : refuse_keyed_lanes(site, *lanes);
     if (status == GYRE_OK)
         status = blame_setting(site, lanes_key, check_lanes(site, *lanes));
     return status == GYRE_OK ? blame_setting(site, blocks_key, check_blocks(site, *blocks)) : status;

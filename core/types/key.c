@@ -6,7 +6,10 @@
  */
 #include "core/types/key.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -50,6 +53,8 @@ static gyre_status adopt_field(const gyre_field *field, uint64_t base, struct gy
     key->offset = base + field->offset;
     key->size = field->count * type->size;
     key->item_size = 0;
+    key->scalar = type->shape == GYRE_SHAPE_ID128 ? GYRE_SCALAR_NO : type->scalar;
+    key->count = field->count;
     if (is_plain(type))
         return GYRE_OK;
     if (type->element && is_plain(type->element) && field->count == 1) {
@@ -130,5 +135,89 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
     if (part.offset > size || length > size - part.offset)
         return refuse_outside(key, size);
     *hash = XXH3_64bits(bytes + part.offset, (size_t)length);
+    return GYRE_OK;
+}
+
+/* ---- keys of keyed actors ---- */
+
+gyre_status gyre_message_key_check_fixed(const struct gyre_message_key *key, uint64_t most)
+{
+    if (key->item_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the key '%s' is a text or a span, whose size changes: a keyed actor's key has a fixed size, "
+            "as in FIELD(u64, %s) or FIELD(u8, %s[16])",
+            key->path, key->path, key->path);
+    if (key->scalar == GYRE_SCALAR_F32 || key->scalar == GYRE_SCALAR_F64)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the key '%s' is a float, whose 0.0 and -0.0 are equal and have other bytes: a keyed actor's "
+            "key is of integers, or an id128",
+            key->path);
+    if (key->size > most)
+        return gyre_error_set(GYRE_INVALID,
+                              "the key '%s' has %llu bytes, and a keyed actor's key %llu at most", key->path,
+                              (unsigned long long)key->size, (unsigned long long)most);
+    return GYRE_OK;
+}
+
+static gyre_status refuse_text(const struct gyre_message_key *key, const char *text, const char *expected)
+{
+    return gyre_error_set(GYRE_INVALID, "the key '%s': expected %s, found '%.80s'", key->path, expected,
+                          text);
+}
+
+static gyre_status parse_number(const struct gyre_message_key *key, const char *text, void *bytes)
+{
+    const bool is_signed = key->scalar <= GYRE_SCALAR_I64;
+    const unsigned bits = (unsigned)(8 * key->size);
+    char *end = NULL, expected[64];
+    errno = 0;
+    uint64_t value = is_signed ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    const uint64_t over = bits == 64  ? 0
+                          : is_signed ? (value + (UINT64_C(1) << (bits - 1))) >> bits
+                                      : value >> bits;
+    if (end == text || *end || errno || over || (!is_signed && strchr(text, '-'))) {
+        snprintf(expected, sizeof expected, "a whole number of %u bits, %s sign", bits,
+                 is_signed ? "perhaps with a" : "without a");
+        return refuse_text(key, text, expected);
+    }
+    memcpy(bytes, &value, (size_t)key->size); /* the machines that Gyre runs on store the low bytes first */
+    return GYRE_OK;
+}
+
+static gyre_status parse_id(const struct gyre_message_key *key, const char *text, unsigned char *bytes)
+{
+    size_t digits = 0;
+    for (const char *at = text; *at && digits <= 32; at++) {
+        const char digit[2] = {*at, 0};
+        if (*at == '-')
+            continue;
+        if (!isxdigit((unsigned char)*at) || digits == 32)
+            digits = 33;
+        else if (digits++ % 2 == 0)
+            bytes[(digits - 1) / 2] = (unsigned char)(strtoul(digit, NULL, 16) << 4);
+        else
+            bytes[(digits - 1) / 2] |= (unsigned char)strtoul(digit, NULL, 16);
+    }
+    return digits == 32 ? GYRE_OK : refuse_text(key, text, "an id like 00112233-4455-6677-8899-aabbccddeeff");
+}
+
+gyre_status gyre_message_key_parse(const struct gyre_message_key *key, const char *text, void *bytes)
+{
+    memset(bytes, 0, (size_t)key->size);
+    if (key->scalar == GYRE_SCALAR_NO && key->count == 1)
+        return parse_id(key, text, bytes);
+    if (key->count == 1)
+        return parse_number(key, text, bytes);
+    if (key->scalar != GYRE_SCALAR_U8 && key->scalar != GYRE_SCALAR_I8)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "the key '%s' is an array of numbers, which cannot be written as a text: read its state in "
+            "the program, with gyre_kernel_key_read",
+            key->path);
+    if (strlen(text) > key->size)
+        return refuse_text(key, text, "a text that fits into its array");
+    memcpy(bytes, text, strlen(text));
     return GYRE_OK;
 }

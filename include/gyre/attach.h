@@ -109,6 +109,13 @@ typedef struct gyre_state_copy gyre_state_copy;
  */
 GYRE_API gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc,
                                          gyre_state_copy **out);
+/**
+ * Copies the state of one key of a served keyed actor, as gyre_state_copy_get does. `key` is a text: a number in decimal, an id
+ * like 00112233-4455-6677-8899-aabbccddeeff, or the text itself where the key is an array of bytes. NOT_FOUND when the kernel has
+ * no state for the key; INVALID when the text is no such key.
+ */
+GYRE_API gyre_status gyre_key_state_copy_get(const char *kernel, const char *key,
+                                             const gyre_attach_desc *desc, gyre_state_copy **out);
 /** The type of the state as the kernel declares it; valid until the copy is released. */
 GYRE_API const gyre_type *gyre_state_copy_type(const gyre_state_copy *copy);
 /** The bytes of the state, as many as the type has. */

@@ -38,7 +38,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 7
+#define GYRE_ABI_MINOR 8
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -249,7 +249,12 @@ typedef struct gyre_module_desc {
 typedef enum gyre_form {
     GYRE_FORM_LANE = 1,  /* one message a lane; lanes are independent */
     GYRE_FORM_BLOCK = 2, /* all lanes of a block work on one message */
-    GYRE_FORM_ACTOR = 3  /* one lane, one block: messages one after the other, state needs no atomics */
+    GYRE_FORM_ACTOR = 3, /* one lane, one block: messages one after the other, state needs no atomics */
+    /*
+     * since 2.8: an actor for each key: messages of equal keys one after the other, each with the state of its key; other
+     * keys in other blocks. The state of the launch is a gyre_keyed_table (keyed_layout.h).
+     */
+    GYRE_FORM_KEYED = 4
 } gyre_form;
 
 /** A port: an output of a kernel, as its handler declares it. */
@@ -286,6 +291,11 @@ typedef struct gyre_kernel_record {
     uint32_t port_count;
     /* since 2.6: 1: the kernel was compiled without what a stage of a pipeline needs (GYRE_STAGE in kernel.h) */
     uint32_t is_island;
+    /*
+     * since 2.8: of GYRE_FORM_KEYED: the field of the request that is its key, "account" or "order.account"; NULL, from a
+     * backend that does not know this form: the kernel cannot be launched there
+     */
+    const char *key;
 } gyre_kernel_record;
 
 /**

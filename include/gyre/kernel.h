@@ -15,7 +15,7 @@
  *
  * A handler is called once for each request. Its parameters: `request` (read only), `reply` (fill it and
  * return GYRE_REPLY; bytes that were not written are unspecified), `gyre` (the context that the functions
- * below take), and, as far as the kernel declares them, `state`, `scratch` and `buffers`. Three forms:
+ * below take), and, as far as the kernel declares them, `state`, `scratch` and `buffers`. Forms:
  *
  *     lane    GYRE_KERNEL(name, request, reply)
  *             GYRE_KERNEL_WITH(name, request, reply, state, buffers)
@@ -29,6 +29,14 @@
  *     actor   GYRE_ACTOR(name, request, reply, state)
  *             GYRE_ACTOR_WITH(name, request, reply, state, buffers)
  *             One lane in one block: messages one after the other, in the order of each queue.
+ *
+ *     keyed   GYRE_KEYED_ACTOR(name, request, reply, state, key)
+ *             An actor for each value of the request's field `key`: messages of equal keys one after the other, each with the
+ *             state of its key; other keys in other blocks. `gyre_forget(gyre)` lets the message's key leave.
+ *             GYRE_KEYED_ACTOR_LIVES, with the same arguments, says when keys come and go:
+ *                 GYRE_BORN(name) { state->limit = request->limit; }        a key's first message
+ *                 GYRE_PASSIVE(name) { return GYRE_LEAVES; }                no room for another key; or GYRE_STAYS
+ *             docs/keyed.md
  *
  * A kernel that takes several message types has a handler for each; their parameters are those of its form:
  *

@@ -85,6 +85,7 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_REPLIES (-18) /* two handlers replied to the same request of a client */
 #define GYRE_FAILURE_ANSWER  (-19) /* a handler replied whose kernel may not answer */
 #define GYRE_FAILURE_FINDING (-20) /* a check of the CPU backend (`check`) found a mistake of its handler */
+#define GYRE_FAILURE_KEYS    (-21) /* the table of a keyed actor has no room for the request's key */
 
 /*
  * Whether the length of a message is wrong. A message without a tail is as long as its type. A message with a tail

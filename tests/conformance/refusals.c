@@ -275,6 +275,17 @@ static void what_no_request_reaches_is_refused_before_it_is_sent(struct conforma
     require(stats.sent == 0 && index == 77);
 }
 
+static void keyed_actors_are_there_or_refused(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
+    const gyre_status status = gyre_launch(test->runtime, &desc, &kernel);
+    if (status == GYRE_OK)
+        return;
+    require(status == GYRE_UNIMPLEMENTED && kernel == NULL);
+    require_sentence("keeps no states by key yet: launch it on backend 'cpu'");
+}
+
 const struct conformance_case refusal_cases[] = {
     {"a_missing_file_is_named", a_missing_file_is_named},
     {"a_mistyped_kernel_gets_the_nearest_name", a_mistyped_kernel_gets_the_nearest_name},
@@ -282,6 +293,7 @@ const struct conformance_case refusal_cases[] = {
     {"a_compile_error_names_file_and_line", a_compile_error_names_file_and_line},
     {"shapes_beyond_the_device_are_refused", shapes_beyond_the_device_are_refused},
     {"an_actor_has_one_lane_and_one_block", an_actor_has_one_lane_and_one_block},
+    {"keyed_actors_are_there_or_refused", keyed_actors_are_there_or_refused},
     {"wrong_message_types_are_told_apart", wrong_message_types_are_told_apart},
     {"wrong_message_sizes_are_refused", wrong_message_sizes_are_refused},
     {"messages_of_impossible_sizes_are_refused", messages_of_impossible_sizes_are_refused},

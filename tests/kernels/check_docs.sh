@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every example of docs/kernels.md, docs/messages.md and docs/pipelines.md stands, word for word, in the file that the comment
+# Every example of docs/kernels.md, docs/messages.md, docs/pipelines.md and docs/keyed.md stands, word for word, in the file that the comment
 # before it names, and these files are compiled and run by the tests.
 # usage: check_docs.sh PROJECT_FOLDER
 set -euo pipefail
@@ -32,4 +32,4 @@ END {
     if (examples < 14) { printf "only %d examples\n", examples; bad++ }
     printf "%d examples\n", examples
     exit bad > 0
-}' docs/kernels.md docs/messages.md docs/pipelines.md
+}' docs/kernels.md docs/messages.md docs/pipelines.md docs/keyed.md

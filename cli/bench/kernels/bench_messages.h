@@ -38,6 +38,12 @@ GYRE_MESSAGE(keep_request, BENCH_KEEP_REQUEST)
 GYRE_MESSAGE(keep_reply, BENCH_KEEP_REPLY)
 GYRE_MESSAGE(keep_state, BENCH_KEEP_STATE)
 
+/* What a keyed actor keeps for each key: with the key and the table's own words 64 bytes. */
+#define BENCH_KEYED_STATE(FIELD) FIELD(u64, count) FIELD(u64, last[4])
+GYRE_MESSAGE(keyed_state, BENCH_KEYED_STATE)
+#define BENCH_KEYED_WORDS(FIELD) FIELD(u64, key) FIELD(u64, word[5])
+GYRE_MESSAGE(keyed_words, BENCH_KEYED_WORDS)
+
 /* Arithmetic that no compiler can shorten: each turn needs the result of the turn
  * before, and its numbers come with the message. */
 #define BENCH_CHAIN_TURNS          102

@@ -433,20 +433,22 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #define GYRE_HAS_TAIL_(request_, reply_)                                                                     \
     ((int)gyre_size_##request_ != (int)gyre_least_##request_ ||                                              \
      (int)gyre_size_##reply_ != (int)gyre_least_##reply_)
-#define GYRE_RUNNER_(name_, request_, reply_)                                                                \
+#define GYRE_RUNNER_(name_, request_, reply_) GYRE_RUNNER_OF_(name_, request_, reply_, GYRE_CALLS_(name_))
+#define GYRE_RUNNER_OF_(name_, request_, reply_, handle_)                                                    \
     static gyre_u64 gyre_runner_##name_(gyre_cpu_run *gyre_its_run_)                                         \
     {                                                                                                        \
         const gyre_cpu_sizes gyre_its_sizes_ = GYRE_SIZES_(request_, reply_);                                \
         if (GYRE_HAS_TAIL_(request_, reply_) && gyre_its_run_->bridge)                                       \
-            return gyre_run_bridged_(gyre_its_run_, &gyre_its_sizes_, GYRE_CALLS_(name_));                   \
-        return gyre_run_(gyre_its_run_, &gyre_its_sizes_, GYRE_CALLS_(name_));                               \
+            return gyre_run_bridged_(gyre_its_run_, &gyre_its_sizes_, handle_);                              \
+        return gyre_run_(gyre_its_run_, &gyre_its_sizes_, handle_);                                          \
     }
 
 /* The size of the scratch: 0 for gyre_none, which has a byte in C. */
 #define GYRE_SCRATCH_SIZE_(scratch_) _Generic((scratch_ *)0, gyre_none * : 0, default : sizeof(scratch_))
 
 /* What follows `runner_` are further members, with a comma behind each. */
-#define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_, ...)             \
+#define GYRE_DESCRIBE_(form_, name_, ...) GYRE_DESCRIBE_AS_(GYRE_CALLS_(name_), form_, name_, __VA_ARGS__)
+#define GYRE_DESCRIBE_AS_(handle_, form_, name_, request_, reply_, scratch_, state_, buffers_, runner_, ...) \
     static const gyre_cpu_kernel gyre_kernel_##name_ = {.version = GYRE_CPU_MODULE_VERSION,                  \
                                                         .form = form_,                                       \
                                                         .name = #name_,                                      \
@@ -458,7 +460,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .scratch_alignment = _Alignof(scratch_),             \
                                                         .buffers = gyre_buffers_text_##buffers_,             \
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \
-                                                        .handle = GYRE_CALLS_(name_),                        \
+                                                        .handle = handle_,                                   \
                                                         .run = runner_,                                      \
                                                         __VA_ARGS__.file = __FILE__,                         \
                                                         .line = __LINE__};                                   \
@@ -480,6 +482,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0, )
 #endif
+
+#include "gyre/dialect/c11_keyed.h"
 
 #include "gyre/dialect/forms.h"
 

@@ -11,7 +11,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 10
+#define GYRE_CPU_MODULE_VERSION 11
 
 struct gyre_context;
 
@@ -75,6 +75,7 @@ typedef struct gyre_context {
     gyre_cpu_port *ports; /* as many as the kernel declares, the same for all lanes of a block */
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
+    gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -149,6 +150,8 @@ typedef struct gyre_cpu_kernel {
     gyre_cpu_runner run; /* NULL for block kernels, and for kernels with ports */
     const gyre_cpu_port_type *ports;
     gyre_u32 port_count;
+    const char *key; /* of a keyed actor: a field of the request, and where it lies there; else NULL */
+    gyre_u32 key_offset, key_size;
     const char *file;
     gyre_u32 line;
 } gyre_cpu_kernel;

@@ -5,6 +5,7 @@
  *   GYRE_GLOBAL, GYRE_SHARED, GYRE_HELPER, GYRE_RESTRICT_, GYRE_UNUSED_
  *   GYRE_DECLARE_LANE_(form, name, request, reply, scratch, state, buffers)
  *   GYRE_DECLARE_BLOCK_(the same parameters)   both declare gyre_handler_<name>, and define the code that calls it
+ *   GYRE_DECLARE_KEYED_(name, request, reply, state, key, hooks), GYRE_DECLARE_LIVES_(name, request, state)
  */
 #ifndef GYRE_DIALECT_FORMS_H
 #define GYRE_DIALECT_FORMS_H
@@ -54,6 +55,35 @@
     GYRE_DECLARE_LANE_(3, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
                         gyre_scratch_, state, gyre_buffers_)
+
+/*
+ * A keyed actor: an actor for each value of a field of its requests. The hooks of one that says when its keys come and go
+ * (LIVES) are declared here and written by GYRE_BORN and GYRE_PASSIVE.
+ */
+#define GYRE_LEAVES 1
+#define GYRE_STAYS  0
+#define GYRE_KEYED_LIVES_(name_, request_, state_)                                                           \
+    typedef request_ gyre_keyed_request_##name_;                                                             \
+    typedef state_ gyre_keyed_state_##name_;                                                                 \
+    GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL request_ *, GYRE_GLOBAL state_ *, gyre_context *);  \
+    GYRE_HELPER int gyre_passive_##name_(GYRE_GLOBAL state_ *, gyre_context *);
+#define GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)                                                 \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
+                        gyre_scratch_, state, gyre_buffers_)
+#define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_NO_HOOKS_)                         \
+    GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
+#define GYRE_KEYED_ACTOR_LIVES(name_, request_, reply_, state_, key_)                                        \
+    GYRE_DECLARE_LIVES_(name_, request_, state_)                                                             \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_HOOKS_(name_))                     \
+    GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
+#define GYRE_BORN(name_)                                                                                     \
+    GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL gyre_keyed_request_##name_ *request GYRE_UNUSED_,   \
+                                       GYRE_GLOBAL gyre_keyed_state_##name_ *state GYRE_UNUSED_,             \
+                                       gyre_context *gyre GYRE_UNUSED_)
+#define GYRE_PASSIVE(name_)                                                                                  \
+    GYRE_HELPER int gyre_passive_##name_(GYRE_GLOBAL gyre_keyed_state_##name_ *state GYRE_UNUSED_,           \
+                                         gyre_context *gyre GYRE_UNUSED_)
 
 /*
  * Declares a migration of a state. A migration is an actor that the core launches on the kernel's device when a

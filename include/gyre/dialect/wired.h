@@ -250,6 +250,21 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #undef GYRE_ACTOR_WITH
 #undef GYRE_BLOCK_KERNEL
 #undef GYRE_BLOCK_KERNEL_WITH
+#undef GYRE_KEYED_ACTOR
+#undef GYRE_KEYED_ACTOR_LIVES
+/* the key lies in the request as it is in memory, and the block that owns it reads it before a handler decodes anything */
+#define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \
+    GYRE_NO_WIRED_KEYS_("keyed actor '" #name_                                                               \
+                        "' has no wire form: leave wire out of the section of its queue")                    \
+    GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
+#define GYRE_KEYED_ACTOR_LIVES(name_, request_, reply_, state_, key_)                                        \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)
+#ifdef __cplusplus
+#define GYRE_NO_WIRED_KEYS_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
+#else
+#define GYRE_NO_WIRED_KEYS_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
+#endif
 #define GYRE_KERNEL(name_, request_, reply_)                                                                 \
     GYRE_WIRED_LANE_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_state_, gyre_buffers_)
 #define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \

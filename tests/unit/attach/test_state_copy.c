@@ -52,12 +52,12 @@ static void tell(struct gyre_parcel *parcel, int client, const struct tale *tale
 static void *serve_once(void *argument)
 {
     struct gyre_parcel parcel;
-    char name[GYRE_MEETING_NAME_MAX];
+    struct gyre_state_request request;
     const int client = accept(listener, NULL, NULL);
     if (client < 0 || gyre_parcel_init(&parcel) != GYRE_OK)
         return NULL;
     if (gyre_parcel_receive(&parcel, client, gyre_in_ms(patiently(5000))) == GYRE_OK &&
-        gyre_state_request_get(&parcel, name) == GYRE_OK)
+        gyre_state_request_get(&parcel, &request) == GYRE_OK)
         tell(&parcel, client, argument);
     gyre_parcel_finish(&parcel);
     close(client);

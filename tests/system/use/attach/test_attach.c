@@ -475,19 +475,19 @@ static void scribble(const party *self)
 }
 
 /* What a scribbler happens to publish would tell the fragile kernel to crash, and does now and then. */
-static gyre_kernel *launch_sturdy(gyre_runtime *runtime)
+static gyre_kernel *launch_sturdy(gyre_runtime *runtime, const char *source)
 {
     gyre_kernel *launched = NULL;
     gyre_launch_desc desc = {
-        .size = sizeof desc, .source = CRASH_KERNELS, .kernel = "sturdy", .name = "fragile", .blocks = 2};
+        .size = sizeof desc, .source = source, .kernel = "sturdy", .name = "fragile", .blocks = 2};
     must(gyre_launch(runtime, &desc, &launched));
     return launched;
 }
 
-static void stream_beside_scribblers(const char *const *settings)
+static void stream_beside_scribblers(const char *source, const char *const *settings)
 {
     gyre_runtime *runtime = open_plain(settings);
-    gyre_kernel *kernel = launch_sturdy(runtime);
+    gyre_kernel *kernel = launch_sturdy(runtime, source);
     gyre_server *server = serve_at_place(runtime);
     gyre_queue *own = attach_fragile();
     for (int i = 0; i < 6; i++) {
@@ -518,14 +518,20 @@ static void stream_beside_scribblers(const char *const *settings)
 
 static void a_client_that_scribbles_harms_nobody_else(void)
 {
-    stream_beside_scribblers(NULL);
+    stream_beside_scribblers(CRASH_KERNELS, NULL);
+}
+
+static void a_client_that_scribbles_harms_no_keys(void)
+{
+    stream_beside_scribblers(KEYED_KERNELS, NULL);
 }
 
 static void a_client_that_scribbles_where_requests_are_kept_harms_nobody_else(void)
 {
     char journals[128];
     snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
-    stream_beside_scribblers((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
+    stream_beside_scribblers(CRASH_KERNELS,
+                             (const char *const[]){"queue.fragile.durability=journal", journals, NULL});
 }
 
 static bool is_busy(const gyre_kernel *kernel)
@@ -772,6 +778,7 @@ static const named_case cases[] = {
     {"a_dead_server_is_told_as_lost", a_dead_server_is_told_as_lost},
     {"a_client_that_dies_leaves_nothing", a_client_that_dies_leaves_nothing},
     {"a_client_that_scribbles_harms_nobody_else", a_client_that_scribbles_harms_nobody_else},
+    {"a_client_that_scribbles_harms_no_keys", a_client_that_scribbles_harms_no_keys},
     {"a_client_that_scribbles_where_requests_are_kept_harms_nobody_else",
      a_client_that_scribbles_where_requests_are_kept_harms_nobody_else},
     {"a_slow_handler_holds_up_no_other_clients_reply", a_slow_handler_holds_up_no_other_clients_reply},

@@ -129,7 +129,7 @@ static void ask(int socket, const char *kernel)
 {
     struct gyre_parcel parcel;
     must(gyre_parcel_init(&parcel));
-    gyre_state_request_put(&parcel, kernel);
+    gyre_state_request_put(&parcel, kernel, NULL);
     must(gyre_parcel_send(&parcel, socket, soon()));
     gyre_parcel_finish(&parcel);
 }
@@ -205,13 +205,21 @@ static void put_nothing(struct gyre_parcel *parcel)
 
 static void put_null(struct gyre_parcel *parcel)
 {
-    gyre_state_request_put(parcel, NULL);
+    gyre_state_request_put(parcel, NULL, NULL);
 }
 
 static void put_too_much(struct gyre_parcel *parcel)
 {
-    gyre_state_request_put(parcel, "keeper");
+    gyre_state_request_put(parcel, "keeper", NULL);
     gyre_parcel_put_u64(parcel, 1);
+}
+
+static void put_long_key(struct gyre_parcel *parcel)
+{
+    char key[4096];
+    memset(key, '1', sizeof key);
+    key[sizeof key - 1] = '\0';
+    gyre_state_request_put(parcel, "keeper", key);
 }
 
 static void put_long_name(struct gyre_parcel *parcel)
@@ -219,12 +227,13 @@ static void put_long_name(struct gyre_parcel *parcel)
     char name[4096];
     memset(name, 'k', sizeof name);
     name[sizeof name - 1] = '\0';
-    gyre_state_request_put(parcel, name);
+    gyre_state_request_put(parcel, name, NULL);
 }
 
 static void requests_that_make_no_sense_are_refused(void)
 {
-    void (*const wrong[])(struct gyre_parcel *) = {put_nothing, put_null, put_too_much, put_long_name};
+    void (*const wrong[])(struct gyre_parcel *) = {put_nothing, put_null, put_too_much, put_long_name,
+                                                   put_long_key};
     gyre_runtime *runtime;
     gyre_server *server;
     gyre_state_copy *copy = NULL;

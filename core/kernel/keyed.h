@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of a keyed actor (gyre/keyed_layout.h), seen from the host: how large it is, how it begins, whether one that was
+ * saved fits, and the state of one of its keys.
+ */
+#ifndef GYRE_CORE_KERNEL_KEYED_H
+#define GYRE_CORE_KERNEL_KEYED_H
+
+#include "core/kernel/kernel.h"
+#include "core/types/key.h"
+#include "gyre/keyed_layout.h"
+
+/** Bytes of a table. */
+#define GYRE_KEYED_TABLE_MAX (UINT64_C(64) << 30)
+
+/** A keyed actor's table and its key. Constant after it was made. */
+struct gyre_keyed {
+    gyre_keyed_table table; /* the head as a launch writes it */
+    struct gyre_message_key key;
+    void *initial; /* the state that new keys begin with; NULL: zero bytes */
+};
+
+/** Fills in the shape of a table for its keys, key_size and state_size. No state. */
+void gyre_keyed_plan(gyre_keyed_table *table);
+/**
+ * Plans the table: `keys` of [kernel.NAME], the record's key and state. `initial`: the state that new keys begin with, or NULL.
+ * CONFIG when the table is larger than a state may be, EXHAUSTED.
+ */
+gyre_status gyre_keyed_create(const gyre_kernel *kernel, const void *initial, struct gyre_keyed **out);
+/** Accepts NULL. */
+void gyre_keyed_destroy(struct gyre_keyed *keyed);
+
+/** Writes an empty table into the kernel's state memory. */
+gyre_status gyre_keyed_write(const gyre_kernel *kernel);
+
+/**
+ * INCOMPATIBLE, and a sentence, when the state that an earlier run saved is a table which this kernel, as it is configured now,
+ * cannot go on with. OK for other kernels.
+ */
+gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned char *saved);
+
+/** Reads the state of a key while the kernel stands. NOT_FOUND when no message of this key came, or the key left. */
+gyre_status gyre_keyed_read(const gyre_kernel *kernel, const void *key, void *state);
+
+/** The bytes of a key from a text (gyre_message_key_parse), and how many. INVALID when the kernel has no keys. */
+gyre_status gyre_keyed_parse(const gyre_kernel *kernel, const char *text,
+                             unsigned char bytes[GYRE_KEYED_KEY_MAX], size_t *size);
+/** INVALID, and a sentence, unless the kernel is a keyed actor with a key of `size` bytes. */
+gyre_status gyre_keyed_check_key(const gyre_kernel *kernel, size_t size);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keyed actors as C11: finds the state of a message's key in the table (gyre/keyed_layout.h) and calls the handler with it.
+ * Included by c11.h.
+ */
+#ifndef GYRE_DIALECT_C11_KEYED_H
+#define GYRE_DIALECT_C11_KEYED_H
+
+#include "gyre/keyed_layout.h"
+
+#define GYRE_KEYED_LOOKS_ 16 /* keys among which the one that was not used for longest is looked for */
+
+/** What a keyed actor does when a key is born and when it leaves; NULL: nothing, and no key leaves. */
+typedef struct gyre_keyed_hooks_ {
+    void (*born)(const void *request, void *state, gyre_context *context);
+    int (*passive)(void *state, gyre_context *context);
+} gyre_keyed_hooks_;
+
+/* ---- the index ---- */
+
+GYRE_CALLED_ void gyre_keyed_place_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u64 hash,
+                                    gyre_u32 number)
+{
+    gyre_u64 *const places = gyre_keyed_places(part);
+    const gyre_u32 upper = (gyre_u32)(hash >> 32);
+    gyre_u32 at = gyre_keyed_home(table, upper);
+    while (places[at])
+        at = at + 1 == table->places ? 0 : at + 1;
+    places[at] = (gyre_u64)upper << 32 | (number + 1);
+}
+
+/*
+ * Frees a place. The entries behind it move up as far as their home allows, so that no search ends too early and none passes
+ * over places that only were in use.
+ */
+GYRE_CALLED_ void gyre_keyed_unplace_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 hole)
+{
+    gyre_u64 *const places = gyre_keyed_places(part);
+    const gyre_u32 count = table->places;
+    for (gyre_u32 at = hole;;) {
+        at = at + 1 == count ? 0 : at + 1;
+        if (!places[at])
+            break;
+        const gyre_u32 home = gyre_keyed_home(table, (gyre_u32)(places[at] >> 32));
+        const gyre_u32 from_home = at >= home ? at - home : at + count - home;
+        const gyre_u32 from_hole = at >= hole ? at - hole : at + count - hole;
+        if (from_home < from_hole)
+            continue;
+        places[hole] = places[at];
+        hole = at;
+    }
+    places[hole] = 0;
+}
+
+/* ---- entries ---- */
+
+GYRE_CALLED_ void gyre_keyed_remove_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                     gyre_keyed_entry *entry)
+{
+    const gyre_u32 number =
+        (gyre_u32)((gyre_u64)((unsigned char *)entry - (unsigned char *)part - table->entries_offset) /
+                   table->entry_size);
+    const gyre_u64 wanted = (gyre_u64)entry->hash << 32 | (number + 1);
+    gyre_u64 *const places = gyre_keyed_places(part);
+    gyre_u32 at = gyre_keyed_home(table, entry->hash);
+    while (places[at] != wanted)
+        at = at + 1 == table->places ? 0 : at + 1;
+    gyre_keyed_unplace_(table, part, at);
+    entry->is_free = part->free + 1;
+    part->free = number + 1;
+    part->count--;
+}
+
+/* The key, of the next few, that was not used for longest. The part is full, so each of its entries has a key. */
+GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_oldest_(const gyre_keyed_table *table, gyre_keyed_part *part)
+{
+    gyre_keyed_entry *oldest = 0;
+    const gyre_u32 looks = table->capacity < GYRE_KEYED_LOOKS_ ? table->capacity : GYRE_KEYED_LOOKS_;
+    for (gyre_u32 i = 0; i < looks; i++) {
+        gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, part->hand);
+        part->hand = part->hand + 1 == table->capacity ? 0 : part->hand + 1;
+        if (!oldest || entry->used < oldest->used)
+            oldest = entry;
+    }
+    return oldest;
+}
+
+/*
+ * Lets a key leave a full part. A key whose hook says that it stays counts as used now, and another one is asked, a bounded
+ * number of times. Returns 0 when none leaves.
+ */
+GYRE_CALLED_ int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                       const gyre_keyed_hooks_ *hooks, gyre_context *context)
+{
+    for (gyre_u32 i = 0; hooks->passive && i < GYRE_KEYED_LOOKS_; i++) {
+        gyre_keyed_entry *entry = gyre_keyed_oldest_(table, part);
+        if (hooks->passive(gyre_keyed_state(table, entry), context)) {
+            gyre_keyed_remove_(table, part, entry);
+            part->left++;
+            return 1;
+        }
+        entry->used = ++part->clock;
+    }
+    return 0;
+}
+
+/* A new entry for a key; 0: the part is full. */
+GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_add_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                               const void *key, gyre_u64 hash)
+{
+    if (part->count == table->capacity)
+        return 0;
+    const gyre_u32 number = part->free ? part->free - 1 : part->fresh++;
+    gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, number);
+    if (part->free)
+        part->free = entry->is_free - 1;
+    entry->is_free = 0;
+    entry->hash = (gyre_u32)(hash >> 32);
+    memcpy(entry + 1, key, table->key_size);
+    memcpy(gyre_keyed_state(table, entry), (const unsigned char *)table + table->initial_offset,
+           table->state_size);
+    gyre_keyed_place_(table, part, hash, number);
+    part->count++;
+    part->born++;
+    return entry;
+}
+
+/* ---- a message ---- */
+
+/* What a message's key needs until its handler has returned. */
+typedef struct gyre_keyed_use_ {
+    gyre_keyed_part *part;
+    gyre_keyed_entry *entry;
+    int is_new;
+} gyre_keyed_use_;
+
+GYRE_CALLED_ int gyre_keyed_refuse_(gyre_context *context, const char *text)
+{
+    context->failed = 1;
+    context->fail_code = GYRE_FAILURE_KEYS;
+    context->fail_text = text;
+    return 0;
+}
+
+/* Finds or makes the state of the request's key. Returns 0 when the message failed. */
+GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *key, const void *request,
+                                   const gyre_keyed_hooks_ *hooks, gyre_context *context,
+                                   gyre_keyed_use_ *use)
+{
+    const gyre_u64 hash = gyre_keyed_hash(table, key);
+    /* another program can write its ring after the block looked for its own keys there */
+    if (context->block_count > 1 && gyre_keyed_owner(table, hash, context->block_count) != context->block)
+        return gyre_keyed_refuse_(context, "the key of the request changed while it was read");
+    gyre_keyed_part *part = use->part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
+    use->is_new = at == GYRE_KEYED_NOWHERE;
+    if (!use->is_new) {
+        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
+    } else {
+        if (part->count == table->capacity && !gyre_keyed_make_room_(table, part, hooks, context))
+            return gyre_keyed_refuse_(context, "no room for another key: raise keys of [kernel.NAME]");
+        use->entry = gyre_keyed_add_(table, part, key, hash);
+        if (hooks->born)
+            hooks->born(request, gyre_keyed_state(table, use->entry), context);
+    }
+    use->entry->used = ++part->clock;
+    context->forgets = 0;
+    return 1;
+}
+
+/* A key whose first message failed was not born: else requests that are refused would fill the table. */
+GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, const gyre_context *context,
+                                    const gyre_keyed_use_ *use)
+{
+    if (context->forgets || (use->is_new && context->failed))
+        gyre_keyed_remove_(table, use->part, use->entry);
+}
+
+/** The key of the message leaves when its handler has returned. */
+#define gyre_forget(gyre) ((void)((gyre)->forgets = 1))
+
+/* ---- declaring ---- */
+
+#ifdef GYRE_CHECK
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_)                                   \
+    GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
+    enum { gyre_key_of_##name_ = sizeof(((request_ *)0)->key_) };
+#else
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_)                                   \
+    GYRE_HANDLE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                                   \
+    static int gyre_keyed_##name_(const void *gyre_its_request_, void *gyre_its_reply_,                      \
+                                  void *gyre_its_table_, void *gyre_its_scratch_,                            \
+                                  const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)    \
+    {                                                                                                        \
+        const gyre_keyed_hooks_ gyre_its_hooks_ = hooks_;                                                    \
+        const gyre_u8 *gyre_its_key_ = (const gyre_u8 *)gyre_its_request_ + offsetof(request_, key_);        \
+        gyre_keyed_use_ gyre_its_use_;                                                                       \
+        if (!gyre_admit_##request_(gyre_its_context_,                                                        \
+                                   gyre_its_request_)) /* before GYRE_BORN reads its parts */                \
+            return GYRE_FAILED;                                                                              \
+        if (!gyre_keyed_enter_(gyre_its_table_, gyre_its_key_, gyre_its_request_, &gyre_its_hooks_,          \
+                               gyre_its_context_, &gyre_its_use_))                                           \
+            return GYRE_FAILED;                                                                              \
+        const int gyre_its_result_ = GYRE_CALLS_(name_)(                                                     \
+            gyre_its_request_, gyre_its_reply_, gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),      \
+            gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                        \
+        gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                               \
+        return gyre_its_result_;                                                                             \
+    }                                                                                                        \
+    GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_##name_)                                             \
+    GYRE_DESCRIBE_AS_(gyre_keyed_##name_, 4, name_, request_, reply_, gyre_none, state_, gyre_none,          \
+                      gyre_runner_##name_, .key = #key_, .key_offset = offsetof(request_, key_),             \
+                      .key_size = sizeof(((request_ *)0)->key_), )
+#endif
+#define GYRE_KEYED_NO_HOOKS_                                                                                 \
+    {                                                                                                        \
+        0, 0                                                                                                 \
+    }
+#define GYRE_KEYED_HOOKS_(name_)                                                                             \
+    {                                                                                                        \
+        gyre_births_##name_, gyre_leaves_##name_                                                             \
+    }
+/* the hooks behind the untyped signatures that the table calls */
+#ifdef GYRE_CHECK
+#define GYRE_DECLARE_LIVES_(name_, request_, state_) GYRE_KEYED_LIVES_(name_, request_, state_)
+#else
+#define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    static void gyre_births_##name_(const void *gyre_its_request_, void *gyre_its_state_,                    \
+                                    gyre_context *gyre_its_context_)                                         \
+    {                                                                                                        \
+        gyre_born_##name_(gyre_its_request_, gyre_its_state_, gyre_its_context_);                            \
+    }                                                                                                        \
+    static int gyre_leaves_##name_(void *gyre_its_state_, gyre_context *gyre_its_context_)                   \
+    {                                                                                                        \
+        return gyre_passive_##name_(gyre_its_state_, gyre_its_context_) == GYRE_LEAVES;                      \
+    }
+#endif
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of a keyed actor: the state of each of its keys. The core makes it and reads it, the device changes it; both
+ * include this text.
+ *
+ * A table has parts, a power of two of them. The hash of a key says in which part the key lies, and the part's number which
+ * block owns it: a block alone changes its parts, so there are no locks and no atomics. Parts do not depend on the number of
+ * blocks, so a table that was saved is good for a launch with any number of them.
+ *
+ * A part has entries, each with a key and its state, and an index with open addressing: twice as many places as entries, each
+ * with 32 bits of a hash and the number of an entry. The hash is SipHash-1-3 with a secret of the table, so that who chooses
+ * keys cannot choose those that collide. A part is never larger than it was made: its memory is declared.
+ *
+ * Internal. Stability: none; a checkpoint holds the version.
+ */
+#ifndef GYRE_KEYED_LAYOUT_H
+#define GYRE_KEYED_LAYOUT_H
+
+#include "gyre/types.h"
+
+#include <string.h>
+
+#define GYRE_KEYED_MAGIC    0x4459454bu /* "KEYD" */
+#define GYRE_KEYED_VERSION  1u
+#define GYRE_KEYED_KEY_MAX  64 /* bytes of a key */
+#define GYRE_KEYED_NOWHERE  0xffffffffu
+#define GYRE_KEYED_ALIGN(n) (((gyre_u64)(n) + 7) / 8 * 8)
+
+/** The head of a table. Constant after it was made. */
+typedef struct gyre_keyed_table {
+    gyre_u32 magic, version;
+    gyre_u64 size;  /* bytes of the whole table */
+    gyre_u64 keys;  /* as it was asked for */
+    gyre_u64 types; /* a hash of what the key and the state are */
+    gyre_u64 seed[2];
+    gyre_u64 initial_offset; /* a state, from which each new one is copied */
+    gyre_u64 parts_offset, part_size;
+    gyre_u32 parts_log2;
+    gyre_u32 capacity, places; /* of each part: its entries, and the places of its index */
+    gyre_u32 entries_offset;   /* in a part */
+    gyre_u32 entry_size, key_size, state_offset, state_size;
+} gyre_keyed_table;
+
+/** The head of a part; behind it lie the places of its index, then its entries. All zero: it is empty. */
+typedef struct gyre_keyed_part {
+    gyre_u64 clock; /* how often one of its keys was used */
+    gyre_u64 born;  /* how many keys came, */
+    gyre_u64 left;  /* and how many left to make room */
+    gyre_u32 count; /* keys that it has */
+    gyre_u32 fresh; /* entries from this number on were never used */
+    gyre_u32 free;  /* 1 + the number of the first entry that is free again; 0: none */
+    gyre_u32 hand;  /* where the search for the key that was not used for longest goes on */
+    gyre_u64 reserved[3];
+} gyre_keyed_part;
+
+/** An entry; behind it lie the key, and the state at gyre_keyed_table.state_offset. */
+typedef struct gyre_keyed_entry {
+    gyre_u64 used;    /* the part's clock when the key was used last */
+    gyre_u32 hash;    /* of its key, the upper half */
+    gyre_u32 is_free; /* 0: it has a key; else 1 + the next free entry's field gyre_keyed_part.free */
+} gyre_keyed_entry;
+
+/* ---- places ---- */
+
+static inline gyre_keyed_part *gyre_keyed_part_at(const gyre_keyed_table *table, gyre_u32 number)
+{
+    return (gyre_keyed_part *)(void *)((unsigned char *)(gyre_u64)(uintptr_t)table + table->parts_offset +
+                                       number * table->part_size);
+}
+
+static inline gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
+{
+    return (gyre_u64 *)(void *)(part + 1);
+}
+
+static inline gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                                    gyre_u32 number)
+{
+    return (gyre_keyed_entry *)(void *)((unsigned char *)part + table->entries_offset +
+                                        (gyre_u64)number * table->entry_size);
+}
+
+/* ---- hashes ---- */
+
+static inline gyre_u64 gyre_keyed_turn(gyre_u64 x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static inline void gyre_keyed_round(gyre_u64 v[4])
+{
+    v[0] += v[1];
+    v[1] = gyre_keyed_turn(v[1], 13) ^ v[0];
+    v[0] = gyre_keyed_turn(v[0], 32);
+    v[2] += v[3];
+    v[3] = gyre_keyed_turn(v[3], 16) ^ v[2];
+    v[0] += v[3];
+    v[3] = gyre_keyed_turn(v[3], 21) ^ v[0];
+    v[2] += v[1];
+    v[1] = gyre_keyed_turn(v[1], 17) ^ v[2];
+    v[2] = gyre_keyed_turn(v[2], 32);
+}
+
+/** SipHash-1-3 of `size` bytes. */
+static inline gyre_u64 gyre_keyed_hash_bytes(const gyre_u64 seed[2], const void *bytes, gyre_u32 size)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    gyre_u64 v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
+                     seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
+    gyre_u64 word;
+    for (gyre_u32 left = size; left >= 8; left -= 8, at += 8) {
+        memcpy(&word, at, 8);
+        v[3] ^= word;
+        gyre_keyed_round(v);
+        v[0] ^= word;
+    }
+    word = (gyre_u64)size << 56;
+    for (gyre_u32 i = 0; i < size % 8; i++)
+        word |= (gyre_u64)at[i] << (8 * i);
+    v[3] ^= word;
+    gyre_keyed_round(v);
+    v[0] ^= word;
+    v[2] ^= 0xff;
+    gyre_keyed_round(v);
+    gyre_keyed_round(v);
+    gyre_keyed_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static inline gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void *key)
+{
+    if (table->key_size == 8) /* a constant size, for the compiler */
+        return gyre_keyed_hash_bytes(table->seed, key, 8);
+    return gyre_keyed_hash_bytes(table->seed, key, table->key_size);
+}
+
+/** The part that a key of this hash lies in. */
+static inline gyre_u32 gyre_keyed_part_of(const gyre_keyed_table *table, gyre_u64 hash)
+{
+    return (gyre_u32)hash & ((1u << table->parts_log2) - 1);
+}
+
+/** The block, of `blocks`, that owns a key of this hash. */
+static inline gyre_u32 gyre_keyed_owner(const gyre_keyed_table *table, gyre_u64 hash, gyre_u32 blocks)
+{
+    return (gyre_u32)(((gyre_u64)gyre_keyed_part_of(table, hash) * blocks) >> table->parts_log2);
+}
+
+/** The place of the index where the search for a hash's upper half begins. */
+static inline gyre_u32 gyre_keyed_home(const gyre_keyed_table *table, gyre_u32 upper)
+{
+    return (gyre_u32)((gyre_u64)upper * table->places >> 32);
+}
+
+/* ---- finding ---- */
+
+/**
+ * The place of the index that holds a key; NOWHERE when the part does not have it. The search ends at a free place, and always:
+ * half of the places are free.
+ */
+static inline gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part, const void *key,
+                                       gyre_u64 hash)
+{
+    const gyre_u64 *const places = gyre_keyed_places(part);
+    const gyre_u32 upper = (gyre_u32)(hash >> 32);
+    gyre_u32 at = gyre_keyed_home(table, upper);
+    for (gyre_u32 looks = 0; places[at] && looks < table->places; looks++) {
+        if ((gyre_u32)(places[at] >> 32) == upper) {
+            const gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
+            if (memcmp(entry + 1, key, table->key_size) == 0)
+                return at;
+        }
+        at = at + 1 == table->places ? 0 : at + 1;
+    }
+    return GYRE_KEYED_NOWHERE;
+}
+
+/** The state in an entry. */
+static inline void *gyre_keyed_state(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+{
+    return (unsigned char *)entry + table->state_offset;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GYRE_CONFORMANCE_KEYED_H
+#define GYRE_CONFORMANCE_KEYED_H
+
+#include <gyre/message.h>
+
+/* What a message does to the state of its key. */
+#define MARK_ADDS    0
+#define MARK_FAILS   1 /* the message fails, after it changed the state */
+#define MARK_FORGETS 2
+
+#define MARK(FIELD) FIELD(u64, key) FIELD(u64, number) FIELD(u32, what)
+GYRE_MESSAGE(mark, MARK)
+#define MARKS(FIELD) FIELD(u64, count) FIELD(u64, trace) FIELD(u64, block)
+GYRE_MESSAGE(marks, MARKS)
+
+#define GUEST(FIELD) FIELD(u32, room) FIELD(id128, id)
+GYRE_MESSAGE(guest, GUEST)
+#define VISIT(FIELD) FIELD(guest, who) FIELD(u32, what) FIELD(utf8, note)
+GYRE_MESSAGE_TAIL(visit, VISIT, 600)
+#define STAY(FIELD) FIELD(u64, visits) FIELD(u64, born_with)
+GYRE_MESSAGE(stay, STAY)
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keyed actors against a model that handles one message after the other. */
+#include "conformance.h"
+#include "kernels/keyed.h"
+
+#include "../random.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEYS = 4095, MESSAGES = 24576, BATCH = 64, FEW_KEYS = 16 };
+
+/* ---- a model ---- */
+
+struct model {
+    marks keys[KEYS];
+    marks expected[BATCH];
+};
+
+static marks model_handle(struct model *model, const mark *request)
+{
+    marks *state = &model->keys[request->key];
+    const marks before = *state;
+    state->count++;
+    state->trace = state->trace * 31 + request->number;
+    const marks now = *state;
+    if (request->what == MARK_FORGETS || (request->what == MARK_FAILS && before.count == 0))
+        *state = (marks){0};
+    return now;
+}
+
+static uint64_t uniform(uint64_t *chance)
+{
+    return random_below(chance, KEYS);
+}
+
+/* As Zipf with the exponent 1: each octave is as likely as any other. */
+static uint64_t zipf(uint64_t *chance)
+{
+    const uint64_t octave = random_below(chance, 12);
+    return (UINT64_C(1) << octave) - 1 + random_below(chance, UINT64_C(1) << octave);
+}
+
+static uint64_t only_one(uint64_t *chance)
+{
+    (void)chance;
+    return 7;
+}
+
+static uint32_t what_of(uint64_t *chance)
+{
+    const uint64_t number = random_below(chance, 50);
+    return number == 0 ? MARK_FAILS : number == 1 ? MARK_FORGETS : MARK_ADDS;
+}
+
+static void require_reply(const mark *request, const marks *expected, const gyre_completion *completion,
+                          const marks *reply)
+{
+    if (request->what == MARK_FAILS) {
+        require(completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == 7);
+        return;
+    }
+    require(completion->outcome == GYRE_REPLIED);
+    require(reply->count == expected->count && reply->trace == expected->trace);
+}
+
+static void exchange(gyre_queue *queue, struct model *model, const mark *requests, size_t count)
+{
+    size_t sent = 0;
+    must(gyre_send_batch(queue, requests, sizeof *requests, count, &sent, soon()));
+    for (size_t i = 0; i < count; i++) {
+        marks reply;
+        gyre_completion completion;
+        const gyre_status status = gyre_receive(queue, &reply, sizeof reply, &completion, soon());
+        require(status == GYRE_OK || (status == GYRE_FAILED && requests[i].what == MARK_FAILS));
+        const marks expected = model_handle(model, &requests[i]);
+        require_reply(&requests[i], &expected, &completion, &reply);
+    }
+}
+
+static void require_states(gyre_kernel *kernel, const struct model *model)
+{
+    for (uint64_t key = 0; key < KEYS; key += key < 64 ? 1 : 97) {
+        marks state;
+        const gyre_status status = gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state);
+        require(status == (model->keys[key].count ? GYRE_OK : GYRE_NOT_FOUND));
+        if (status == GYRE_OK)
+            require(state.count == model->keys[key].count && state.trace == model->keys[key].trace);
+    }
+}
+
+static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
+    char name[32];
+    snprintf(name, sizeof name, "marks_%u", blocks);
+    desc.name = name;
+    desc.blocks = blocks;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    return kernel;
+}
+
+static void follow_model(struct conformance *test, uint64_t (*choose)(uint64_t *chance))
+{
+    static struct model model;
+    for (uint32_t blocks = 1; blocks <= 3; blocks++) {
+        gyre_kernel *kernel = launch_marks(test, blocks);
+        uint64_t chance = random_begin(blocks);
+        memset(&model, 0, sizeof model);
+        for (uint64_t sent = 0; sent < MESSAGES; sent += BATCH) {
+            mark requests[BATCH];
+            for (uint64_t i = 0; i < BATCH; i++)
+                requests[i] = (mark){choose(&chance), sent + i, what_of(&chance)};
+            exchange(gyre_kernel_queue(kernel), &model, requests, BATCH);
+        }
+        require_states(kernel, &model);
+        gyre_kernel_release(kernel);
+    }
+}
+
+static void keyed_actors_do_as_one_after_the_other(struct conformance *test)
+{
+    follow_model(test, uniform);
+}
+
+static void keyed_actors_have_some_keys_often(struct conformance *test)
+{
+    follow_model(test, zipf);
+}
+
+static void keyed_actors_have_one_key_alone(struct conformance *test)
+{
+    follow_model(test, only_one);
+}
+
+/* ---- several senders ---- */
+
+struct keyed_sender {
+    pthread_t thread;
+    gyre_queue *queue;
+    uint64_t seed;
+    uint64_t last[FEW_KEYS]; /* the count of each key that the sender saw last */
+};
+
+static void *send_marks(void *argument)
+{
+    struct keyed_sender *sender = argument;
+    uint64_t chance = random_begin(sender->seed);
+    for (uint64_t sent = 0; sent < MESSAGES / 4; sent += BATCH) {
+        mark requests[BATCH];
+        size_t accepted = 0;
+        for (uint64_t i = 0; i < BATCH; i++)
+            requests[i] = (mark){random_below(&chance, FEW_KEYS), 1, MARK_ADDS};
+        must(gyre_send_batch(sender->queue, requests, sizeof *requests, BATCH, &accepted, soon()));
+        for (uint64_t i = 0; i < BATCH; i++) {
+            marks reply;
+            must(gyre_receive(sender->queue, &reply, sizeof reply, NULL, soon()));
+            require(reply.count > sender->last[requests[i].key]);
+            sender->last[requests[i].key] = reply.count;
+        }
+    }
+    return NULL;
+}
+
+static void keyed_actors_see_each_sender_in_order(struct conformance *test)
+{
+    static struct keyed_sender senders[3];
+    gyre_kernel *kernel = launch_marks(test, 2);
+    uint64_t sum = 0, blocks = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        gyre_queue_desc desc = {.size = sizeof desc};
+        senders[i].seed = i + 1;
+        must(gyre_queue_open(kernel, &desc, &senders[i].queue));
+        require(pthread_create(&senders[i].thread, NULL, send_marks, &senders[i]) == 0);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        pthread_join(senders[i].thread, NULL);
+    for (uint64_t key = 0; key < FEW_KEYS; key++) {
+        marks state;
+        must(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state));
+        sum += state.count;
+        blocks |= UINT64_C(1) << state.block;
+    }
+    require(sum == MESSAGES / 4 * 3);
+    require(blocks == 3);
+}
+
+/* ---- keys that come and go ---- */
+
+static gyre_runtime *open_small(const struct conformance *test)
+{
+    const char *const settings[] = {"kernel.keyed_guests.keys=8", "kernel.keyed_marks.keys=8", NULL};
+    return open_with(test, settings);
+}
+
+static gyre_status visit_as(gyre_queue *queue, uint64_t number, uint32_t what, stay *reply)
+{
+    visit request;
+    gyre_begin(&request);
+    memcpy(&request.who.id, &number, sizeof number);
+    request.what = what;
+    must(gyre_put_text(&request, &request.note, "a text behind the key"));
+    return gyre_call(queue, &request, sizeof request, reply, sizeof *reply, NULL, soon());
+}
+
+static void a_full_table_refuses_keys(struct conformance *test)
+{
+    gyre_runtime *runtime = open_small(test);
+    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_marks");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    marks reply;
+    for (uint64_t key = 0; key < 8; key++)
+        must(gyre_call(queue, &(mark){key, 0, MARK_ADDS}, sizeof(mark), &reply, sizeof reply, NULL, soon()));
+    require(gyre_call(queue, &(mark){8, 0, MARK_ADDS}, sizeof(mark), &reply, sizeof reply, NULL, soon()) ==
+            GYRE_FAILED);
+    require_sentence("no room for another key");
+    must(gyre_call(queue, &(mark){3, 0, MARK_FORGETS}, sizeof(mark), &reply, sizeof reply, NULL, soon()));
+    require(reply.count == 2);
+    must(gyre_call(queue, &(mark){8, 0, MARK_ADDS}, sizeof(mark), &reply, sizeof reply, NULL, soon()));
+    require(reply.count == 1);
+    gyre_close(runtime);
+}
+
+static void keys_that_were_not_used_for_long_leave(struct conformance *test)
+{
+    gyre_runtime *runtime = open_small(test);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "keyed.gyre.c", "keyed_guests"));
+    stay reply;
+    for (uint64_t number = 0; number < 8; number++)
+        must(visit_as(queue, number, 100 + (uint32_t)number, &reply));
+    must(visit_as(queue, 0, 0, &reply)); /* now 1 is the one that was not used for longest */
+    require(reply.visits == 2 && reply.born_with == 100);
+    must(visit_as(queue, 8, 108, &reply));
+    require(reply.visits == 1 && reply.born_with == 108);
+    for (uint64_t number = 2; number < 9; number++) {
+        must(visit_as(queue, number, 0, &reply));
+        require(reply.visits == 2 && reply.born_with == 100 + number);
+    }
+    /* all that are left were there twice, and stay */
+    require(visit_as(queue, 1, 101, &reply) == GYRE_FAILED);
+    require_sentence("no room for another key");
+    gyre_close(runtime);
+}
+
+static void states_are_read_by_key(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_marks(test, 2);
+    gyre_kernel *without = launch(test, "words.gyre.c", "words_of_1");
+    marks state;
+    const uint64_t key = 5;
+    require(gyre_kernel_state_read(kernel, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("keeps a state for each 'key'");
+    require(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state) == GYRE_NOT_FOUND);
+    require_sentence("has no state for this key");
+    require(gyre_kernel_key_read(kernel, &key, 4, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("has 8 bytes, found 4");
+    require(gyre_kernel_key_read(kernel, &key, sizeof key, &state, 4) == GYRE_INVALID);
+    require(gyre_kernel_key_read(without, &key, sizeof key, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("has no keys");
+}
+
+/* New keys begin with the state that the launch was given. */
+static void keys_begin_with_the_initial_state(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
+    const marks initial = {.count = 40, .trace = 2};
+    marks reply;
+    desc.state = &initial;
+    desc.state_size = sizeof initial;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    for (uint64_t key = 0; key < 3; key++) {
+        must(gyre_call(gyre_kernel_queue(kernel), &(mark){key, 1, MARK_ADDS}, sizeof(mark), &reply,
+                       sizeof reply, NULL, soon()));
+        require(reply.count == 41 && reply.trace == 63);
+    }
+}
+
+/* ---- layouts of queues, and requests that come too late ---- */
+
+/* In each layout, blocks take requests whose notes have all lengths for theirs, each once. */
+static void visit_all(gyre_runtime *runtime, const char *section)
+{
+    enum { VISITS = 3000, GUESTS = 50 };
+    uint64_t seen[GUESTS] = {0}, chance = random_begin(5);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = kernel_path("keyed.gyre.c"), .kernel = "keyed_guests", .blocks = 3};
+    desc.name = section;
+    must(gyre_launch(runtime, &desc, &kernel));
+    static const char note[501] = "";
+    for (int i = 0; i < VISITS; i++) {
+        const uint64_t number = random_below(&chance, GUESTS);
+        visit request;
+        stay reply;
+        gyre_begin(&request);
+        memcpy(&request.who.id, &number, sizeof number);
+        request.what = 1;
+        must(gyre_put(&request, &request.note, note, (uint32_t)random_below(&chance, sizeof note)));
+        must(gyre_call(gyre_kernel_queue(kernel), &request, request.gyre_used, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply.visits == ++seen[number] && reply.born_with == 1);
+    }
+}
+
+static void keyed_actors_take_messages_of_every_layout(struct conformance *test)
+{
+    const char *const settings[] = {"queue.bridged.layout=bridged", "queue.slots.layout=slots", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    visit_all(runtime, "bridged");
+    visit_all(runtime, "slots");
+    gyre_close(runtime);
+}
+
+/* A request that was taken back may be nobody's: the blocks that passed over it fail it together. */
+static void late_messages_to_keyed_actors_expire(struct conformance *test)
+{
+    enum { LATE = 40 };
+    const char *const settings[] = {"kernel.default.blocks=3", "queue.default.ttl_ms=3600000",
+                                    "queue.default.layout=bridged", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_guests");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_completion completion;
+    stay reply;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    for (uint64_t number = 0; number < LATE; number++) {
+        const gyre_header late = {.deadline_ns = gyre_in_ms(20)};
+        visit request;
+        gyre_begin(&request);
+        memcpy(&request.who.id, &number, sizeof number);
+        must(gyre_put_text(&request, &request.note,
+                           "a note that makes the request longer than what fits a line"));
+        must(gyre_send_with(queue, &request, request.gyre_used, &late, NULL, soon()));
+    }
+    sleep_ms(100);
+    must(gyre_kernel_activate(kernel, soon()));
+    for (uint64_t number = 0; number < LATE; number++) {
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require_expired(&completion);
+    }
+    must(visit_as(queue, 0, 3, &reply));
+    require(reply.visits == 1 && reply.born_with == 3);
+    gyre_close(runtime);
+}
+
+const struct conformance_case keyed_cases[] = {
+    {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
+    {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
+    {"keyed_actors_have_one_key_alone", keyed_actors_have_one_key_alone},
+    {"keyed_actors_see_each_sender_in_order", keyed_actors_see_each_sender_in_order},
+    {"a_full_table_refuses_keys", a_full_table_refuses_keys},
+    {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},
+    {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
+    {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
+    {"states_are_read_by_key", states_are_read_by_key},
+    {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},
+    {NULL, NULL},
+};

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Keyed actors as docs/keyed.md has them: called, served, read by key, compiled; and what is wrong with some.
+set -u
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache"
+mkdir -p "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME"
+accounts=examples/command/accounts.gyre.c words=examples/command/word_count.gyre.c
+
+run call --backend cpu --blocks 3 "$accounts" '{"account":7,"cents":500}' '{"account":8,"cents":20}' \
+    '{"account":7,"cents":-100}' '{"account":9,"cents":-1}'
+exits 1
+prints '{"cents":500,"deposits":1}'
+prints '{"cents":20,"deposits":1}'
+prints '{"cents":400,"deposits":2}'
+prints '{"failed":{"code":1,"text":"overdrawn"}}'
+run call --backend cpu --lanes 4 "$accounts" '{"account":7,"cents":500}'
+exits 1
+says "'accounts' is a keyed actor, whose blocks have 1 lane, found 4 lanes"
+run call --backend cpu --set kernel.accounts.lanes=4 "$accounts" '{"account":7,"cents":500}'
+exits 4
+says "does not fit kernel 'accounts', a keyed actor, whose blocks have 1 lane"
+run call --backend cpu --set kernel.accounts.keys=1 "$accounts" '{"account":7,"cents":500}' '{"account":8,"cents":500}'
+exits 1
+prints '{"failed":{"code":-21,"text":"no room for another key'
+run call --backend cpu --set kernel.accounts.keys=0 "$accounts" '{"account":7,"cents":500}'
+exits 4
+run compile --backend cpu "$accounts"
+exits 0
+prints 'kernel accounts, keyed form by account'
+
+# a word that came once makes room, one that came twice stays
+run call --backend cpu --set kernel.words.keys=1 "$words" '{"word":[97]}' '{"word":[98]}' '{"word":[98]}' '{"word":[97]}'
+exits 1
+says '3 answered, 1 failed'
+
+# ---- served ----
+
+: >"$folder/ready"
+"$GYRE" serve --backend cpu --set kernel.accounts.blocks=2 "$accounts" "$words" >"$folder/ready" 2>"$folder/served" &
+server=$!
+for ((i = 0; i < 600 * patience; i++)); do
+    if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
+        break
+    fi
+    sleep 0.05
+done
+for ((account = 0; account < 500; account++)); do
+    echo "{\"account\":$((account % 50)),\"cents\":$account}"
+done >"$folder/requests"
+run call --attach accounts <"$folder/requests"
+exits 0
+prints '{"cents":2740,"deposits":10}'
+run call --attach words '{"word":[104,105]}'
+exits 0
+run state accounts --key 49
+exits 0
+prints 'cents     2740'
+prints 'deposits  10'
+run state accounts --key 49 --json
+prints '{"cents":2740,"deposits":10}'
+run state words --key hi
+exits 0
+prints 'count     1'
+run state accounts --key 50
+exits 1
+says "kernel 'accounts' has no state for this key"
+run state accounts --key -1
+exits 1
+says "the key 'account': expected a whole number of 64 bits, without a sign, found '-1'"
+run state words --key 'a word of more than 16 letters'
+exits 1
+says 'expected a text that fits into its array'
+run state accounts
+exits 1
+says "keeps a state for each 'account'"
+kill "$server"
+wait "$server"
+
+# ---- mistakes ----
+
+# judge TEXT: compiles a keyed actor that TEXT declares.
+judge()
+{
+    cat >"$folder/wrong.gyre.c" <<END
+#include <gyre/kernel.h>
+#define ASK(FIELD) FIELD(u64, id) FIELD(f32, price) FIELD(u8, much[65])
+GYRE_MESSAGE(ask, ASK)
+#define NOTE(FIELD) FIELD(utf8, text)
+GYRE_MESSAGE_TAIL(note, NOTE, 64)
+$1
+{
+    state->id = 1;
+    return GYRE_NO_REPLY;
+}
+END
+    run compile --backend cpu "$folder/wrong.gyre.c"
+    exits 1
+}
+judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, it)'
+says "'it'"
+judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, price)'
+says "the key 'price' is a float"
+judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, much)'
+says "the key 'much' has 65 bytes, and a keyed actor's key 64 at most"
+judge 'GYRE_KEYED_ACTOR(wrong, note, ask, ask, text)'
+says "the key 'text' is a text or a span, whose size changes"
+judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask)'
+says 'GYRE_KEYED_ACTOR(name, request, reply, state, key)'
+judge 'GYRE_KEYED_ACTOR_LIVES(wrong, ask, ask, ask, id)'
+says "the keyed actor 'wrong' is declared with GYRE_KEYED_ACTOR_LIVES and has no GYRE_BORN(wrong)"
+
+finish

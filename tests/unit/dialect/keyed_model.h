@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of a keyed actor (dialect/c11_keyed.h) beside a model of it: the bytes of a script say which key comes, and what its
+ * handler does. After each message both have the same keys with the same states. For the unit test, with scripts by chance, and
+ * for the fuzzer.
+ *
+ * The tables are small, so that keys share the places of an index all the time and each look for the oldest key sees all.
+ */
+#ifndef GYRE_TESTS_KEYED_MODEL_H
+#define GYRE_TESTS_KEYED_MODEL_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/keyed.h"
+
+#include <gyre/kernel.h> /* behind the host's headers: a handler's GYRE_FAILED is another one */
+
+enum { MODEL_KEYS_MAX = 16, MODEL_KEYS = 64 };
+
+#define MODEL_ASK(FIELD) FIELD(u16, key) FIELD(u8, what)
+GYRE_MESSAGE(model_ask, MODEL_ASK)
+#define MODEL_STATE(FIELD) FIELD(u32, count) FIELD(u32, stays)
+GYRE_MESSAGE(model_state, MODEL_STATE)
+
+/* What a message does: it counts; it counts and fails; its key leaves; its key stays, or does not, when room is needed. */
+enum { MODEL_COUNTS, MODEL_FAILS, MODEL_FORGETS, MODEL_STAYS, MODEL_LEAVES, MODEL_ACTS };
+
+GYRE_KEYED_ACTOR_LIVES(keyed_model, model_ask, model_state, model_state, key)
+{
+    state->count++;
+    if (request->what == MODEL_STAYS || request->what == MODEL_LEAVES)
+        state->stays = request->what == MODEL_STAYS;
+    if (request->what == MODEL_FAILS)
+        return gyre_fail(gyre, 1, "as it was asked to");
+    if (request->what == MODEL_FORGETS)
+        gyre_forget(gyre);
+    *reply = *state;
+    return GYRE_REPLY;
+}
+
+GYRE_BORN(keyed_model)
+{
+    state->count = 100 * request->key;
+}
+
+GYRE_PASSIVE(keyed_model)
+{
+    return state->stays ? GYRE_STAYS : GYRE_LEAVES;
+}
+
+struct model_key {
+    bool there;
+    model_state state;
+    uint64_t used;
+};
+
+struct keyed_model {
+    gyre_keyed_table *table;
+    gyre_context context;
+    struct model_key keys[MODEL_KEYS];
+    uint64_t clock;
+    uint32_t count, capacity;
+};
+
+static void model_require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/** Makes a table; `seed`: of its hash. Also for other tests than those of the model. */
+static gyre_keyed_table *model_table(uint64_t keys, uint32_t key_size, uint32_t state_size, uint64_t seed)
+{
+    gyre_keyed_table head = {.magic = GYRE_KEYED_MAGIC,
+                             .version = GYRE_KEYED_VERSION,
+                             .keys = keys,
+                             .key_size = key_size,
+                             .state_size = state_size,
+                             .seed = {seed, ~seed}};
+    gyre_keyed_plan(&head);
+    gyre_keyed_table *table = calloc(1, head.size);
+    model_require(table != NULL);
+    *table = head;
+    return table;
+}
+
+/* Makes room as the table does: the key that was not used for longest is asked first, and one that stays counts as used. */
+static bool model_make_room(struct keyed_model *model)
+{
+    for (int asked = 0; asked < GYRE_KEYED_LOOKS_; asked++) {
+        struct model_key *oldest = NULL;
+        for (uint32_t i = 0; i < MODEL_KEYS; i++)
+            if (model->keys[i].there && (!oldest || model->keys[i].used < oldest->used))
+                oldest = &model->keys[i];
+        if (!oldest->state.stays) {
+            oldest->there = false;
+            model->count--;
+            return true;
+        }
+        oldest->used = ++model->clock;
+    }
+    return false;
+}
+
+/* What the handler replies, or that the message fails. */
+static bool model_handle(struct keyed_model *model, const model_ask *ask, model_state *reply)
+{
+    struct model_key *key = &model->keys[ask->key];
+    const bool is_new = !key->there;
+    if (is_new) {
+        if (model->count == model->capacity && !model_make_room(model))
+            return false;
+        *key = (struct model_key){.there = true, .state.count = 100u * ask->key};
+        model->count++;
+    }
+    key->used = ++model->clock;
+    key->state.count++;
+    if (ask->what == MODEL_STAYS || ask->what == MODEL_LEAVES)
+        key->state.stays = ask->what == MODEL_STAYS;
+    *reply = key->state;
+    if (ask->what == MODEL_FORGETS || (is_new && ask->what == MODEL_FAILS)) {
+        key->there = false;
+        model->count--;
+    }
+    return ask->what != MODEL_FAILS;
+}
+
+static void model_compare(struct keyed_model *model)
+{
+    gyre_keyed_part *part = gyre_keyed_part_at(model->table, 0);
+    model_require(part->count == model->count);
+    for (uint16_t key = 0; key < MODEL_KEYS; key++) {
+        const uint64_t hash = gyre_keyed_hash(model->table, &key);
+        const uint32_t at = gyre_keyed_find(model->table, part, &key, hash);
+        model_require((at != GYRE_KEYED_NOWHERE) == model->keys[key].there);
+        if (at == GYRE_KEYED_NOWHERE)
+            continue;
+        const model_state *state = gyre_keyed_state(
+            model->table, gyre_keyed_entry_at(model->table, part, (uint32_t)gyre_keyed_places(part)[at] - 1));
+        model_require(state->count == model->keys[key].state.count &&
+                      state->stays == model->keys[key].state.stays);
+    }
+}
+
+/** Runs a script: its first two bytes choose the size of the table and the secret of its hash. */
+static void model_run(const uint8_t *script, size_t size)
+{
+    if (size < 2)
+        return;
+    struct keyed_model model = {.table = model_table(1u + script[0] % MODEL_KEYS_MAX, sizeof(uint16_t),
+                                                     sizeof(model_state), script[1]),
+                                .context = {.lane_count = 1, .block_count = 1}};
+    model.capacity = model.table->capacity;
+    model_require(model.table->parts_log2 == 0 && model.capacity == model.table->keys);
+    for (size_t i = 2; i + 1 < size; i += 2) {
+        const model_ask ask = {script[i] % MODEL_KEYS, script[i + 1] % MODEL_ACTS};
+        model_state expected = {0, 0}, reply = {0, 0};
+        const bool fine = model_handle(&model, &ask, &expected);
+        gyre_keyed_keyed_model(&ask, &reply, model.table, NULL, NULL, &model.context);
+        model_require(fine == !model.context.failed);
+        model_require(!fine || (reply.count == expected.count && reply.stays == expected.stays));
+        model.context.failed = 0;
+        model_compare(&model);
+    }
+    free(model.table);
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of a keyed actor: scripts by chance against a model, keys that somebody chose, and how much room there is. */
+#include "keyed_model.h"
+
+#include "random.h"
+#include "unit/unit.h"
+
+START_TEST(scripts_by_chance_do_as_the_model)
+{
+    uint8_t script[1200];
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        uint64_t chance = random_begin(seed);
+        /* few keys in some scripts, so that they come again, and many in others, so that room is made all the time */
+        const uint64_t keys = 1 + random_below(&chance, MODEL_KEYS);
+        for (size_t i = 0; i < sizeof script; i += 2) {
+            script[i] = (uint8_t)random_below(&chance, i == 0 ? 256 : keys);
+            script[i + 1] = (uint8_t)random_below(&chance, 256);
+        }
+        model_run(script, sizeof script);
+    }
+}
+END_TEST
+
+/* How many places a search for the key looks at. */
+static uint32_t looks_for(const gyre_keyed_table *table, const uint64_t *key)
+{
+    const uint64_t hash = gyre_keyed_hash(table, key);
+    gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+    const uint32_t at = gyre_keyed_find(table, part, key, hash);
+    const uint32_t home = gyre_keyed_home(table, (uint32_t)(hash >> 32));
+    ck_assert_uint_ne(at, GYRE_KEYED_NOWHERE);
+    return 1 + (at >= home ? at - home : at + table->places - home);
+}
+
+/* Fills a table with as many keys as it was made for, `step` apart: each finds room, and no search is long. */
+static void fill_with(uint64_t keys, uint64_t step)
+{
+    gyre_keyed_table *table = model_table(keys, sizeof(uint64_t), sizeof(uint64_t), step * 77 + keys);
+    uint64_t all = 0;
+    for (uint64_t i = 0; i < keys; i++) {
+        const uint64_t key = i * step, hash = gyre_keyed_hash(table, &key);
+        gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+        ck_assert(gyre_keyed_add_(table, part, &key, hash) != NULL);
+    }
+    for (uint64_t i = 0; i < keys; i++) {
+        const uint64_t key = i * step;
+        const uint32_t looks = looks_for(table, &key);
+        ck_assert_uint_lt(looks, 80);
+        all += looks;
+    }
+    ck_assert_uint_lt(all, keys * 2); /* half of the places are free: 1.5 looks on average */
+    free(table);
+}
+
+START_TEST(keys_that_somebody_chose_are_found_as_fast_as_others)
+{
+    static const uint64_t steps[] = {
+        1, 2, 64, 4096, UINT64_C(1) << 32, UINT64_C(1) << 40, 0x9e3779b97f4a7c15};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        fill_with(50000, steps[i]);
+}
+END_TEST
+
+START_TEST(tables_of_every_size_hold_what_they_were_made_for)
+{
+    for (uint64_t keys = 1; keys < 3000; keys += 1 + keys / 7)
+        fill_with(keys, 3);
+}
+END_TEST
+
+/* A block owns whole parts, each part has one owner, and blocks own about as many. */
+START_TEST(every_part_has_one_owner)
+{
+    gyre_keyed_table *table = model_table(100000, sizeof(uint64_t), 8, 5);
+    ck_assert_uint_eq(table->parts_log2, 8);
+    for (uint32_t blocks = 1; blocks <= 64; blocks++) {
+        uint32_t owned[64] = {0};
+        for (uint64_t part = 0; part < 256; part++)
+            owned[gyre_keyed_owner(table, part | UINT64_C(0xabc) << 40, blocks)]++;
+        for (uint32_t block = 0; block < blocks; block++)
+            ck_assert(owned[block] >= 256 / blocks && owned[block] <= 256 / blocks + 1);
+    }
+    free(table);
+}
+END_TEST
+
+/* The vectors are those of SipHash-1-3 with the key 00 01 .. 0f, of 0, 1, 8 and 15 bytes that count up. */
+START_TEST(the_hash_is_siphash)
+{
+    static const struct {
+        uint32_t size;
+        uint64_t hash;
+    } vectors[] = {
+        {0, 0xabac0158050fc4dc}, {1, 0xc9f49bf37d57ca93}, {8, 0x369095118d299a8e}, {15, 0xd320d86d2a519956}};
+    const gyre_u64 seed[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+    uint8_t bytes[16];
+    for (uint8_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = i;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        ck_assert_uint_eq(gyre_keyed_hash_bytes(seed, bytes, vectors[i].size), vectors[i].hash);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("keyed");
+    TCase *tcase = tcase_create("table");
+    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_add_test(tcase, scripts_by_chance_do_as_the_model);
+    tcase_add_test(tcase, keys_that_somebody_chose_are_found_as_fast_as_others);
+    tcase_add_test(tcase, tables_of_every_size_hold_what_they_were_made_for);
+    tcase_add_test(tcase, every_part_has_one_owner);
+    tcase_add_test(tcase, the_hash_is_siphash);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
