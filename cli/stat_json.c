@@ -24,6 +24,21 @@ static void add_values(json_t *object, const observed_process *process, uint32_t
             json_object_set_new(object, observed_words[i].name, value_of(process, at, &observed_words[i]));
 }
 
+/* The buckets that are not empty: the time that a bucket ends with, and how many messages it has. */
+static json_t *buckets_json(const gyre_observe_histogram *histogram)
+{
+    json_t *buckets = json_array();
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++) {
+        json_t *pair = histogram->buckets[i] ? json_array() : NULL;
+        if (!pair)
+            continue;
+        json_array_append_new(pair, json_real((double)gyre_observe_edge(i + 1) / 1e9));
+        json_array_append_new(pair, number(histogram->buckets[i]));
+        json_array_append_new(buckets, pair);
+    }
+    return buckets;
+}
+
 /* How long the messages of a queue took; NULL: they are not timed. */
 static json_t *times_json(const observed_process *process, uint32_t queue)
 {
@@ -33,12 +48,12 @@ static json_t *times_json(const observed_process *process, uint32_t queue)
         if (!gyre_observed_histogram(&process->seen, queue, (enum gyre_observe_time)time, &histogram))
             continue;
         times = times ? times : json_object();
-        json_object_set_new(times, times_words[time],
-                            cli_json_object("offfff", "count", number(times_count(&histogram)), "mean",
-                                            times_mean(&histogram), "p50", times_percentile(&histogram, 0.5),
-                                            "p90", times_percentile(&histogram, 0.9), "p99",
-                                            times_percentile(&histogram, 0.99), "most",
-                                            times_percentile(&histogram, 1)));
+        json_object_set_new(
+            times, times_words[time],
+            cli_json_object("offfffo", "count", number(times_count(&histogram)), "mean",
+                            times_mean(&histogram), "p50", times_percentile(&histogram, 0.5), "p90",
+                            times_percentile(&histogram, 0.9), "p99", times_percentile(&histogram, 0.99),
+                            "most", times_percentile(&histogram, 1), "buckets", buckets_json(&histogram)));
     }
     return times;
 }
@@ -48,8 +63,8 @@ static json_t *queues_json(const observed_process *process, uint32_t kernel)
     json_t *queues = json_array();
     gyre_observe_record queue;
     for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_QUEUE, kernel, &queue));) {
-        json_t *object =
-            cli_json_object("ss", "name", queue.name, "client", queue.detail[0] ? queue.detail : NULL);
+        json_t *object = cli_json_object("Iss", "record", (json_int_t)at, "name", queue.name, "client",
+                                         queue.detail[0] ? queue.detail : NULL);
         add_values(object, process, at, GYRE_OBSERVE_QUEUE);
         json_t *times = times_json(process, at);
         if (times)
@@ -68,7 +83,7 @@ static json_t *kernels_json(const observed_process *process)
             (gyre_kernel_health)observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_HEALTH);
         const bool has_device = gyre_observed_record(&process->seen, kernel.device, &device);
         json_t *object = cli_json_object(
-            "sssfsssf", "name", kernel.name, "types", kernel.detail, "state",
+            "Isssfsssf", "record", (json_int_t)at, "name", kernel.name, "types", kernel.detail, "state",
             gyre_kernel_state_word((gyre_kernel_state)kernel.state), "state_seconds",
             observed_seconds_since(process, kernel.state_ns), "health",
             process->life == GYRE_OBSERVED_DEAD ? "dead" : gyre_kernel_health_word(health), "backend",
