@@ -234,3 +234,12 @@ uint64_t observed_length(const struct gyre_observed *seen, uint32_t queue)
     return observed_value(seen, queue, GYRE_OBSERVE_QUEUE_UNANSWERED) +
            observed_value(seen, queue, GYRE_OBSERVE_QUEUE_UNRECEIVED);
 }
+
+const char *observed_link_end(const struct gyre_observed *seen, uint32_t link, uint32_t word,
+                              gyre_observe_record *kernel)
+{
+    const uint64_t number = observed_value(seen, link, word);
+    const bool known = number <= UINT32_MAX && gyre_observed_record(seen, (uint32_t)number, kernel) &&
+                       kernel->kind == GYRE_OBSERVE_KERNEL;
+    return known ? kernel->name : "nowhere";
+}

@@ -96,6 +96,31 @@ static json_t *kernels_json(const observed_process *process)
     return kernels;
 }
 
+static json_t *links_json(const observed_process *process, uint32_t pipeline)
+{
+    json_t *links = json_array();
+    gyre_observe_record link, from, to;
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_LINK, pipeline, &link));) {
+        json_t *object =
+            cli_json_object("Issss", "record", (json_int_t)at, "name", link.name, "port", link.detail, "from",
+                            observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_FROM, &from), "to",
+                            observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_TO, &to));
+        add_values(object, process, at, GYRE_OBSERVE_LINK);
+        json_array_append_new(links, object);
+    }
+    return links;
+}
+
+static json_t *pipelines_json(const observed_process *process)
+{
+    json_t *pipelines = json_array();
+    gyre_observe_record pipeline;
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_PIPELINE, 0, &pipeline));)
+        json_array_append_new(pipelines,
+                              cli_json_object("so", "name", pipeline.name, "links", links_json(process, at)));
+    return pipelines;
+}
+
 static json_t *troubles_json(const observed_process *process)
 {
     json_t *troubles = json_array();
@@ -138,12 +163,13 @@ json_t *stat_json(const observed_processes *processes, uint64_t events)
         const observed_process *process = &processes->items[i];
         const gyre_observe_head *head = &process->seen.head;
         json_array_append_new(
-            list, cli_json_object("Issssfffooo", "pid", (json_int_t)head->pid, "program", head->program,
-                                  "release", head->release, "state", observed_life_word(process), "file",
-                                  process->path, "started", (double)head->started_real_ns / 1e9,
-                                  "age_seconds", (double)process->age_ns / 1e9, "every_seconds",
-                                  (double)head->every_ns / 1e9, "kernels", kernels_json(process), "troubles",
-                                  troubles_json(process), "events", events_json(process, events)));
+            list,
+            cli_json_object("Issssfffoooo", "pid", (json_int_t)head->pid, "program", head->program, "release",
+                            head->release, "state", observed_life_word(process), "file", process->path,
+                            "started", (double)head->started_real_ns / 1e9, "age_seconds",
+                            (double)process->age_ns / 1e9, "every_seconds", (double)head->every_ns / 1e9,
+                            "kernels", kernels_json(process), "pipelines", pipelines_json(process),
+                            "troubles", troubles_json(process), "events", events_json(process, events)));
     }
     return cli_json_object("o", "processes", list);
 }

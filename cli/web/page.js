@@ -145,7 +145,7 @@ function graph(process, pipeline) {
     const svg = draw('svg', { width, height, role: 'img', 'aria-label': 'kernels of pipeline ' + pipeline.name + ' and their links' });
     for (const link of pipeline.links) {
         const from = places.get(link.from), to = places.get(link.to);
-        const x1 = from.x + wide, y1 = from.y + 22, x2 = to.x, y2 = to.y + 22, full = link.waiting > link.capacity * link.rings / 2;
+        const x1 = from.x + wide, y1 = from.y + 22, x2 = to.x, y2 = to.y + 22, full = link.waiting > link.capacity / 2;
         svg.append(draw('path', { class: full ? 'full' : '', d: `M${x1},${y1} C${x1 + 60},${y1} ${x2 - 60},${y2} ${x2},${y2}` }),
             draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 6 }, `${link.port}: ${count(link.sent)}`),
             draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 12 },
