@@ -13,10 +13,12 @@
 #include "cli/call_buffers.h"
 #include "cli/call_ends.h"
 #include "cli/cli.h"
+#include "cli/notify.h"
 #include "cli/open.h"
-#include "core/base/error.h"
-#include "core/base/threads.h"
 #include "core/api/tools.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/base/threads.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
 #include "gyre/pipeline.h"
@@ -52,11 +54,15 @@ static const char HELP[] =
     "The log on standard error has a line, with the time in UTC, for each client that comes, goes, is lost or refused,\n"
     "and why; gyre.log_level = warning leaves these out.\n"
     "\n"
+    "A service manager that listens (NOTIFY_SOCKET, as systemd does for Type=notify) is told READY, STATUS and STOPPING,\n"
+    "and with WATCHDOG_USEC twice in that time WATCHDOG, as long as every kernel works: no handler hangs, none is lost.\n"
+    "\n"
     "Example, in two terminals in a checkout:\n"
     "  gyre serve examples/command/scale.gyre.c\n"
     "  gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
 
 enum { PIPE_WAIT_MS = 10000, SAME_SIGNAL_MS = 250 };
+#define STATUS_EVERY_NS UINT64_C(5000000000)
 
 struct serving {
     cli_context *cli;
@@ -74,6 +80,7 @@ struct serving {
     atomic_bool drained; /* the drain is over: a second signal has no effect any more */
     cli_list buffer_specs, output_specs; /* NAME=FILE */
     call_buffers buffers;
+    notify manager; /* the service manager */
 };
 
 static gyre_status launch_kernel(struct serving *serving, const char *operand)
@@ -226,11 +233,6 @@ static int drain_all(struct serving *serving, uint64_t *left, uint64_t *of_pipel
     return code;
 }
 
-static const char *plural_of(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void tell_end(const gyre_server_info *info, uint64_t unhandled)
 {
     char refused[64] = "", left[64] = "";
@@ -238,9 +240,9 @@ static void tell_end(const gyre_server_info *info, uint64_t unhandled)
         snprintf(refused, sizeof refused, ", refused %" PRIu64, info->refused);
     if (unhandled)
         snprintf(left, sizeof left, ", left %" PRIu64 " request%s unhandled", unhandled,
-                 plural_of(unhandled));
-    cli_error(CLI_OK, "served %" PRIu64 " client%s%s%s", info->admitted, plural_of(info->admitted), refused,
-              left);
+                 gyre_text_plural(unhandled));
+    cli_error(CLI_OK, "served %" PRIu64 " client%s%s%s", info->admitted, gyre_text_plural(info->admitted),
+              refused, left);
 }
 
 /* Ends the kernels, and prints the end. The server closes afterwards, because clients learn of the end from their kernels. */
@@ -310,10 +312,12 @@ static int open_all(struct serving *serving)
     serving->names = calloc(count, sizeof(char *));
     if (!serving->kernels || !serving->cut || !serving->pipelines || !serving->names)
         return cli_error(CLI_FAILED, "out of memory");
-    for (size_t i = 0; code == CLI_OK && i < count; i++)
+    for (size_t i = 0; code == CLI_OK && i < count; i++) {
+        notify_status(&serving->manager, "launching %s, %zu of %zu", names[i], i + 1, count);
         code = cli_fail_unless_device(serving->runtime, is_pipeline(serving, names[i])
                                                             ? open_pipeline(serving, names[i])
                                                             : launch_kernel(serving, names[i]));
+    }
     return code;
 }
 
@@ -325,9 +329,55 @@ static void watch_ends(void)
         "ends in its place, and with checkpoints, or on_loss, the kernel goes on");
 }
 
+/*
+ * Tells the service manager how the kernels fare. It gets no WATCHDOG=1 while a kernel hangs or nobody works for it, so that it
+ * starts the service anew where that lasts.
+ */
+static void tell_pulse(struct serving *serving)
+{
+    struct gyre_runtime_pulse pulse;
+    gyre_server_info info = {.size = sizeof info};
+    if (gyre_runtime_pulse_get(serving->runtime, &pulse) != GYRE_OK ||
+        gyre_server_info_get(serving->server, &info) != GYRE_OK) {
+        gyre_error_clear();
+        return;
+    }
+    if (pulse.ill[0]) {
+        notify_status(&serving->manager, "kernel '%s' is %s", pulse.ill,
+                      gyre_kernel_health_word(pulse.health));
+        return;
+    }
+    notify_status(&serving->manager,
+                  "%" PRIu32 " kernel%s, %" PRIu32 " client%s; %" PRIu64 " messages handled, %" PRIu64
+                  " wait",
+                  pulse.kernels, gyre_text_plural(pulse.kernels), info.attached,
+                  gyre_text_plural(info.attached), pulse.handled, pulse.queued);
+    if (serving->manager.watchdog_ns)
+        notify_state(&serving->manager, "WATCHDOG=1");
+}
+
+/* Waits for a signal that ends the program, and tells the service manager how it is meanwhile. */
+static void await_end(struct serving *serving, const sigset_t *ends)
+{
+    const uint64_t half = serving->manager.watchdog_ns / 2;
+    const uint64_t every = half && half < STATUS_EVERY_NS ? half : STATUS_EVERY_NS;
+    const struct timespec nap = {(time_t)(every / 1000000000), (long)(every % 1000000000)};
+    int signal_number;
+    if (!notify_is_heard(&serving->manager)) {
+        sigwait(ends, &signal_number);
+        return;
+    }
+    notify_state(&serving->manager, "READY=1");
+    do
+        tell_pulse(serving);
+    while (sigtimedwait(ends, NULL, &nap) < 0); /* its time is over, or another signal came */
+    notify_state(&serving->manager, "STOPPING=1");
+    notify_status(&serving->manager, "answering what was sent, for %" PRIu64 " ms at most",
+                  serving->drain_ms);
+}
+
 static int serve_clients(struct serving *serving)
 {
-    int signal_number;
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
     watch_ends();
@@ -343,7 +393,7 @@ static int serve_clients(struct serving *serving)
     warn_of_others(serving, GYRE_SECTION_KERNEL, "checkpoints");
     warn_of_others(serving, GYRE_SECTION_QUEUE, "durability");
     tell_ready(serving);
-    sigwait(&ends, &signal_number);
+    await_end(serving, &ends);
     code = stop_serving(serving);
     return code == CLI_OK ? call_buffers_save(&serving->buffers, &serving->output_specs) : code;
 }
@@ -358,6 +408,7 @@ static int run(cli_context *cli)
         {"--output-buffer", .list = &serving.output_specs},
         {0},
     };
+    notify_begin(&serving.manager);
     if (cli_parse(cli, options)) {
         if ((cli->exit_code = cli_fail_unless_ok(cli_open_for_others(cli, &serving.runtime))) == CLI_OK)
             cli->exit_code = serve_clients(&serving);
@@ -365,6 +416,7 @@ static int run(cli_context *cli)
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);
     call_ends_forget();
+    notify_end(&serving.manager);
     free(serving.kernels);
     free(serving.cut);
     free(serving.pipelines);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre stat: what processes with kernels say of themselves, from their observation files. */
-#include <string.h>
-
+#include "cli/health.h"
 #include "cli/json.h"
 #include "cli/stat_print.h"
 
@@ -30,52 +29,14 @@ static const char HELP[] =
     "\n"
     "Times of events are on the clock of the day. docs/observation.md names every value.\n";
 
-/* ---- health ---- */
-
-/* Whether a kernel works. Writes the sentence about it. */
-static bool judge_kernel(const observed_process *process, uint32_t at, const gyre_observe_record *kernel,
-                         char *text, size_t size)
-{
-    const gyre_kernel_health health =
-        (gyre_kernel_health)observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_HEALTH);
-    char age[24];
-    const char *why = NULL;
-    if (process->life != GYRE_OBSERVED_LIVES || observed_is_late(process))
-        why = observed_life_word(process);
-    else if (kernel->state != GYRE_KERNEL_ACTIVE)
-        why = gyre_kernel_state_word((gyre_kernel_state)kernel->state);
-    else if (health != GYRE_HEALTH_IDLE && health != GYRE_HEALTH_BUSY)
-        why = gyre_kernel_health_word(health);
-    snprintf(text, size, "kernel '%s' of process %u %s%s, seen %s ago", kernel->name, process->seen.head.pid,
-             why && why == observed_life_word(process) ? "cannot answer: the process is " : "is ",
-             why ? why : gyre_kernel_health_word(health),
-             observed_seconds_text((double)process->age_ns / 1e9, age));
-    return !why;
-}
-
 static int print_health(const observed_processes *processes, const char *name)
 {
-    char text[256] = "", best[256] = "";
-    gyre_observe_record kernel;
-    for (size_t i = 0; i < processes->count; i++) {
-        const observed_process *process = &processes->items[i];
-        for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_KERNEL, 0, &kernel));) {
-            if (strcmp(kernel.name, name) != 0)
-                continue;
-            if (judge_kernel(process, at, &kernel, text, sizeof text)) {
-                printf("%s\n", text);
-                return CLI_OK;
-            }
-            if (!best[0] || process->life != GYRE_OBSERVED_DEAD)
-                memcpy(best, text, sizeof best);
-        }
-    }
-    if (best[0])
-        return cli_error(CLI_FAILED, "%s", best);
-    return cli_error(CLI_FAILED, "no process that can be seen has a kernel '%s'", name);
+    char sentence[HEALTH_TEXT];
+    if (!health_of_one(processes, name, HEALTH_WORKS, sentence))
+        return cli_error(CLI_FAILED, "%s", sentence);
+    printf("%s\n", sentence);
+    return CLI_OK;
 }
-
-/* ---- the command ---- */
 
 static int print(const cli_context *cli, const observed_processes *processes, uint64_t events,
                  bool prometheus)

@@ -10,8 +10,9 @@
 #include "core/observation/observed.h"
 
 /* A file that is no observation file, or of another version, has no writer that could be asked: it is only told. */
-static void look_at_file(doctor_report *report, const char *path, size_t *living)
+static void look_at_file(doctor_report *report, const struct gyre_observed_file *file, size_t *living)
 {
+    const char *path = file->path;
     struct gyre_observed seen;
     enum gyre_observed_life life = GYRE_OBSERVED_LIVES;
     const gyre_status status = gyre_observed_read(path, &seen, &life);
@@ -20,6 +21,12 @@ static void look_at_file(doctor_report *report, const char *path, size_t *living
     gyre_error_clear();
     if (status != GYRE_OK)
         return;
+    if (!gyre_observed_is_believed(file, &seen)) {
+        doctor_find(report, DOCTOR_NOTE, "observation", "'%s' belongs to user %u, and is not believed", path,
+                    (unsigned)seen.owner);
+        gyre_observed_finish(&seen);
+        return;
+    }
     *living += life != GYRE_OBSERVED_DEAD;
     const bool own = seen.owner == geteuid(); /* what another user's process said last is that user's */
     if (life == GYRE_OBSERVED_DEAD)
@@ -32,14 +39,17 @@ void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runt
 {
     struct gyre_observed_file *files = NULL;
     size_t count = 0, living = 0;
+    char sentence[1200];
     const char *folder = gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_OBSERVE, NULL, "folder");
+    if (gyre_observed_folder_refused(folder, sentence, sizeof sentence))
+        doctor_find(report, DOCTOR_NOTE, "observation", "%s", sentence);
     if (gyre_observed_find(folder, &files, &count) != GYRE_OK) {
         doctor_find(report, DOCTOR_NOTE, "observation", "%s", gyre_error_text());
         gyre_error_clear();
         return;
     }
     for (size_t i = 0; i < count; i++)
-        look_at_file(report, files[i].path, &living);
+        look_at_file(report, &files[i], &living);
     gyre_observed_files_free(files, count);
     doctor_find(report, DOCTOR_OK, "observation", "%zu living process%s can be seen; gyre stat shows them",
                 living, living == 1 ? "" : "es");

@@ -99,3 +99,11 @@ int cli_print_json(json_t *document)
     return cli_error(CLI_FAILED, "cannot write the JSON document to standard output: %s",
                      reason ? strerror(reason) : "no memory for it");
 }
+
+char *cli_write_json(json_t *document)
+{
+    char *text = document && !incomplete ? json_dumps(document, JSON_PRESERVE_ORDER | JSON_COMPACT) : NULL;
+    incomplete = false;
+    json_decref(document);
+    return text;
+}

@@ -16,5 +16,7 @@ json_t *cli_json_object(const char *letters, ...);
 /** Prints one JSON document and takes over its reference. CLI_FAILED when memory for the document, or a part of it, was
  * lacking. */
 int cli_print_json(json_t *document);
+/** The document as one line, which the caller frees; its reference is taken over. NULL when memory was lacking. */
+char *cli_write_json(json_t *document);
 
 #endif

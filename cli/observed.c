@@ -75,12 +75,31 @@ static int take_process(const observed_source *source, observed_process *process
     return wanted ? cli_error(CLI_FAILED, "out of memory") : CLI_OK;
 }
 
-/* Reads one file. A file that is gone meanwhile, or is not finished, is that of a process that ends or begins. */
-static int read_one(const observed_source *source, const char *path, observed_processes *out)
+/* Says of a user's file that it is not believed. */
+static int pass_over(const observed_source *source, observed_process *process, const char *path,
+                     observed_processes *out)
+{
+    if (!source->quiet)
+        cli_error(
+            CLI_OK,
+            "warning: '%s' belongs to user %u and is passed over: only files of this user, of root and of the "
+            "folder's owner are believed",
+            path, (unsigned)process->seen.owner);
+    out->unread++;
+    gyre_observed_finish(&process->seen);
+    return CLI_OK;
+}
+
+/* Reads one file; `found` is NULL for one that the user named. A file that is gone meanwhile, or is not finished, is that of a process
+ * that ends or begins. */
+static int read_one(const observed_source *source, const char *path, const struct gyre_observed_file *found,
+                    observed_processes *out)
 {
     observed_process process = {0};
     const gyre_status status = gyre_observed_read(path, &process.seen, &process.life);
     const bool passes = !source->file && (source->quiet || status == GYRE_NOT_FOUND || status == GYRE_AGAIN);
+    if (status == GYRE_OK && found && !gyre_observed_is_believed(found, &process.seen))
+        return pass_over(source, &process, path, out);
     if (status == GYRE_OK)
         return take_process(source, &process, path, out);
     out->unread++;
@@ -107,13 +126,16 @@ int observed_begin(const cli_context *cli, const char *file, const char *wanted,
 int observed_open(const observed_source *source, observed_processes *out)
 {
     struct gyre_observed_file *files = NULL;
+    char sentence[1200];
     size_t count = 0;
     memset(out, 0, sizeof *out);
     if (source->file)
-        return read_one(source, source->file, out);
+        return read_one(source, source->file, NULL, out);
+    if (!source->quiet && gyre_observed_folder_refused(source->folder, sentence, sizeof sentence))
+        cli_error(CLI_OK, "warning: %s", sentence);
     int code = cli_fail_unless_ok(gyre_observed_find(source->folder, &files, &count));
     for (size_t i = 0; i < count && code == CLI_OK; i++)
-        code = read_one(source, files[i].path, out);
+        code = read_one(source, files[i].path, &files[i], out);
     gyre_observed_files_free(files, count);
     return code;
 }
@@ -211,4 +233,13 @@ uint64_t observed_length(const struct gyre_observed *seen, uint32_t queue)
 {
     return observed_value(seen, queue, GYRE_OBSERVE_QUEUE_UNANSWERED) +
            observed_value(seen, queue, GYRE_OBSERVE_QUEUE_UNRECEIVED);
+}
+
+const char *observed_link_end(const struct gyre_observed *seen, uint32_t link, uint32_t word,
+                              gyre_observe_record *kernel)
+{
+    const uint64_t number = observed_value(seen, link, word);
+    const bool known = number <= UINT32_MAX && gyre_observed_record(seen, (uint32_t)number, kernel) &&
+                       kernel->kind == GYRE_OBSERVE_KERNEL;
+    return known ? kernel->name : "nowhere";
 }

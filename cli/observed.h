@@ -67,6 +67,10 @@ static inline uint64_t observed_value(const struct gyre_observed *seen, uint32_t
 /** How many places of a queue's ring are taken. */
 uint64_t observed_length(const struct gyre_observed *seen, uint32_t queue);
 
+/** The name of the kernel at an end of a link (GYRE_OBSERVE_LINK_FROM or _TO); "nowhere" where there is none. `kernel` holds it. */
+const char *observed_link_end(const struct gyre_observed *seen, uint32_t link, uint32_t word,
+                              gyre_observe_record *kernel);
+
 /** How a value is told. */
 typedef enum observed_unit {
     OBSERVED_NUMBER,
@@ -76,7 +80,7 @@ typedef enum observed_unit {
 
 /** A value, for readers that are programs. */
 typedef struct observed_word {
-    uint32_t kind, word; /* GYRE_OBSERVE_KERNEL or GYRE_OBSERVE_QUEUE, and its number */
+    uint32_t kind, word; /* GYRE_OBSERVE_KERNEL, _QUEUE or _LINK, and its number */
     uint32_t minus;      /* a word that is subtracted; 0: none */
     observed_unit unit;
     const char *name;   /* in JSON */

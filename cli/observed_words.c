@@ -4,6 +4,7 @@
 
 #define KERNEL(word) GYRE_OBSERVE_KERNEL, GYRE_OBSERVE_KERNEL_##word
 #define QUEUE(word)  GYRE_OBSERVE_QUEUE, GYRE_OBSERVE_QUEUE_##word
+#define LINK(word)   GYRE_OBSERVE_LINK, GYRE_OBSERVE_LINK_##word
 
 const observed_word observed_words[] = {
     {KERNEL(HANDLED), GYRE_OBSERVE_KERNEL_FAILED, OBSERVED_NUMBER, "handled", "gyre_messages_total",
@@ -72,5 +73,15 @@ const observed_word observed_words[] = {
      "counter", "Calls that had to wait."},
     {QUEUE(RECEIVE_WAITS), 0, OBSERVED_NUMBER, "receive_waits", "gyre_queue_waits_total", "side=\"receive\"",
      "counter", "Calls that had to wait."},
+    {LINK(CAPACITY), 0, OBSERVED_NUMBER, "capacity", "gyre_link_capacity", "", "gauge",
+     "Places of a link between kernels."},
+    {LINK(SENT), 0, OBSERVED_NUMBER, "sent", "gyre_link_sent_total", "", "counter",
+     "Messages that a kernel sent along a link."},
+    {LINK(WAITING), 0, OBSERVED_NUMBER, "waiting", "gyre_link_waiting", "", "gauge",
+     "Messages that are under way on a link."},
+    {LINK(MISSED), 0, OBSERVED_NUMBER, "missed", "gyre_link_missed_total", "", "counter",
+     "Messages of a topic that a subscriber did not get."},
+    {LINK(CUT), 0, OBSERVED_NUMBER, "cut", "gyre_link_cut", "", "gauge",
+     "1: the subscriber was cut off from its topic."},
 };
 const size_t observed_word_count = sizeof observed_words / sizeof observed_words[0];

@@ -24,6 +24,21 @@ static void add_values(json_t *object, const observed_process *process, uint32_t
             json_object_set_new(object, observed_words[i].name, value_of(process, at, &observed_words[i]));
 }
 
+/* The buckets that are not empty: the time that a bucket ends with, and how many messages it has. */
+static json_t *buckets_json(const gyre_observe_histogram *histogram)
+{
+    json_t *buckets = json_array();
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++) {
+        json_t *pair = histogram->buckets[i] ? json_array() : NULL;
+        if (!pair)
+            continue;
+        json_array_append_new(pair, json_real((double)gyre_observe_edge(i + 1) / 1e9));
+        json_array_append_new(pair, number(histogram->buckets[i]));
+        json_array_append_new(buckets, pair);
+    }
+    return buckets;
+}
+
 /* How long the messages of a queue took; NULL: they are not timed. */
 static json_t *times_json(const observed_process *process, uint32_t queue)
 {
@@ -33,12 +48,12 @@ static json_t *times_json(const observed_process *process, uint32_t queue)
         if (!gyre_observed_histogram(&process->seen, queue, (enum gyre_observe_time)time, &histogram))
             continue;
         times = times ? times : json_object();
-        json_object_set_new(times, times_words[time],
-                            cli_json_object("offfff", "count", number(times_count(&histogram)), "mean",
-                                            times_mean(&histogram), "p50", times_percentile(&histogram, 0.5),
-                                            "p90", times_percentile(&histogram, 0.9), "p99",
-                                            times_percentile(&histogram, 0.99), "most",
-                                            times_percentile(&histogram, 1)));
+        json_object_set_new(
+            times, times_words[time],
+            cli_json_object("offfffo", "count", number(times_count(&histogram)), "mean",
+                            times_mean(&histogram), "p50", times_percentile(&histogram, 0.5), "p90",
+                            times_percentile(&histogram, 0.9), "p99", times_percentile(&histogram, 0.99),
+                            "most", times_percentile(&histogram, 1), "buckets", buckets_json(&histogram)));
     }
     return times;
 }
@@ -48,8 +63,8 @@ static json_t *queues_json(const observed_process *process, uint32_t kernel)
     json_t *queues = json_array();
     gyre_observe_record queue;
     for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_QUEUE, kernel, &queue));) {
-        json_t *object =
-            cli_json_object("ss", "name", queue.name, "client", queue.detail[0] ? queue.detail : NULL);
+        json_t *object = cli_json_object("Iss", "record", (json_int_t)at, "name", queue.name, "client",
+                                         queue.detail[0] ? queue.detail : NULL);
         add_values(object, process, at, GYRE_OBSERVE_QUEUE);
         json_t *times = times_json(process, at);
         if (times)
@@ -68,7 +83,7 @@ static json_t *kernels_json(const observed_process *process)
             (gyre_kernel_health)observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_HEALTH);
         const bool has_device = gyre_observed_record(&process->seen, kernel.device, &device);
         json_t *object = cli_json_object(
-            "sssfsssf", "name", kernel.name, "types", kernel.detail, "state",
+            "Isssfsssf", "record", (json_int_t)at, "name", kernel.name, "types", kernel.detail, "state",
             gyre_kernel_state_word((gyre_kernel_state)kernel.state), "state_seconds",
             observed_seconds_since(process, kernel.state_ns), "health",
             process->life == GYRE_OBSERVED_DEAD ? "dead" : gyre_kernel_health_word(health), "backend",
@@ -79,6 +94,31 @@ static json_t *kernels_json(const observed_process *process)
         json_array_append_new(kernels, object);
     }
     return kernels;
+}
+
+static json_t *links_json(const observed_process *process, uint32_t pipeline)
+{
+    json_t *links = json_array();
+    gyre_observe_record link, from, to;
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_LINK, pipeline, &link));) {
+        json_t *object =
+            cli_json_object("Issss", "record", (json_int_t)at, "name", link.name, "port", link.detail, "from",
+                            observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_FROM, &from), "to",
+                            observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_TO, &to));
+        add_values(object, process, at, GYRE_OBSERVE_LINK);
+        json_array_append_new(links, object);
+    }
+    return links;
+}
+
+static json_t *pipelines_json(const observed_process *process)
+{
+    json_t *pipelines = json_array();
+    gyre_observe_record pipeline;
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_PIPELINE, 0, &pipeline));)
+        json_array_append_new(pipelines,
+                              cli_json_object("so", "name", pipeline.name, "links", links_json(process, at)));
+    return pipelines;
 }
 
 static json_t *troubles_json(const observed_process *process)
@@ -123,12 +163,13 @@ json_t *stat_json(const observed_processes *processes, uint64_t events)
         const observed_process *process = &processes->items[i];
         const gyre_observe_head *head = &process->seen.head;
         json_array_append_new(
-            list, cli_json_object("Issssfffooo", "pid", (json_int_t)head->pid, "program", head->program,
-                                  "release", head->release, "state", observed_life_word(process), "file",
-                                  process->path, "started", (double)head->started_real_ns / 1e9,
-                                  "age_seconds", (double)process->age_ns / 1e9, "every_seconds",
-                                  (double)head->every_ns / 1e9, "kernels", kernels_json(process), "troubles",
-                                  troubles_json(process), "events", events_json(process, events)));
+            list,
+            cli_json_object("Issssfffoooo", "pid", (json_int_t)head->pid, "program", head->program, "release",
+                            head->release, "state", observed_life_word(process), "file", process->path,
+                            "started", (double)head->started_real_ns / 1e9, "age_seconds",
+                            (double)process->age_ns / 1e9, "every_seconds", (double)head->every_ns / 1e9,
+                            "kernels", kernels_json(process), "pipelines", pipelines_json(process),
+                            "troubles", troubles_json(process), "events", events_json(process, events)));
     }
     return cli_json_object("o", "processes", list);
 }

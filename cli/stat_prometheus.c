@@ -114,19 +114,33 @@ static void put_troubles(FILE *out, const observed_processes *processes)
 
 /* ---- records ---- */
 
-/* Kernels of different runtimes of a process may have one name; the second runtime's are marked. */
-static void put_record(FILE *out, const observed_process *process, const gyre_observe_record *record)
+static void put_link(FILE *out, const observed_process *process, uint32_t at, const gyre_observe_record *link)
 {
-    gyre_observe_record kernel = *record, runtime;
+    gyre_observe_record pipeline = {0}, kernel;
+    gyre_observed_record(&process->seen, link->parent, &pipeline);
+    put_label(out, "pipeline", pipeline.name);
+    put_label(out, "link", link->name);
+    put_label(out, "from", observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_FROM, &kernel));
+    put_label(out, "to", observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_TO, &kernel));
+}
+
+/* `at`: the number of a link's record. Kernels of different runtimes of a process may have one name; the second runtime's are marked. */
+static void put_record(FILE *out, const observed_process *process, uint32_t at,
+                       const gyre_observe_record *record)
+{
+    gyre_observe_record owner = *record, runtime;
     put_process(out, process);
     const bool known =
-        record->kind == GYRE_OBSERVE_KERNEL || gyre_observed_record(&process->seen, record->parent, &kernel);
-    put_label(out, "kernel", known ? kernel.name : "");
-    if (record->kind != GYRE_OBSERVE_KERNEL)
+        record->kind == GYRE_OBSERVE_KERNEL || gyre_observed_record(&process->seen, record->parent, &owner);
+    if (record->kind == GYRE_OBSERVE_LINK)
+        put_link(out, process, at, record);
+    else
+        put_label(out, "kernel", known ? owner.name : "");
+    if (record->kind == GYRE_OBSERVE_QUEUE)
         put_label(out, "queue", record->name);
     const uint32_t first = observed_next(&process->seen, 0, GYRE_OBSERVE_RUNTIME, 0, &runtime);
-    if (known && kernel.parent != first)
-        fprintf(out, ",runtime=\"%" PRIu32 "\"", kernel.parent);
+    if (known && owner.parent != first)
+        fprintf(out, ",runtime=\"%" PRIu32 "\"", owner.parent);
 }
 
 static double number_of(const observed_process *process, uint32_t at, const observed_word *word)
@@ -143,7 +157,7 @@ static void put_word(FILE *out, const observed_process *process, const observed_
     gyre_observe_record record;
     for (uint32_t at = 0; (at = observed_next(&process->seen, at, word->kind, 0, &record));) {
         fputs(word->metric, out);
-        put_record(out, process, &record);
+        put_record(out, process, at, &record);
         if (word->labels[0])
             fprintf(out, ",%s", word->labels);
         put_number(out, number_of(process, at, word));
@@ -178,7 +192,7 @@ static void put_choice(FILE *out, const observed_processes *processes, const cha
                 health ? observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_HEALTH) : kernel.state;
             for (uint32_t word = 1; word <= (health ? GYRE_HEALTH_DEAD : GYRE_KERNEL_LOST); word++) {
                 fputs(metric, out);
-                put_record(out, process, &kernel);
+                put_record(out, process, at, &kernel);
                 put_label(out, label,
                           health ? gyre_kernel_health_word((gyre_kernel_health)word)
                                  : gyre_kernel_state_word((gyre_kernel_state)word));
@@ -194,7 +208,7 @@ static void put_bucket(FILE *out, const observed_process *process, const gyre_ob
                        const char *part, const char *edge, uint64_t count)
 {
     fputs("gyre_message_seconds_bucket", out);
-    put_record(out, process, queue);
+    put_record(out, process, 0, queue);
     put_label(out, "part", part);
     put_label(out, "le", edge);
     fprintf(out, "} %" PRIu64 "\n", count);
@@ -217,11 +231,11 @@ static void put_histogram(FILE *out, const observed_process *process, const gyre
     }
     put_bucket(out, process, queue, part, "+Inf", count);
     fputs("gyre_message_seconds_sum", out);
-    put_record(out, process, queue);
+    put_record(out, process, 0, queue);
     put_label(out, "part", part);
     put_number(out, (double)histogram->sum_ns / 1e9);
     fputs("gyre_message_seconds_count", out);
-    put_record(out, process, queue);
+    put_record(out, process, 0, queue);
     put_label(out, "part", part);
     fprintf(out, "} %" PRIu64 "\n", count);
 }

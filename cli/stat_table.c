@@ -139,6 +139,43 @@ static int print_queues(const observed_processes *processes)
     return cli_table_print(table);
 }
 
+static void add_link(cli_table *table, const observed_process *process, uint32_t at,
+                     const gyre_observe_record *link)
+{
+    const struct gyre_observed *seen = &process->seen;
+    gyre_observe_record pipeline = {0}, from, to;
+    cell cells[5];
+    gyre_observed_record(seen, link->parent, &pipeline);
+    const char *const row[] = {number(&cells[0], seen->head.pid),
+                               pipeline.name,
+                               observed_link_end(seen, at, GYRE_OBSERVE_LINK_FROM, &from),
+                               link->detail,
+                               observed_link_end(seen, at, GYRE_OBSERVE_LINK_TO, &to),
+                               number(&cells[1], observed_value(seen, at, GYRE_OBSERVE_LINK_SENT)),
+                               number(&cells[2], observed_value(seen, at, GYRE_OBSERVE_LINK_WAITING)),
+                               number(&cells[3], observed_value(seen, at, GYRE_OBSERVE_LINK_CAPACITY)),
+                               number(&cells[4], observed_value(seen, at, GYRE_OBSERVE_LINK_MISSED)),
+                               observed_value(seen, at, GYRE_OBSERVE_LINK_CUT) ? "cut off" : ""};
+    cli_table_add(table, row);
+}
+
+/* Only where there are pipelines. */
+static int print_links(const observed_processes *processes)
+{
+    static const char *const headers[] = {">PROCESS", "PIPELINE",  "FROM",    "PORT", "TO", ">SENT",
+                                          ">WAITING", ">CAPACITY", ">MISSED", "",     NULL};
+    size_t rows = 0;
+    cli_table *table = cli_table_create(headers);
+    gyre_observe_record link;
+    for (size_t i = 0; i < processes->count; i++)
+        for (uint32_t at = 0;
+             (at = observed_next(&processes->items[i].seen, at, GYRE_OBSERVE_LINK, 0, &link)); rows++)
+            add_link(table, &processes->items[i], at, &link);
+    if (rows)
+        printf("\n");
+    return cli_table_end(table, rows > 0);
+}
+
 static void add_times(cli_table *table, const observed_process *process, uint32_t at,
                       const gyre_observe_record *queue, size_t *rows)
 {
@@ -214,6 +251,8 @@ int stat_print_tables(const observed_processes *processes, uint64_t events)
     printf("\n");
     if (code == CLI_OK)
         code = print_queues(processes);
+    if (code == CLI_OK)
+        code = print_links(processes);
     if (code == CLI_OK)
         code = print_times(processes);
     bool any = false;

@@ -160,13 +160,18 @@ json_t *top_json(const rates_table *table)
         }
         if (kernel && row->timed && row->has_rates)
             json_object_set_new(rates, "busy_seconds", json_real(row->rates[RATES_HANDLING_NS] / 1e9));
-        json_array_append_new(
-            rows, cli_json_object("Issssfo", "pid", (json_int_t)row->pid, "program", row->process, "kernel",
-                                  row->kernel, "queue", kernel ? NULL : row->queue, "state",
-                                  kernel && strcmp(row->life, "lives") == 0
-                                      ? gyre_kernel_health_word((gyre_kernel_health)row->health)
-                                      : row->life,
-                                  "age_seconds", row->age, "per_second", rates));
+        json_t *object = cli_json_object("IIssssfo", "pid", (json_int_t)row->pid, "record",
+                                         (json_int_t)row->record, "program", row->process, "kernel",
+                                         row->kernel, "queue", kernel ? NULL : row->queue, "state",
+                                         kernel && strcmp(row->life, "lives") == 0
+                                             ? gyre_kernel_health_word((gyre_kernel_health)row->health)
+                                             : row->life,
+                                         "age_seconds", row->age, "per_second", rates);
+        if (!kernel && row->p99 > 0) {
+            json_object_set_new(object, "p50_seconds", json_real(row->p50));
+            json_object_set_new(object, "p99_seconds", json_real(row->p99));
+        }
+        json_array_append_new(rows, object);
     }
     return cli_json_object("o", "rows", rows);
 }

@@ -206,24 +206,25 @@ static void tell_troubles(why_story *story)
     }
 }
 
-static void tell_kernel(FILE *out, const rates_table *table, size_t at)
+unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
 {
     char rate[16];
-    why_story story = {.out = out, .kernel = &table->rows[at]};
+    why_story story = {.out = out, .kernel = &table->rows[kernel]};
     fprintf(out, "Kernel '%s' of process %" PRIu32 " (%s):\n", story.kernel->kernel, story.kernel->pid,
             story.kernel->process);
     tell_process(&story);
     tell_state(&story);
     tell_deaths(&story);
-    for (size_t i = at + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
+    for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
         tell_queue(&story, &table->rows[i]);
     tell_troubles(&story);
     if (story.told)
-        return;
+        return story.told;
     fprintf(out, "  Nothing is wrong: it is %s, no queue of it is half full, none refused or lost a message",
             gyre_kernel_health_word((gyre_kernel_health)story.kernel->health));
     fprintf(out, story.kernel->has_rates ? ", and it handles %s messages a second.\n" : ".\n",
             rates_text(story.kernel->rates[RATES_HANDLED], rate));
+    return 0;
 }
 
 static bool is_named(const rates_table *table, size_t kernel, const char *name)
@@ -241,7 +242,7 @@ static size_t tell_named(FILE *out, const rates_table *table, const char *name, 
     for (size_t i = 0; i < table->count; i++)
         if (table->rows[i].kind == GYRE_OBSERVE_KERNEL && lives(&table->rows[i]) == living &&
             is_named(table, i, name)) {
-            tell_kernel(out, table, i);
+            why_tell_kernel(out, table, i);
             told++;
         }
     return told;

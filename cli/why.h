@@ -7,5 +7,7 @@
 
 /** Writes paragraphs about the kernels named `name`, and about those with a queue of that name. Returns how many. */
 size_t why_tell(FILE *out, const rates_table *table, const char *name);
+/** Writes the paragraph about the kernel in row `kernel`. Returns how many of its sentences are about something that is wrong. */
+unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collects the counts of gyre_kernel_info, from a kernel's device, durability and recovery. Lock: kernel->lock. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/api/tools.h"
 #include "core/base/error.h"
@@ -10,6 +11,7 @@
 #include "core/durability/durable.h"
 #include "core/kernel/control.h"
 #include "core/kernel/node.h"
+#include "core/kernel/visit.h"
 #include "core/pipeline/build.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
@@ -95,4 +97,35 @@ const char *gyre_kernel_restored_from(gyre_kernel *kernel)
     return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
                ? gyre_view_of(queue)->durable->file.path
                : NULL;
+}
+
+/* ---- all kernels of a runtime ---- */
+
+static void add_kernel(struct gyre_runtime_pulse *pulse, gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    if (gyre_kernel_info_get(kernel, &info) != GYRE_OK)
+        return;
+    pulse->kernels++;
+    pulse->handled += info.handled;
+    pulse->queued += info.queued;
+    if (pulse->ill[0] || info.health == GYRE_HEALTH_IDLE || info.health == GYRE_HEALTH_BUSY)
+        return;
+    snprintf(pulse->ill, sizeof pulse->ill, "%s", info.name);
+    pulse->health = info.health;
+}
+
+gyre_status gyre_runtime_pulse_get(gyre_runtime *runtime, struct gyre_runtime_pulse *out)
+{
+    size_t count = 0;
+    *out = (struct gyre_runtime_pulse){0};
+    gyre_kernel **kernels = gyre_kernels_visit(runtime, NULL, &count);
+    if (!kernels)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to look at the kernels");
+    for (size_t i = 0; i < count; i++) {
+        add_kernel(out, kernels[i]);
+        gyre_kernel_leave(kernels[i]);
+    }
+    free(kernels);
+    return GYRE_OK;
 }

@@ -14,6 +14,7 @@
 #include "core/device/open_device.h"
 #include "core/kernel/forked.h"
 #include "core/kernel/type_registry.h"
+#include "core/links/observed.h"
 #include "core/observation/observation.h"
 #include "core/recovery/runtime_care.h"
 #include "core/registry/registry.h"
@@ -97,6 +98,7 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
     runtime->log = given.log;
     runtime->log_context = given.log_context;
     runtime->observe = gyre_api_observe;
+    runtime->observe_links = gyre_pipelines_observe;
     gyre_status status = gyre_care_open(runtime);
     if (status == GYRE_OK)
         status = gyre_faults_check();

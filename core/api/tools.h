@@ -36,4 +36,14 @@ gyre_form gyre_kernel_form(const gyre_kernel *kernel);
  * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
 
+/** How all kernels of a runtime fare. */
+struct gyre_runtime_pulse {
+    uint32_t kernels;
+    uint64_t handled, queued;  /* the sums of gyre_kernel_info */
+    char ill[64];              /* the first kernel that hangs, or that nobody works for; "": there is none */
+    gyre_kernel_health health; /* of that kernel */
+};
+/** Looks at each kernel. EXHAUSTED. */
+gyre_status gyre_runtime_pulse_get(gyre_runtime *runtime, struct gyre_runtime_pulse *out);
+
 #endif

@@ -60,6 +60,8 @@ struct gyre_runtime {
     bool unobserved;   /* there will be no file: nobody wants it, or it cannot be made; under the lock */
     /* Copies what a kernel and its queues count into the file. Constant once the runtime is open. */
     void (*observe)(struct gyre_kernel *kernel);
+    /* Does so for the links of all pipelines. */
+    void (*observe_links)(gyre_runtime *runtime);
     bool device_failed; /* the last device that a caller asked for could not be opened */
     struct gyre_buffer *buffers;
 };

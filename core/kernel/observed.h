@@ -15,5 +15,10 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info);
  * where the queue is in a list. */
 void gyre_kernel_unobserve(gyre_kernel *kernel);
 void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue);
+/** The number of the kernel's record in the file; 0: it has none. */
+static inline uint32_t gyre_kernel_observed_record(const gyre_kernel *kernel)
+{
+    return __atomic_load_n(&kernel->observed, __ATOMIC_ACQUIRE);
+}
 
 #endif

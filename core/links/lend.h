@@ -15,6 +15,8 @@
 /** The open pipeline of that name, or NULL. */
 gyre_pipeline *gyre_pipeline_visit(gyre_runtime *runtime, const char *name);
 void gyre_pipeline_leave(gyre_pipeline *pipeline);
+/** Calls `what` for each pipeline. Under runtime->lock. */
+void gyre_pipelines_each(gyre_runtime *runtime, void (*what)(gyre_pipeline *pipeline));
 /** Copies the names of the first `room` open pipelines. Returns how many it copied. */
 size_t gyre_pipelines_name(gyre_runtime *runtime, char names[][GYRE_PIPELINE_NAME_MAX], size_t room);
 /** Its name, which is constant. */

@@ -17,6 +17,7 @@
 #include "core/kernel/visit.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline_make.h"
+#include "core/observation/observation.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
 #include "core/types/types.h"
@@ -63,8 +64,21 @@ static gyre_status make_faces(gyre_pipeline *pipeline)
     return status;
 }
 
+/* Takes the records of a pipeline that is not listed any more out of the observation file (observed.c). */
+static void unobserve(gyre_pipeline *pipeline)
+{
+    struct gyre_observation *observation = gyre_runtime_observation(pipeline->runtime);
+    for (int i = 0; i < pipeline->link_count; i++) {
+        gyre_observation_leave(observation, pipeline->links[i].observed);
+        pipeline->links[i].observed = 0;
+    }
+    gyre_observation_leave(observation, pipeline->observed);
+    pipeline->observed = 0;
+}
+
 static void free_pipeline(gyre_pipeline *pipeline)
 {
+    unobserve(pipeline);
     for (int i = 0; i < pipeline->node_count; i++)
         gyre_kernel_types_destroy(pipeline->faces[i].types);
     gyre_link_memory_destroy(pipeline);
@@ -257,6 +271,7 @@ static struct gyre_runtime_guest *left_behind;
 static void leave_behind(gyre_pipeline *pipeline)
 {
     gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
+    unobserve(pipeline);
     for_entries(pipeline, gyre_node_abandon_entry);
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].joined)
@@ -369,6 +384,15 @@ gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name)
     gyre_pipeline *found = find_listed(runtime, name);
     pthread_mutex_unlock(&runtime->lock);
     return found;
+}
+
+void gyre_pipelines_each(gyre_runtime *runtime, void (*what)(gyre_pipeline *pipeline))
+{
+    pthread_mutex_lock(&runtime->lock);
+    for (struct gyre_runtime_guest *guest = runtime->guests; guest; guest = guest->next)
+        if (guest->end == end_pipeline)
+            what((gyre_pipeline *)(void *)guest);
+    pthread_mutex_unlock(&runtime->lock);
 }
 
 /* ---- visitors ---- */

@@ -55,6 +55,7 @@ struct gyre_link {
     uint64_t
         gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
+    uint32_t observed; /* its record in the observation file; 0: none. observed.c, as of the pipeline */
 };
 
 /** A queue through which clients use the pipeline. */
@@ -96,6 +97,9 @@ struct gyre_pipeline {
     bool shut;       /* no more queues are opened */
     bool closing;    /* the end has begun: entries are not taken back one by one any more */
     bool withdrawn;  /* no table names the links any more; a handler may not have returned since */
+
+    uint32_t
+        observed; /* under runtime->lock while the pipeline is listed; nobody else's business before and after */
 
     uint32_t visitors;   /* atomic: who keeps it from being freed; grows under runtime->lock */
     pthread_cond_t left; /* a visitor left */

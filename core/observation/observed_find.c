@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists observation files (observed.h). No state, no locks. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -18,9 +20,9 @@ struct found {
 };
 
 /* Adds a file whose name is that of an observation file. False without memory. */
-static bool add_file(struct found *found, const char *folder, const char *name)
+static bool add_file(struct found *found, const char *folder, uid_t owner, const char *name)
 {
-    struct gyre_observed_file file = {0};
+    struct gyre_observed_file file = {.folder_owner = owner};
     if (!gyre_observation_file_name(name, &file.pid, &file.start))
         return true;
     struct gyre_observed_file *grown = realloc(found->files, (found->count + 1) * sizeof *grown);
@@ -36,11 +38,12 @@ static bool add_file(struct found *found, const char *folder, const char *name)
 static bool look_in(struct found *found, const char *configured, const char *folder)
 {
     bool enough = true;
+    struct stat about;
     const int descriptor = gyre_observation_folder_open(configured, folder, false);
-    DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
+    DIR *entries = descriptor < 0 || fstat(descriptor, &about) != 0 ? NULL : fdopendir(descriptor);
     for (const struct dirent *entry;
          enough && entries && found->count < FILES_MAX && (entry = readdir(entries));)
-        enough = add_file(found, folder, entry->d_name);
+        enough = add_file(found, folder, about.st_uid, entry->d_name);
     if (entries)
         closedir(entries);
     else if (descriptor >= 0)
@@ -80,4 +83,28 @@ void gyre_observed_files_free(struct gyre_observed_file *files, size_t count)
     for (size_t i = 0; i < count; i++)
         free(files[i].path);
     free(files);
+}
+
+bool gyre_observed_is_believed(const struct gyre_observed_file *file, const struct gyre_observed *observed)
+{
+    return observed->owner == geteuid() || observed->owner == 0 || observed->owner == file->folder_owner;
+}
+
+bool gyre_observed_folder_refused(const char *configured, char *sentence, size_t size)
+{
+    char path[GYRE_OBSERVATION_PATH_MAX];
+    for (unsigned which = 0; which < GYRE_OBSERVATION_FOLDERS; which++) {
+        if (!gyre_observation_folder(configured, which, path))
+            continue;
+        const int folder = gyre_observation_folder_open(configured, path, false);
+        const int error = folder < 0 ? errno : 0;
+        if (folder >= 0)
+            close(folder);
+        if (error == 0 || error == ENOENT)
+            continue;
+        snprintf(sentence, size, "the folder of observation files '%s' is not read: %s", path,
+                 error == EPERM ? "it belongs to another user, or others can write to it" : strerror(error));
+        return true;
+    }
+    return false;
 }

@@ -169,6 +169,8 @@ static uint64_t look_at_all(gyre_runtime *runtime)
         gyre_kernel_leave(kernel);
     }
     if (observes)
+        runtime->observe_links(runtime);
+    if (observes)
         gyre_observation_beat(gyre_runtime_observation(runtime));
     watchdog->stall_pause_ns = pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
     pause = watchdog->stall_pause_ns < observe_pause ? watchdog->stall_pause_ns : observe_pause;

@@ -65,7 +65,9 @@ enum gyre_observe_kind {
     GYRE_OBSERVE_DEVICE = 2, /* name: the backend; detail: the device */
     GYRE_OBSERVE_KERNEL = 3, /* detail: the types of requests and replies */
     GYRE_OBSERVE_QUEUE =
-        4 /* one without a name is called client-N or queue-N; detail: the client, where another program uses the queue */
+        4, /* one without a name is called client-N or queue-N; detail: the client, where another program uses the queue */
+    GYRE_OBSERVE_PIPELINE = 5,
+    GYRE_OBSERVE_LINK = 6 /* parent: the pipeline; detail: the port that it begins at */
 };
 
 /** An object of the process. */
@@ -136,6 +138,18 @@ enum gyre_observe_queue_word {
     GYRE_OBSERVE_QUEUE_LOST_FIRST_NS,
     GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
     GYRE_OBSERVE_QUEUE_WORDS
+};
+
+/** Of a link; only of devices whose links lie in memory of the process itself. */
+enum gyre_observe_link_word {
+    GYRE_OBSERVE_LINK_FROM = 1, /* the record of the kernel that sends */
+    GYRE_OBSERVE_LINK_TO,       /* that of the kernel that gets the messages; 0: they are thrown away */
+    GYRE_OBSERVE_LINK_CAPACITY, /* of all its rings */
+    GYRE_OBSERVE_LINK_SENT,
+    GYRE_OBSERVE_LINK_WAITING, /* under way, now */
+    GYRE_OBSERVE_LINK_MISSED,  /* messages of a topic that the subscriber did not get */
+    GYRE_OBSERVE_LINK_CUT,     /* 1: the subscriber was cut off */
+    GYRE_OBSERVE_LINK_WORDS
 };
 
 enum { GYRE_OBSERVE_BUCKETS = 256 };

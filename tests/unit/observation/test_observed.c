@@ -203,6 +203,61 @@ START_TEST(texts_are_made_printable)
 }
 END_TEST
 
+/* The name of the first record, as a reader gets it where the file has `written`. */
+static void name_becomes(const char *written, const char *read)
+{
+    struct gyre_observed seen;
+    gyre_observe_head head;
+    gyre_observe_record record;
+    memcpy(&head, whole, sizeof head);
+    memcpy(whole + head.parts[0].offset + head.parts[0].stride + offsetof(gyre_observe_record, name), written,
+           strlen(written) + 1);
+    ck_assert_int_eq(parse(whole, whole_size, &seen), GYRE_OK);
+    ck_assert(gyre_observed_record(&seen, 1, &record));
+    ck_assert_str_eq(record.name, read);
+    gyre_observed_finish(&seen);
+}
+
+START_TEST(letters_that_show_nothing_or_turn_a_line_are_marked)
+{
+    name_becomes("pay\u202eorders\u202c", "pay???orders???"); /* it would be shown backwards */
+    name_becomes("a\u2066b\u2069\u200f", "a???b??????");
+    name_becomes("a\u200bb\ufeff\u061c", "a???b?????");
+    name_becomes("a\u2028b\u00ad", "a???b??");
+    name_becomes("a\U000e0041", "a????");
+    name_becomes("\u65e5\u672c \u00e9 \u05d0 \U0001f600", "\u65e5\u672c \u00e9 \u05d0 \U0001f600");
+}
+END_TEST
+
+START_TEST(files_of_other_users_are_not_believed)
+{
+    struct gyre_observed seen = {.owner = geteuid()};
+    struct gyre_observed_file file = {.folder_owner = 0};
+    ck_assert(gyre_observed_is_believed(&file, &seen));
+    seen.owner = geteuid() + 1;
+    ck_assert(!gyre_observed_is_believed(&file, &seen));
+    file.folder_owner = seen.owner; /* a service's own folder, which this user is allowed to read */
+    ck_assert(gyre_observed_is_believed(&file, &seen));
+    seen.owner = 0;
+    ck_assert(gyre_observed_is_believed(&file, &seen));
+}
+END_TEST
+
+START_TEST(a_folder_that_others_can_write_is_refused_with_a_sentence)
+{
+    char sentence[1200], folder[80];
+    ck_assert(!gyre_observed_folder_refused(folder_path, sentence, sizeof sentence));
+    setenv("XDG_RUNTIME_DIR", folder_path, 1);
+    snprintf(folder, sizeof folder, "%s/gyre", folder_path);
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    ck_assert(!gyre_observed_folder_refused("", sentence, sizeof sentence));
+    ck_assert_int_eq(chmod(folder, 0777), 0);
+    ck_assert(gyre_observed_folder_refused("", sentence, sizeof sentence));
+    ck_assert_ptr_nonnull(strstr(sentence, folder));
+    ck_assert_ptr_nonnull(strstr(sentence, "belongs to another user, or others can write to it"));
+}
+END_TEST
+
 START_TEST(a_writer_that_died_within_a_record_hides_it)
 {
     struct gyre_observed seen;
@@ -234,6 +289,9 @@ int main(void)
     tcase_add_test(all, an_earlier_writer_is_read);
     tcase_add_test(all, other_files_are_refused_with_a_sentence);
     tcase_add_test(all, texts_are_made_printable);
+    tcase_add_test(all, letters_that_show_nothing_or_turn_a_line_are_marked);
+    tcase_add_test(all, files_of_other_users_are_not_believed);
+    tcase_add_test(all, a_folder_that_others_can_write_is_refused_with_a_sentence);
     tcase_add_test(all, a_writer_that_died_within_a_record_hides_it);
     suite_add_tcase(suite, all);
     return unit_run(suite);

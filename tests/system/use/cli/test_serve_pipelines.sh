@@ -50,6 +50,33 @@ run call --attach orders/book '{"item":2,"count":3}'
 refuses 1 "kernel 'book' is no entry of pipeline 'orders'; 'check' is one"
 run call --attach order '{"item":2,"count":3}'
 refuses 1 "the server has no kernel and no pipeline 'order'; it has: orders, check, price, book; did you mean 'orders'?"
+
+# what the links carried can be seen: one request came as far as the book in the first call, one in the second
+check_links()
+{
+    python3 - "$folder/out" <<'PYTHON' 2>"$folder/judged"
+import json, sys
+process, = json.load(open(sys.argv[1]))['processes']
+pipeline, = process['pipelines']
+assert pipeline['name'] == 'orders', pipeline
+links = {(link['from'], link['port'], link['to']): link for link in pipeline['links']}
+assert set(links) == {('check', 'good', 'price'), ('price', 'sums', 'book'), ('check', 'large', 'nowhere')}, links
+assert [links['check', 'good', 'price'][key] for key in ('sent', 'waiting', 'missed', 'cut')] == [2, 0, 0, 0], links
+assert links['price', 'sums', 'book']['sent'] == 2 and links['check', 'large', 'nowhere']['sent'] == 0, links
+assert links['price', 'sums', 'book']['capacity'] > 0
+PYTHON
+}
+checks=$((checks + 1)) called="gyre stat of a pipeline"
+for ((i = 0; i < 200 * patience; i++)); do
+    run stat --json
+    if check_links; then break; fi
+    sleep 0.05
+done
+check_links || fail "$(<"$folder/judged")"
+run stat
+prints "PIPELINE  FROM   PORT   TO       SENT  WAITING"
+run stat --prometheus
+prints 'program="gyre",pipeline="orders",link="checked",from="check",to="price"} 2'
 stop_server TERM
 says "info: process "
 says " attached to pipeline 'orders'"

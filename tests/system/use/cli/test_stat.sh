@@ -65,6 +65,31 @@ run stat --file "$folder/strange"
 exits 1
 says "no observation file"
 
+# in a folder that several users write to, another user's file is passed over with a word
+if [[ "$(id -u)" == 0 ]]; then
+    mkdir -p "$folder/observed"
+    chmod 777 "$folder/observed"
+    printf 'GYREOBS1' >"$folder/observed/1-1.obs"
+    truncate -s 8192 "$folder/observed/1-1.obs"
+    printf '\1' | dd of="$folder/observed/1-1.obs" bs=1 seek=8 conv=notrunc status=none
+    run stat
+    exits 0
+    prints dead
+    chown 12345 "$folder/observed/1-1.obs"
+    run stat
+    exits 0
+    says "warning: '$folder/observed/1-1.obs' belongs to user 12345 and is passed over: only files of this user, of root and of"
+    run doctor --backend cpu
+    prints "'$folder/observed/1-1.obs' belongs to user 12345, and is not believed"
+    chown 12345 "$folder/observed" # a service's own folder
+    run stat
+    exits 0
+    prints dead
+    rm -r "$folder/observed"
+else
+    echo "not checked: files of other users, which only root can make"
+fi
+
 # a server that lives
 start_server examples/command/scale.gyre.c examples/command/total.gyre.c
 for ((n = 0; n < 3; n++)); do

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers requests (site.h). Observation files are read when somebody asks, and what was read is kept for a moment: many who ask at
+ * once cost as much as one.
+ */
+#include "cli/web/site.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/health.h"
+#include "cli/json.h"
+#include "cli/rates_look.h"
+#include "cli/stat_print.h"
+#include "cli/top_screen.h"
+#include "cli/why.h"
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+#include "web_page.inc" /* page_html, page_css and page_js, from the files of this folder */
+
+#define FRESH_NS UINT64_C(200000000)
+enum { EVENTS_SHOWN = 50 };
+static const char PLAIN[] = "text/plain; charset=utf-8", JSON[] = "application/json";
+
+/* ---- what was read ---- */
+
+static void forget_texts(web_site *site)
+{
+    web_text_release(site->metrics);
+    web_text_release(site->json);
+    web_text_release(site->event);
+    site->metrics = site->json = site->event = NULL;
+}
+
+static void refresh(web_site *site)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (site->read_ns && now - site->read_ns < FRESH_NS)
+        return;
+    site->read_ns = now;
+    forget_texts(site);
+    (void)rates_look(&site->source, &site->processes, &site->table);
+    gyre_error_clear();
+}
+
+void web_site_finish(web_site *site)
+{
+    forget_texts(site);
+    rates_finish(&site->table);
+    observed_finish(&site->processes);
+}
+
+/* ---- texts ---- */
+
+typedef struct page_writer {
+    FILE *out;
+    char *bytes;
+    size_t size;
+} page_writer;
+
+/* False without memory. */
+static bool begin_text(page_writer *writer)
+{
+    *writer = (page_writer){0};
+    writer->out = open_memstream(&writer->bytes, &writer->size);
+    return writer->out != NULL;
+}
+
+static web_text *end_text(page_writer *writer)
+{
+    const bool whole = !ferror(writer->out);
+    if (fclose(writer->out) == 0 && whole)
+        return web_text_own(writer->bytes, writer->size);
+    free(writer->bytes);
+    return NULL;
+}
+
+static web_text *make_metrics(const web_site *site)
+{
+    page_writer writer;
+    if (!begin_text(&writer))
+        return NULL;
+    stat_print_prometheus(&site->processes, writer.out);
+    return end_text(&writer);
+}
+
+/* What `gyre why` says of each kernel, and how much of it is wrong. */
+static json_t *why_json(const web_site *site)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < site->table.count; i++) {
+        const rates_row *row = &site->table.rows[i];
+        page_writer writer;
+        if (row->kind != GYRE_OBSERVE_KERNEL || !begin_text(&writer))
+            continue;
+        const unsigned wrong = why_tell_kernel(writer.out, &site->table, i);
+        if (fclose(writer.out) == 0)
+            json_array_append_new(list, cli_json_object("IIis", "pid", (json_int_t)row->pid, "record",
+                                                        (json_int_t)row->record, "wrong", (int)wrong, "text",
+                                                        writer.bytes));
+        free(writer.bytes);
+    }
+    return list;
+}
+
+static char *write_json(const web_site *site)
+{
+    json_t *document = stat_json(&site->processes, EVENTS_SHOWN);
+    json_t *rows = top_json(&site->table);
+    if (document && rows)
+        json_object_update(document, rows);
+    json_decref(rows);
+    if (document)
+        json_object_set_new(document, "why", why_json(site));
+    return cli_write_json(document);
+}
+
+static web_text *make_json(const web_site *site)
+{
+    char *text = write_json(site);
+    return text ? web_text_own(text, strlen(text)) : NULL;
+}
+
+/* An event of a stream of events: the same document, in one line of data. */
+static web_text *make_event(const web_site *site)
+{
+    page_writer writer;
+    char *text = write_json(site);
+    const bool begun = text && begin_text(&writer);
+    if (begun)
+        fprintf(writer.out, "data: %s\n\n", text);
+    free(text);
+    return begun ? end_text(&writer) : NULL;
+}
+
+static web_text *shown(web_site *site, web_text **kept, web_text *(*make)(const web_site *site))
+{
+    refresh(site);
+    if (!*kept)
+        *kept = make(site);
+    return web_text_hold(*kept);
+}
+
+/* ---- health ---- */
+
+static void answer_health(web_site *site, const web_request *request, health_question question,
+                          web_answer *out)
+{
+    char name[GYRE_OBSERVE_NAME_MAX], sentence[HEALTH_TEXT];
+    size_t seen = 0;
+    bool good;
+    page_writer writer;
+    refresh(site);
+    if (!begin_text(&writer))
+        return;
+    if (request->query[0] && !web_request_parameter(request, "kernel", name, sizeof name)) {
+        fprintf(writer.out, "expected nothing, or ?kernel=NAME\n");
+        out->status = WEB_BAD_REQUEST;
+        out->body = end_text(&writer);
+        return;
+    }
+    if (request->query[0]) {
+        good = health_of_one(&site->processes, name, question, sentence);
+        fprintf(writer.out, "%s\n", sentence);
+    } else {
+        good = health_of_all(&site->processes, question, writer.out, &seen);
+        if (good)
+            fprintf(writer.out, "%zu kernel%s, nothing is wrong\n", seen, seen == 1 ? "" : "s");
+        good = good && (seen > 0 || question == HEALTH_LIVES); /* nothing that runs is not ready */
+    }
+    out->status = good ? WEB_OK : WEB_UNAVAILABLE;
+    out->body = end_text(&writer);
+}
+
+/* ---- paths ---- */
+
+static web_text *make_index(void)
+{
+    static const char text[] = "not found: expected /, /metrics, /json, /events, /healthz or /readyz\n";
+    return web_text_borrow(text, sizeof text - 1);
+}
+
+void web_site_answer(void *context, const web_request *request, web_answer *out)
+{
+    static const struct {
+        const char *path, *type;
+        const unsigned char *bytes;
+        size_t size;
+    } files[] = {{"/", "text/html; charset=utf-8", page_html, sizeof page_html},
+                 {"/page.css", "text/css; charset=utf-8", page_css, sizeof page_css},
+                 {"/page.js", "text/javascript; charset=utf-8", page_js, sizeof page_js}};
+    web_site *site = context;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (strcmp(request->path, files[i].path) == 0) {
+            *out = (web_answer){WEB_OK, files[i].type, web_text_borrow(files[i].bytes, files[i].size), false};
+            return;
+        }
+    if (strcmp(request->path, "/metrics") == 0)
+        *out = (web_answer){WEB_OK, "text/plain; version=0.0.4; charset=utf-8",
+                            shown(site, &site->metrics, make_metrics), false};
+    else if (strcmp(request->path, "/json") == 0)
+        *out = (web_answer){WEB_OK, JSON, shown(site, &site->json, make_json), false};
+    else if (strcmp(request->path, "/events") == 0)
+        *out = (web_answer){WEB_OK, "text/event-stream", shown(site, &site->event, make_event), true};
+    else if (strcmp(request->path, "/healthz") == 0)
+        answer_health(site, request, HEALTH_LIVES, out);
+    else if (strcmp(request->path, "/readyz") == 0)
+        answer_health(site, request, HEALTH_WORKS, out);
+    else
+        *out = (web_answer){WEB_NOT_FOUND, PLAIN, make_index(), false};
+}
+
+void web_site_tick(void *context, web_server *server)
+{
+    web_site *site = context;
+    web_text *event = shown(site, &site->event, make_event);
+    if (event)
+        web_server_publish(server, event);
+    web_text_release(event);
+}

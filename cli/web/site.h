@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `gyre web` shows at which path: the page, and what processes say of themselves in the forms of `gyre stat`. */
+#ifndef GYRE_CLI_WEB_SITE_H
+#define GYRE_CLI_WEB_SITE_H
+
+#include "cli/rates.h"
+#include "cli/web/server.h"
+
+typedef struct web_site {
+    observed_source source;
+    observed_processes processes; /* as of read_ns */
+    rates_table table;
+    uint64_t read_ns;
+    web_text *metrics, *json, *event; /* made of them when first asked for; NULL: not yet */
+} web_site;
+
+/** As web_server_desc has them; `context` is a web_site. */
+void web_site_answer(void *context, const web_request *request, web_answer *out);
+void web_site_tick(void *context, web_server *server);
+void web_site_finish(web_site *site);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which must never
+ * wait for a device. So it looks only at memory that a thread of this process can read by itself.
+ */
+#include "core/links/observed.h"
+
+#include <stdio.h>
+
+#include "core/base/error.h"
+#include "core/kernel/observed.h"
+#include "core/links/lend.h"
+#include "core/links/pipeline.h"
+#include "core/observation/observation.h"
+#include "gyre/waiting.h"
+
+static struct gyre_observation *observation_of(const gyre_pipeline *pipeline)
+{
+    return gyre_runtime_observation(pipeline->runtime);
+}
+
+/* Links of a device whose blocks are threads here lie here as well, and so do those that threads of this process serve. */
+static bool is_near(const gyre_pipeline *pipeline)
+{
+    return pipeline->wires.host || (!gyre_dispatch_isolated(pipeline->device) &&
+                                    gyre_dispatch_device_info(pipeline->device)->can_wake);
+}
+
+static void enter_pipeline(gyre_pipeline *pipeline)
+{
+    const uint64_t now = gyre_clock_ns();
+    gyre_observe_record about = {.kind = GYRE_OBSERVE_PIPELINE,
+                                 .parent = pipeline->runtime->observed,
+                                 .made_ns = now,
+                                 .state_ns = now};
+    snprintf(about.name, sizeof about.name, "%.*s", (int)sizeof about.name - 1, pipeline->name);
+    pipeline->observed = gyre_observation_enter(observation_of(pipeline), &about);
+}
+
+static void enter_link(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    const uint64_t now = gyre_clock_ns();
+    const gyre_kernel_record *sender = pipeline->nodes[link->from].facts.record;
+    gyre_observe_record about = {
+        .kind = GYRE_OBSERVE_LINK, .parent = pipeline->observed, .made_ns = now, .state_ns = now};
+    snprintf(about.name, sizeof about.name, "%.*s", (int)sizeof about.name - 1, link->name);
+    snprintf(about.detail, sizeof about.detail, "%s", sender->ports[link->port].name);
+    link->observed = gyre_observation_enter(observation_of(pipeline), &about);
+}
+
+static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    uint64_t words[GYRE_OBSERVE_LINK_WORDS] = {0};
+    struct gyre_link_counts counts;
+    const struct gyre_node *from = &pipeline->nodes[link->from];
+    if (gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK)
+        return;
+    if (!link->observed)
+        enter_link(pipeline, link);
+    words[GYRE_OBSERVE_LINK_FROM] = gyre_kernel_observed_record(from->kernel);
+    words[GYRE_OBSERVE_LINK_TO] =
+        link->to == GYRE_NODE_NOWHERE ? 0 : gyre_kernel_observed_record(pipeline->nodes[link->to].kernel);
+    words[GYRE_OBSERVE_LINK_CAPACITY] = link->capacity * from->facts.movers;
+    words[GYRE_OBSERVE_LINK_SENT] = counts.sent;
+    words[GYRE_OBSERVE_LINK_WAITING] = counts.waiting;
+    words[GYRE_OBSERVE_LINK_MISSED] = counts.missed;
+    words[GYRE_OBSERVE_LINK_CUT] = counts.is_cut;
+    gyre_observation_values(observation_of(pipeline), link->observed, words, GYRE_OBSERVE_LINK_WORDS);
+}
+
+static void observe_pipeline(gyre_pipeline *pipeline)
+{
+    if (!observation_of(pipeline) || !is_near(pipeline))
+        return;
+    if (!pipeline->observed)
+        enter_pipeline(pipeline);
+    gyre_error_hold();
+    for (int i = 0; i < pipeline->told_count; i++)
+        observe_link(pipeline, &pipeline->links[i]);
+    gyre_error_let_go();
+}
+
+void gyre_pipelines_observe(gyre_runtime *runtime)
+{
+    gyre_pipelines_each(runtime, observe_pipeline);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests of HTTP, as clients write them, and as nobody should. */
+#include <string.h>
+
+#include "cli/web/request.h"
+#include "random.h"
+#include "unit/unit.h"
+
+static web_request got;
+static const char *complaint;
+
+static web_status give(const char *text)
+{
+    return web_request_read(text, strlen(text), &got, &complaint);
+}
+
+START_TEST(a_request_is_read)
+{
+    ck_assert_int_eq(
+        give("GET /json?kernel=a HTTP/1.1\r\nUser-Agent: x\r\nhOsT: LocalHost:9373\r\n\r\nGET /"), WEB_OK);
+    ck_assert_str_eq(got.path, "/json");
+    ck_assert_str_eq(got.query, "kernel=a");
+    ck_assert_str_eq(got.host, "localhost");
+    ck_assert(!got.head_only);
+    ck_assert_int_eq(give("HEAD / HTTP/1.0\n\n"), WEB_OK);
+    ck_assert(got.head_only);
+    ck_assert_str_eq(got.host, "");
+    ck_assert_int_eq(give("GET / HTTP/1.1\r\nHost:\t[::1]:80 \r\n\r\n"), WEB_OK);
+    ck_assert_str_eq(got.host, "[::1]");
+}
+END_TEST
+
+START_TEST(each_beginning_of_a_request_needs_more)
+{
+    static const char whole[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
+    for (size_t size = 0; size < sizeof whole - 1; size++)
+        ck_assert_int_eq(web_request_read(whole, size, &got, &complaint), 0);
+    ck_assert_int_eq(web_request_read(whole, sizeof whole - 1, &got, &complaint), WEB_OK);
+}
+END_TEST
+
+START_TEST(what_is_no_request_is_refused_with_a_sentence)
+{
+    static const struct {
+        const char *text;
+        web_status status;
+    } bad[] = {
+        {"\n", WEB_BAD_REQUEST},
+        {"GET /\n", WEB_BAD_REQUEST},
+        {"GET  / HTTP/1.1\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1 \n", WEB_VERSION},
+        {"PRI * HTTP/2.0\r\n", WEB_VERSION},
+        {"GET / HTTP/9.9\n", WEB_VERSION},
+        {"POST / HTTP/1.1\n", WEB_NOT_ALLOWED},
+        {"get / HTTP/1.1\n", WEB_NOT_ALLOWED},
+        {"GET json HTTP/1.1\n", WEB_BAD_REQUEST},
+        {"GET http://localhost/ HTTP/1.1\n", WEB_BAD_REQUEST},
+        {"GET /\xff HTTP/1.1\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nno colon\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost : a\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nA: b\n folded: c\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost: a\nHost: a\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost: a b\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost: [::1]x\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost:\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nA: b\rc\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\n\n", WEB_BAD_REQUEST},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        complaint = NULL;
+        ck_assert_msg(give(bad[i].text) == bad[i].status, "%s: %d", bad[i].text, (int)give(bad[i].text));
+        ck_assert(complaint && strlen(complaint) > 10);
+    }
+}
+END_TEST
+
+START_TEST(long_requests_are_refused_where_the_room_ends)
+{
+    static char text[WEB_REQUEST_MAX];
+    memset(text, 'a', sizeof text);
+    ck_assert_int_eq(web_request_read(text, sizeof text - 1, &got, &complaint), 0);
+    ck_assert_int_eq(web_request_read(text, sizeof text, &got, &complaint), WEB_URI_TOO_LONG);
+    memcpy(text, "GET / HTTP/1.1\nb:", 17);
+    ck_assert_int_eq(web_request_read(text, sizeof text, &got, &complaint), WEB_HEADERS_TOO_LARGE);
+    memset(text, 'a', sizeof text);
+    memcpy(text, "GET /", 5);
+    memcpy(text + 5 + WEB_PATH_MAX, " HTTP/1.1\n", 10);
+    ck_assert_int_eq(web_request_read(text, sizeof text, &got, &complaint), WEB_URI_TOO_LONG);
+    memset(text, 'a', sizeof text);
+    memcpy(text, "GET / HTTP/1.1\nHost: ", 21);
+    memcpy(text + 21 + WEB_HOST_MAX, "\n\n", 2);
+    ck_assert_int_eq(web_request_read(text, sizeof text, &got, &complaint), WEB_BAD_REQUEST);
+}
+END_TEST
+
+START_TEST(parameters_are_decoded)
+{
+    char value[8];
+    ck_assert_int_eq(give("GET /readyz?x=1&kernel=a%20%62+c&k=%zz&long=123456789&nul=%00& HTTP/1.0\n\n"),
+                     WEB_OK);
+    ck_assert(web_request_parameter(&got, "kernel", value, sizeof value));
+    ck_assert_str_eq(value, "a b c");
+    ck_assert(web_request_parameter(&got, "x", value, sizeof value));
+    ck_assert_str_eq(value, "1");
+    ck_assert(!web_request_parameter(&got, "k", value, sizeof value));
+    ck_assert(!web_request_parameter(&got, "long", value, sizeof value));
+    ck_assert(!web_request_parameter(&got, "nul", value, sizeof value));
+    ck_assert(!web_request_parameter(&got, "ernel", value, sizeof value));
+    ck_assert(!web_request_parameter(&got, "nothing", value, sizeof value));
+}
+END_TEST
+
+/* Requests that are damaged anywhere give a status, and texts that end. */
+START_TEST(any_bytes_are_survived)
+{
+    static const char whole[] =
+        "GET /readyz?kernel=abc HTTP/1.1\r\nHost: [::1]:9373\r\nAccept: text/html\r\n\r\n";
+    char text[sizeof whole], value[16];
+    uint64_t seed = random_begin(7);
+    for (int round = 0; round < 20000; round++) {
+        memcpy(text, whole, sizeof whole);
+        for (uint64_t left = 1 + random_below(&seed, 4); left > 0; left--)
+            text[random_below(&seed, sizeof whole - 1)] = (char)random_below(&seed, 256);
+        const web_status status = web_request_read(text, sizeof whole - 1, &got, &complaint);
+        ck_assert(status == 0 || status == WEB_OK || complaint);
+        ck_assert_uint_lt(strnlen(got.path, sizeof got.path), sizeof got.path);
+        ck_assert_uint_lt(strnlen(got.query, sizeof got.query), sizeof got.query);
+        ck_assert_uint_lt(strnlen(got.host, sizeof got.host), sizeof got.host);
+        if (web_request_parameter(&got, "kernel", value, sizeof value))
+            ck_assert_uint_lt(strlen(value), sizeof value);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("web_request");
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, a_request_is_read);
+    tcase_add_test(all, each_beginning_of_a_request_needs_more);
+    tcase_add_test(all, what_is_no_request_is_refused_with_a_sentence);
+    tcase_add_test(all, long_requests_are_refused_where_the_room_ends);
+    tcase_add_test(all, parameters_are_decoded);
+    tcase_add_test(all, any_bytes_are_survived);
+    suite_add_tcase(suite, all);
+    return unit_run(suite);
+}
