@@ -85,6 +85,32 @@ sed '2!d; s/18446744073709551614/18446744073709551615/' wrong.gyre-case | sed "1
 run call --case near.gyre-case --backend cpu
 exits 0
 
+# A recording is a case: it has what was asked and answered, and any backend can be compared with it.
+recorded=(--set queue.kinds.record=recorded.gyre-case)
+run call --backend cpu "${recorded[@]}" kinds.gyre.c '{"kind":0,"value":1}' '{"kind":1,"value":0}' '{"kind":2,"value":0}'
+[[ "$(<recorded.gyre-case)" == "{\"gyre_case\":1,\"kernel\":\"$PWD/kinds.gyre.c:kinds\"}
+{\"request_bytes\":\"000000000000803f\",\"reply_bytes\":\"0000803fabaaaa3e0000000000000000\"}
+{\"request_bytes\":\"0100000000000000\",\"no_reply\":true}
+{\"request_bytes\":\"0200000000000000\",\"failed\":{\"code\":7,\"text\":\"too large\"}}" ]] ||
+    fail "expected another recording: $(<recorded.gyre-case)"
+run call --case recorded.gyre-case --backend cpu --check races,memory
+exits 0
+says "3 of 3 answers as expected"
+run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
+exits 1
+says "record: '/dev/null' is no regular file; name another one"
+run call --backend cpu "${recorded[@]}" --set queue.kinds.wire=memorypack kinds.gyre.c '{"kind":1,"value":0}'
+[[ "$code" != 0 ]] || fail "expected a refusal"
+run call --backend cpu --set queue.kinds.record=/dev/full kinds.gyre.c '{"kind":1,"value":0}'
+exits 1
+(ulimit -f 1024 # more than the queue takes, less than the recording of 20,000 messages
+ yes '{"kind":1,"value":0}' | head -20000 |
+     "$GYRE" call --backend cpu "${recorded[@]}" kinds.gyre.c >"$folder/out" 2>"$folder/err")
+err="$(<"$folder/err")"
+says "the recording '$PWD/recorded.gyre-case' ends here: File too large"
+says "20000 sent, 0 answered, 0 failed, 20000 without a reply"
+rm recorded.gyre-case
+
 # folders, a filter, a backend that cannot start, a handler that ends its process, and the files for programs
 printf '%s\n' "$header}" '{"request":{"kind":3,"value":0}}' >crash.gyre-case
 printf '[backend.absent]\nlibrary = /nowhere/gyre-absent.so\n' >"$folder/absent.ini"
