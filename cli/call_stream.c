@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/call_outcome.h"
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
@@ -33,58 +34,22 @@ typedef struct call_stream {
 
 /* ---- what came back ---- */
 
-/* The count that a printed line adds to. */
-enum line { LINE_ANSWER, LINE_NO_REPLY, LINE_FAILURE, LINE_LOSS };
-
-/* Prints a reply. A handler may write anything into it, so a reply that is no message of the type is reported and not read. */
-static enum line print_reply(const call_stream *stream, const void *reply, uint32_t length)
+/* Notes the first failure that Gyre told of a handler, rather than the handler of a request. */
+static void note_finding(call_counts *counts, const gyre_completion *completion)
 {
-    FILE *out = stream->desc->out;
-    const gyre_layout *layout = stream->desc->reply;
-    if (layout->shape == GYRE_SHAPE_PACKET) {
-        message_json_write_hex(reply, length, out);
-        return LINE_ANSWER;
-    }
-    if (layout->tail == 0 || gyre_layout_check_message(layout, reply, length) == GYRE_OK) {
-        message_json_write(layout, reply, out);
-        return LINE_ANSWER;
-    }
-    fputs("{\"malformed\":", out);
-    message_json_write_text(gyre_error_text(), out);
-    fputc('}', out);
-    return LINE_FAILURE;
+    const int32_t code = completion->failure_code;
+    const bool found = code == GYRE_FAILURE_FINDING || code == GYRE_FAILURE_INDEX ||
+                       code == GYRE_FAILURE_BARRIER || code == GYRE_FAILURE_RESULT;
+    if (completion->outcome == GYRE_HANDLER_FAILED && found && !counts->finding[0])
+        snprintf(counts->finding, sizeof counts->finding, "%s", completion->failure_text);
 }
 
-static enum line print_outcome(const call_stream *stream, const gyre_completion *completion,
-                               const void *reply)
+static void count_line(call_counts *counts, enum call_outcome line)
 {
-    FILE *out = stream->desc->out;
-    switch (completion->outcome) {
-    case GYRE_REPLIED:
-        return print_reply(stream, reply, completion->length);
-    case GYRE_NOT_REPLIED:
-        fputs("{\"no_reply\":true}", out);
-        return LINE_NO_REPLY;
-    case GYRE_HANDLER_FAILED:
-        fprintf(out, "{\"failed\":{\"code\":%" PRId32 ",\"text\":", completion->failure_code);
-        message_json_write_text(completion->failure_text, out);
-        fputs("}}", out);
-        return LINE_FAILURE;
-    case GYRE_WAS_DROPPED:
-        fputs("{\"dropped\":true}", out);
-        return LINE_LOSS;
-    default:
-        fputs("{\"unhandled\":true}", out);
-        return LINE_LOSS;
-    }
-}
-
-static void count_line(call_counts *counts, enum line line)
-{
-    uint64_t *const count[] = {[LINE_ANSWER] = &counts->answered,
-                               [LINE_NO_REPLY] = &counts->without_reply,
-                               [LINE_FAILURE] = &counts->failed,
-                               [LINE_LOSS] = &counts->lost};
+    uint64_t *const count[] = {[CALL_ANSWER] = &counts->answered,
+                               [CALL_NO_REPLY] = &counts->without_reply,
+                               [CALL_FAILURE] = &counts->failed,
+                               [CALL_LOSS] = &counts->lost};
     ++*count[line];
 }
 
@@ -94,13 +59,14 @@ static void print_completion(call_stream *stream, const gyre_completion *complet
     FILE *out = stream->desc->out;
     if (completion->index >= stream->left_first && completion->index < stream->left_end) {
         fputs("{\"recovered\":", out);
-        print_outcome(stream, completion, reply);
+        call_outcome_print(stream->desc->reply, completion, reply, out);
         fputs("}\n", out);
         stream->counts->recovered++;
         stream->left -= stream->left > 0;
         return;
     }
-    count_line(stream->counts, print_outcome(stream, completion, reply));
+    note_finding(stream->counts, completion);
+    count_line(stream->counts, call_outcome_print(stream->desc->reply, completion, reply, out));
     fputc('\n', out);
 }
 
@@ -236,6 +202,19 @@ static gyre_status send_all(call_stream *stream)
     return status;
 }
 
+/* Writes a request as a pair of a case file. A newline outside of a string says nothing, and none is inside of one. */
+static void keep_request(const call_stream *stream, const char *text, size_t length)
+{
+    FILE *kept = stream->desc->kept;
+    const bool digits = stream->desc->request->shape == GYRE_SHAPE_PACKET && !memchr(text, '"', length);
+    if (!kept || stream->counts->finding[0])
+        return;
+    fputs(digits ? "{\"request\":\"" : "{\"request\":", kept);
+    for (size_t i = 0; i < length; i++)
+        fputc(text[i] == '\n' || text[i] == '\r' ? ' ' : text[i], kept);
+    fputs(digits ? "\"}\n" : "}\n", kept);
+}
+
 static gyre_status read_request(call_stream *stream, const char *text, size_t length)
 {
     const gyre_layout *layout = stream->desc->request;
@@ -244,6 +223,7 @@ static gyre_status read_request(call_stream *stream, const char *text, size_t le
                                                  stream->requests + stream->batched * layout->size);
     if (status == GYRE_OK) {
         stream->batched++;
+        keep_request(stream, text, length);
     } else if (status == GYRE_INVALID) {
         gyre_error_add(status, "%s", request_source_place(stream->desc->source, place, sizeof place));
         snprintf(stream->refusal, sizeof stream->refusal, "%s", gyre_error_text());

@@ -29,12 +29,15 @@ typedef struct call_stream_desc {
     request_source *source;
     uint64_t timeout_ms; /* longest wait for a completion; 0: no limit */
     FILE *out;
+    FILE *
+        kept; /* gets each request as a line of a case file, until something is found; NULL: nobody wants them */
 } call_stream_desc;
 
 /* The counts of a stream. In the end each sent request counts as answered, without_reply, failed, lost or unanswered. */
 typedef struct call_counts {
     uint64_t sent, answered, without_reply, failed, lost, unanswered, refused;
     uint64_t recovered; /* requests of an earlier run, however they ended; in no other count */
+    char finding[64];   /* the first failure that tells of a mistake of the handler; "": none did */
 } call_counts;
 
 /**

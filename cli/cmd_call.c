@@ -12,6 +12,7 @@
 #include "cli/call_letters.h"
 #include "cli/call_report.h"
 #include "cli/call_stream.h"
+#include "cli/case_run.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
 #include "cli/input_file.h"
@@ -34,6 +35,7 @@ static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
     "       gyre call --pipeline NAME[/ENTRY] [OPTION...] [REQUEST...]\n"
     "       gyre call --attach NAME [OPTION...] [REQUEST...]\n"
+    "       gyre call --case FILE [OPTION...]\n"
     "\n"
     "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a JSON\n"
     "object with every field of the kernel's request message; without REQUEST arguments they are read from\n"
@@ -47,8 +49,8 @@ static const char HELP[] =
     "  {\"malformed\":\"SENTENCE\"}                  the handler wrote a reply that is none\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
     "\n"
-    "Once sending fails, as when the kernel was lost, no more is sent, and all that was sent has its line. What an\n"
-    "earlier run left in the queue's journal is printed first, as {\"recovered\":LINE}, and counted apart.\n"
+    "Once sending fails no more is sent, and all that was sent has its line. What an earlier run left in the\n"
+    "queue's journal is printed first, as {\"recovered\":LINE}, and counted apart.\n"
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --pipeline the kernels of [pipeline.NAME] are launched and linked; ENTRY, or the first one, gets the requests.\n"
@@ -60,19 +62,18 @@ static const char HELP[] =
     "Options:\n"
     "  --lanes N, --blocks N    lanes of a block, and blocks; default: as configured\n"
     "  --device N               which device of the backend; default 0\n"
-    "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE, or pipe\n"
-    "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
+    "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE; zeros:N: N zero bytes\n"
     "  --message-buffer NAME=FILE or NAME=zeros:N\n"
     "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write it to FILE after the last reply\n"
-    "  --state JSON             the kernel's initial state; default: zero. Not beside a journal that has one\n"
-    "  --state @FILE            the same, from a file or a pipe\n"
+    "  --state JSON, @FILE      the kernel's initial state; default: zero. Not beside a journal that has one\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           a line each: "
-    "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
-    "                           the first request has the index 0; with a journal, the first one ever\n"
+    "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}}\n"
     "  --check LIST [--seed N] [--seeds N]  find mistakes of handlers on the CPU: docs/simulator.md\n"
+    "  --case FILE              kernel, requests and expected answers of a case file: docs/testing.md\n"
+    "  --save FILE              with --check: write a case file when something is found\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
     "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -102,6 +103,10 @@ typedef struct call_run {
     const char *checks;         /* of --check; NULL: as configured */
     uint64_t seed, seeds;       /* of --check schedule; 0: as configured */
     char check_settings[3][CHECK_SETTING_SIZE]; /* what these options mean */
+    cli_list own_settings;                      /* those of --set alone */
+    const char *save;      /* where a case file is written when something is found; NULL: nowhere */
+    const char *case_path; /* a case file, instead of a kernel and requests; or NULL */
+    case_file played;      /* what is in it */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
@@ -124,6 +129,7 @@ static gyre_launch_desc describe_launch(const call_run *call)
     desc.state_size = call->state_size;
     desc.bindings = call->buffers.bindings;
     desc.binding_count = call->buffers.bound_count;
+    desc.start_inactive = call->case_path != NULL; /* case_run begins when the requests are there */
     return desc;
 }
 
@@ -264,7 +270,7 @@ static void tell_kernels(const call_run *call, void (*tell)(gyre_kernel *kernel)
     free(kernels);
 }
 
-static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_layout *reply,
+static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_layout *reply, FILE *kept,
                                    call_counts *counts)
 {
     request_source source;
@@ -285,7 +291,8 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
                                             .names = &call->names,
                                             .source = &source,
                                             .timeout_ms = call->timeout_ms,
-                                            .out = stdout},
+                                            .out = stdout,
+                                            .kept = kept},
                         counts);
     request_source_finish(&source);
     size_t dead = 0;
@@ -303,8 +310,39 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
     return status;
 }
 
+/* Writes the case file of --save, when something was found. `pairs`: the requests until then. */
+static int save_case(const call_run *call, const char *finding, const char *pairs, size_t length)
+{
+    if (!finding[0]) {
+        fprintf(stderr, "gyre: nothing was found: '%s' is not written\n", call->save);
+        return CLI_OK;
+    }
+    const int code = case_file_write(&(case_write_desc){.path = call->save,
+                                                        .kernel = call->cli->operands.items[0],
+                                                        .check = call->checks,
+                                                        .state = call->state,
+                                                        .config = call->cli->config_path,
+                                                        .finding = finding,
+                                                        .lanes = call->lanes,
+                                                        .blocks = call->blocks,
+                                                        .device = call->device,
+                                                        .seed = call->seed,
+                                                        .seeds = call->seeds,
+                                                        .settings = &call->own_settings,
+                                                        .buffers = &call->buffer_specs,
+                                                        .named_buffers = &call->named_specs,
+                                                        .pairs = pairs,
+                                                        .length = length});
+    if (code == CLI_OK)
+        fprintf(stderr, "gyre: '%s' has what was found; gyre shrink makes it small\n", call->save);
+    return code;
+}
+
 static int stream_calls(call_run *call)
 {
+    char *pairs = NULL;
+    size_t length = 0;
+    FILE *kept = call->save ? open_memstream(&pairs, &length) : NULL;
     gyre_layout *request = NULL, *reply = NULL;
     const gyre_type *request_type, *reply_type;
     call_counts counts = {0};
@@ -312,8 +350,13 @@ static int stream_calls(call_run *call)
     gyre_status status = gyre_layout_create(request_type, GYRE_MESSAGE_MAX, &request);
     if (status == GYRE_OK)
         status = gyre_layout_create(reply_type, GYRE_MESSAGE_MAX, &reply);
-    int code =
-        status == GYRE_OK ? cli_exit_code(stream_requests(call, request, reply, &counts)) : cli_fail(status);
+    int code = status == GYRE_OK ? cli_exit_code(stream_requests(call, request, reply, kept, &counts))
+                                 : cli_fail(status);
+    if (kept && fclose(kept) == 0) {
+        const int saved = save_case(call, counts.finding, pairs, length);
+        code = code == CLI_OK ? saved : code;
+    }
+    free(pairs);
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);
     return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
@@ -342,6 +385,16 @@ static int refuse_inactive(const gyre_kernel *kernel)
         info.name, info.name, info.name);
 }
 
+static int play_case(const call_run *call)
+{
+    return case_run(&(case_run_desc){.file = &call->played,
+                                     .kernel = call->kernel,
+                                     .queue = call->queue,
+                                     .names = &call->names,
+                                     .timeout_ms = call->timeout_ms,
+                                     .out = stdout});
+}
+
 static int run_opened(call_run *call)
 {
     call_ends_watch("");
@@ -355,12 +408,12 @@ static int run_opened(call_run *call)
                                  &call->pipes, &call->buffer_specs, &call->named_specs);
     if (code == CLI_OK)
         code = call->state ? launch_with_state(call) : tell_status(call, launch_kernel(call));
-    if (code == CLI_OK)
+    if (code == CLI_OK && !call->case_path)
         code = refuse_inactive(call->kernel);
     if (code != CLI_OK)
         return code;
     call->queue = gyre_kernel_queue(call->kernel);
-    code = stream_calls(call);
+    code = call->case_path ? play_case(call) : stream_calls(call);
     int saved = save_outputs(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT && gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
@@ -503,11 +556,35 @@ static int run_attached(call_run *call)
     return code;
 }
 
+static bool add_all(cli_list *list, const cli_list *added)
+{
+    bool whole = true;
+    for (size_t i = 0; i < added->count && whole; i++)
+        whole = cli_list_add(list, added->items[i]);
+    return whole;
+}
+
+/* Refuses --save where no case file can say what ran. */
+static int check_save(const call_run *call)
+{
+    if (!call->save)
+        return CLI_OK;
+    if (!call->checks || call->pipeline || call->case_path)
+        return cli_usage_error(call->cli, "--save is for a kernel that runs with --check%s",
+                               call->pipeline    ? ", not for a pipeline"
+                               : call->case_path ? "; --case has a file already"
+                                                 : "");
+    return CLI_OK;
+}
+
 /* Turns --check, --seed and --seeds into settings, and names the backend that has them. */
 static int set_checks(call_run *call)
 {
     cli_context *const cli = call->cli;
     char(*const settings)[CHECK_SETTING_SIZE] = call->check_settings;
+    const int code = check_save(call);
+    if (code != CLI_OK)
+        return code;
     if (!call->checks)
         return call->seed || call->seeds
                    ? cli_usage_error(cli, "--seed and --seeds are for --check schedule, which is not there")
@@ -518,6 +595,8 @@ static int set_checks(call_run *call)
         return cli_usage_error(cli, "--check runs handlers on the backend cpu, and --backend names '%s'",
                                cli->backend);
     cli->backend = "cpu";
+    if (!add_all(&call->own_settings, &cli->settings))
+        return cli_error(CLI_FAILED, "out of memory");
     const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
@@ -529,6 +608,79 @@ static int set_checks(call_run *call)
         if (settings[i][0] && !cli_list_add(&cli->settings, settings[i]))
             return cli_error(CLI_FAILED, "out of memory");
     return CLI_OK;
+}
+
+/* ---- cases -------------------------------------------------------------------------------------------- */
+
+/* Puts the settings of a case in front of those of the command line, which win. */
+static bool set_first(cli_list *settings, const cli_list *first)
+{
+    cli_list all = {0};
+    const bool whole = add_all(&all, first) && add_all(&all, settings);
+    cli_list_finish(settings);
+    *settings = all;
+    return whole;
+}
+
+/* Takes from a case what options did not say. Checks are for the backend cpu; elsewhere the case runs without. */
+static int take_case(call_run *call)
+{
+    const case_file *const played = &call->played;
+    cli_context *const cli = call->cli;
+    const bool is_checked = !cli->backend || strcmp(cli->backend, "cpu") == 0;
+    int code = case_file_read(&call->played, call->case_path);
+    if (code != CLI_OK)
+        return code;
+    call->lanes = call->lanes ? call->lanes : played->lanes;
+    call->blocks = call->blocks ? call->blocks : played->blocks;
+    call->device = call->device ? call->device : played->device;
+    call->timeout_ms =
+        call->timeout_ms == TIMEOUT_DEFAULT_MS && played->timeout_ms ? played->timeout_ms : call->timeout_ms;
+    call->state = call->state ? call->state : played->state;
+    cli->config_path = cli->config_path ? cli->config_path : played->config;
+    if (is_checked && !call->checks)
+        call->checks = played->check;
+    call->seed = !call->checks ? 0 : call->seed ? call->seed : played->seed;
+    call->seeds = !call->checks ? 0 : call->seeds ? call->seeds : played->seeds;
+    const bool whole =
+        cli_list_add(&cli->operands, played->kernel) && set_first(&cli->settings, &played->settings) &&
+        add_all(&call->buffer_specs, &played->buffers) && add_all(&call->named_specs, &played->named_buffers);
+    return whole ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+}
+
+/* Refuses what does not go with --case. */
+static int refuse_beside_case(const call_run *call)
+{
+    const char *other = call->attach     ? "--attach"
+                        : call->pipeline ? "--pipeline"
+                        : call->letters  ? "--dead-letters"
+                                         : NULL;
+    if (other)
+        return cli_usage_error(call->cli, "--case and %s exclude each other", other);
+    if (call->cli->operands.count)
+        return cli_usage_error(call->cli,
+                               "--case: the file names the kernel and its requests; '%.100s' is one more",
+                               call->cli->operands.items[0]);
+    return CLI_OK;
+}
+
+/* Says that a finding may be gone, or at another line, because the handler's file is another one now. */
+static void note_changed(const case_file *file)
+{
+    char hash[17];
+    if (file->hash && case_hash(file->kernel, hash) && strcmp(hash, file->hash) != 0)
+        fprintf(stderr, "gyre: note: '%s' has changed since '%s' was written\n", file->kernel, file->path);
+}
+
+static int prepare_case(call_run *call)
+{
+    if (!call->case_path)
+        return CLI_OK;
+    const int code = refuse_beside_case(call);
+    const int taken = code == CLI_OK ? take_case(call) : code;
+    if (taken == CLI_OK)
+        note_changed(&call->played);
+    return taken;
 }
 
 static int run(cli_context *cli)
@@ -546,6 +698,8 @@ static int run(cli_context *cli)
         {"--check", .text = &call.checks},
         {"--seed", .number = &call.seed, .min = 1, .max = UINT64_C(1) << 62},
         {"--seeds", .number = &call.seeds, .min = 1, .max = 1000000},
+        {"--case", .text = &call.case_path},
+        {"--save", .text = &call.save},
         {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
@@ -561,7 +715,8 @@ static int run(cli_context *cli)
                 cli,
                 "--attach and --pipeline: --attach NAME takes a kernel or a pipeline of a server, --pipeline "
                 "NAME opens one here; choose one");
-        else if ((cli->exit_code = set_checks(&call)) != CLI_OK)
+        else if ((cli->exit_code = prepare_case(&call)) != CLI_OK ||
+                 (cli->exit_code = set_checks(&call)) != CLI_OK)
             ; /* told */
         else if (call.attach)
             cli->exit_code = run_attached(&call);
@@ -579,6 +734,8 @@ static int run(cli_context *cli)
     cli_list_finish(&call.buffer_specs);
     cli_list_finish(&call.named_specs);
     cli_list_finish(&call.output_specs);
+    cli_list_finish(&call.own_settings);
+    case_file_finish(&call.played);
     return cli->exit_code;
 }
 

@@ -8,14 +8,14 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
 configure_package_config_file(cmake/gyreConfig.cmake.in gyreConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR GYRE_PLUGIN_DIR GYRE_DROPIN_DIR)
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR GYRE_PLUGIN_DIR GYRE_DROPIN_DIR)
 set(compatibility SameMajorVersion) # as the library's SONAME says
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(compatibility SameMinorVersion)
 endif()
 write_basic_package_version_file(gyreConfigVersion.cmake COMPATIBILITY ${compatibility})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyreConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/gyreConfigVersion.cmake
-  cmake/GyreBackend.cmake DESTINATION ${package_dir})
+  cmake/GyreBackend.cmake cmake/GyreTest.cmake DESTINATION ${package_dir})
 install(EXPORT gyreTargets NAMESPACE gyre:: DESTINATION ${package_dir})
 
 # Relative to itself, so that it is right wherever the tree is installed or moved, also where a packager gives

@@ -616,6 +616,13 @@ static const struct gyre_config_row rows[] = {
          "MemoryPack that `GYRE_WIRE` describes, or as these behind a header of 256 bytes each. The kernel "
          "converts, and is compiled for it; all queues of a kernel agree."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_PATH,
+     .key = "record",
+     .preset = "",
+     .doc =
+         "A case file to which each request is written with its answer, as the program receives the answers "
+         "(docs/testing.md). It begins anew when the queue is opened. Requests of attached programs are not in it."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_MS,
      .key = "ttl_ms",
      .min = 0,

@@ -18,6 +18,7 @@
 #include "core/kernel/observed.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/queue_table.h"
+#include "core/kernel/record.h"
 #include "core/kernel/sections.h"
 #include "core/kernel/span_memory.h"
 #include "core/kernel/turn.h"
@@ -291,6 +292,11 @@ static gyre_status make_ring(gyre_kernel *kernel, const struct gyre_kernel_face 
     gyre_status status = lent ? GYRE_OK : gyre_keeper_queue_open(kernel, &given, section, durable);
     if (status == GYRE_OK)
         status = make_queue(kernel, face, &given, section, lent, out);
+    if (status == GYRE_OK && !lent && !face->enters_pipeline) {
+        status = gyre_kernel_record_queue(kernel, section, *out);
+        if (status != GYRE_OK)
+            gyre_kernel_free_queue(kernel, *out);
+    }
     if (status != GYRE_OK) {
         gyre_keeper_queue_end(kernel, *durable);
         gyre_keeper_queue_free(kernel, *durable);
@@ -408,6 +414,13 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
 static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
 {
     static const char *const refused[] = {"durability", "wire", "seal"};
+    if (gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "record")[0])
+        return gyre_config_blame(
+            kernel->runtime->config, GYRE_SECTION_QUEUE, section, "record",
+            gyre_error_set(GYRE_CONFIG,
+                           "queue '%s' enters a pipeline, and such a queue is not recorded: leave "
+                           "record out",
+                           section));
     const size_t count = entries_are_whole(kernel) ? 2 : 3;
     const struct gyre_config *config = kernel->runtime->config;
     for (size_t i = 0; i < count; i++)

@@ -321,7 +321,7 @@ static bool names_buffers(const gyre_type *type)
  * Decides whether the queue has express lines (a copy of a lone request beside its slot, which the device reads in one
  * journey). A kernel of lanes with small messages needs none: each message already lies in one line with its slot's
  * header. An express reply leaves without a fence, so it does not prove to the receiver that the handler's writes into a
- * buffer have arrived. Therefore a kernel with buffers has no express replies.
+ * buffer have arrived. Therefore a kernel with buffers has no express replies. A recording reads messages in their slots.
  */
 static void plan_express(const struct gyre_config *config, const struct gyre_queue_site *site,
                          const char *section, struct gyre_queue_options *options)
@@ -331,6 +331,7 @@ static void plan_express(const struct gyre_config *config, const struct gyre_que
                        options->reply_size <= GYRE_SLOT_SMALL_PAYLOAD;
     options->express = gyre_dispatch_device_info(site->device)->knows_express && !lines &&
                        !reads_slots(site) && !is_logged(config, site->kernel, section) &&
+                       !gyre_config_text(config, GYRE_SECTION_QUEUE, section, "record")[0] &&
                        gyre_express_suits(options);
     options->express_replies = options->express && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD &&
                                options->reply_size <= GYRE_EXPRESS_MOST && !record->buffers[0] &&

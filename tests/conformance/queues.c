@@ -3,9 +3,13 @@
  * loop. */
 #include "conformance.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc)
 {
@@ -348,7 +352,64 @@ static void every_idle_strategy_answers(struct conformance *test)
     }
 }
 
+/* ---- recordings ---- */
+
+/* Writes the bytes of words as hexadecimal digits. */
+static void write_words(char *text, const uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count * sizeof *words; i++)
+        sprintf(text + 2 * i, "%02x", ((const unsigned char *)words)[i]);
+}
+
+/* The file has a header that names the kernel, then a line for each call of words_of_7, in order. */
+static void require_recorded(const char *path, uint64_t calls)
+{
+    char line[1024], request[128], reply[128], expected[512];
+    FILE *file = fopen(path, "r");
+    require(file && fgets(line, sizeof line, file));
+    require(strstr(line, "{\"gyre_case\":1,\"kernel\":\"/") == line &&
+            strstr(line, "words.gyre.c:words_of_7\""));
+    for (uint64_t i = 0; i < calls; i++) {
+        const words_7 sent = {{i, 1, 2, 3, 4, 5, i}}, back = {{i * 3, 4, 8, 12, 16, 20, i * 3 + 6}};
+        write_words(request, sent.w, 7);
+        write_words(reply, back.w, 7);
+        snprintf(expected, sizeof expected, "{\"request_bytes\":\"%s\",\"reply_bytes\":\"%s\"}\n", request,
+                 reply);
+        require(fgets(line, sizeof line, file) && strcmp(line, expected) == 0);
+    }
+    require(!fgets(line, sizeof line, file));
+    fclose(file);
+}
+
+static void requests_and_replies_are_recorded(struct conformance *test)
+{
+    char path[] = "/tmp/gyre-recorded-XXXXXX", setting[64];
+    const int descriptor = mkstemp(path);
+    require(descriptor >= 0);
+    snprintf(setting, sizeof setting, "queue.words_of_7.record=%s", path);
+    gyre_runtime *runtime = open_with(test, (const char *const[]){setting, NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_7"));
+    for (uint64_t i = 0; i < 40; i++) { /* calls, then sends and receipts */
+        const words_7 request = {{i, 1, 2, 3, 4, 5, i}};
+        words_7 reply;
+        gyre_completion completion;
+        if (i < 20) {
+            must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+        } else {
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        }
+        require(completion.outcome == GYRE_REPLIED && reply.w[6] == i * 3 + 6);
+    }
+    require_recorded(path, 40); /* before the end: a program may die */
+    gyre_close(runtime);
+    require_recorded(path, 40);
+    close(descriptor);
+    unlink(path);
+}
+
 const struct conformance_case queue_cases[] = {
+    {"requests_and_replies_are_recorded", requests_and_replies_are_recorded},
     {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
     {"queues_have_names", queues_have_names},
     {"several_threads_open_and_close_queues", several_threads_open_and_close_queues},

@@ -29,7 +29,7 @@ places()
 }
 
 read -ra how <<<"$(fields call)"
-how+=(--set "backend.cpu.compiler=$compiler" "$handler")
+how+=(--set "backend.cpu.compiler=$compiler" --timeout $((20000 * patience)) "$handler")
 requests="$(fields request | sed "s/^ONE$/$one/")"
 expected="$(fields fails | places)"
 [[ "$expected" != [0-9]* ]] || expected="$file:$expected\"" # a failure that begins with the line ends there

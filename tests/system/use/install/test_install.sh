@@ -223,6 +223,29 @@ check_command()
     [[ "$said" == *',3.0]}' ]] || fail "gyre call replied '$said'"
 }
 
+# gyre_add_test() of the installed package: a test for each backend, which is skipped where the backend cannot start.
+check_cases()
+{
+    local tree="$work/cases" ones
+    ones="$(printf '1,%.0s' {1..24})1"
+    mkdir "$tree"
+    cp "$work/application/"vector_add.{gyre.c,h} "$tree"
+    printf '{"gyre_case":1,"kernel":"vector_add.gyre.c"}\n{"request":{"a":[%s],"b":[%s]},"reply":{"sum":[%s]}}\n' \
+        "$ones" "$ones" "${ones//1/2}" >"$tree/ones.gyre-case"
+    printf 'cmake_minimum_required(VERSION 3.22)\nproject(cases LANGUAGES C)\nfind_package(gyre REQUIRED)\nenable_testing()
+gyre_add_test(NAME adds CASES . BACKENDS cpu absent CHECKS races memory OPTIONS --config gyre.ini)\ngyre_add_test(NAME once CASES ones.gyre-case REQUIRE)\n' \
+        >"$tree/CMakeLists.txt"
+    printf '[backend.absent]\nlibrary = /nowhere/gyre-absent.so\n' >"$tree/gyre.ini"
+    quiet cmake -S "$tree" -B "$tree/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+    quiet run ctest --test-dir "$tree/build" --output-on-failure
+    grep -q 'adds.cpu .*Passed' "$work/log" || fail "adds.cpu did not pass: $(<"$work/log")"
+    grep -q 'adds.absent .*Skipped' "$work/log" || fail "adds.absent was not skipped: $(<"$work/log")"
+    grep -q 'once .*Passed' "$work/log" || fail "once did not pass: $(<"$work/log")"
+    sed -i 's/"sum":\[2/"sum":[3/' "$tree/ones.gyre-case"
+    ! run ctest --test-dir "$tree/build" --output-on-failure >"$work/log" 2>&1 || fail "a wrong sum passes"
+    grep -q 'sum\[0\]: expected 3, found 2' "$work/log" || fail "expected what differs: $(<"$work/log")"
+}
+
 # Where a package has no headers, what needs them says where they were looked for.
 check_without_headers()
 {
@@ -282,6 +305,7 @@ check_version
 check_static
 check_opened_late
 check_command
+check_cases
 check_without_headers
 check_plugin
 check_other_folders

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells which mistake a case showed, from what `gyre call --case` said. No state, any thread. */
+#ifndef GYRE_CLI_SHRINK_FINDING_H
+#define GYRE_CLI_SHRINK_FINDING_H
+
+enum { SHRINK_FINDING_SIZE = 160 };
+
+/**
+ * Writes a key of the first mistake: equal for the same kind of mistake at the same lines, whichever lanes, seeds or numbers
+ * showed it. "" when none was told.
+ */
+void shrink_finding_of(const char *said, char key[SHRINK_FINDING_SIZE]);
+
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# gyre_add_test(NAME name CASES FILE|DIR... [BACKENDS name...] [CHECKS word...] [SEEDS n] [OPTIONS option...] [REQUIRE]): tests
+# that run case files with `gyre test` (docs/testing.md), through find_package(gyre). One test for each backend, called
+# NAME.BACKEND; without BACKENDS one test called NAME, on the backend that the configuration chooses. A test whose backend cannot
+# start is skipped, with REQUIRE it fails. CHECKS and SEEDS are for the backend cpu, and others run without. Paths count from
+# the current source folder, where the tests run as well.
+function(gyre_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 test "REQUIRE" "NAME;SEEDS" "CASES;BACKENDS;CHECKS;OPTIONS")
+  if(test_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gyre_add_test: unknown arguments: ${test_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT test_NAME OR NOT test_CASES)
+    message(FATAL_ERROR "gyre_add_test: expected NAME name CASES FILE|DIR...")
+  endif()
+  set(options ${test_OPTIONS})
+  if(test_CHECKS)
+    list(JOIN test_CHECKS "," checks)
+    list(APPEND options --check ${checks})
+  endif()
+  if(test_SEEDS)
+    list(APPEND options --seeds ${test_SEEDS})
+  endif()
+  if(test_REQUIRE)
+    list(APPEND options --require)
+  endif()
+  if(NOT test_BACKENDS)
+    set(test_BACKENDS "as-configured")
+  endif()
+  foreach(backend IN LISTS test_BACKENDS)
+    set(name ${test_NAME}.${backend})
+    set(choice --backend ${backend})
+    if(backend STREQUAL "as-configured")
+      set(name ${test_NAME})
+      set(choice "")
+    endif()
+    add_test(NAME ${name} COMMAND ${GYRE_COMMAND} test ${test_CASES} ${choice} ${options}
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    if(NOT test_REQUIRE)
+      set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 3)
+    endif()
+  endforeach()
+endfunction()

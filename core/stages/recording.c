@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes requests and their ends to a file (recording.h). A request is still in its slot when its completion is taken, so nothing
+ * is copied before. A line goes to the file before the receiver has the completion: what a program saw before it died is there.
+ *
+ * Lock: the consumer's, under which completions are taken. What a worker process wrote is bounded here: a length is read once.
+ */
+#include "core/stages/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/file_write.h"
+#include "core/base/text.h"
+#include "core/queue/stage.h"
+#include "core/queue/stage_list.h"
+#include "core/ring/ring_message.h"
+#include "core/stages/log.h"
+#include "core/stages/order.h"
+#include "gyre/lack.h"
+
+enum { SENTENCE_SIZE = 512 };
+
+struct recording {
+    struct gyre_recording_desc desc;
+    char *path;
+    FILE *file;
+    bool ended; /* a line could not be written */
+};
+
+static void write_bytes(FILE *file, const unsigned char *bytes, uint32_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (uint32_t i = 0; i < length; i++) {
+        putc_unlocked(digits[bytes[i] >> 4], file);
+        putc_unlocked(digits[bytes[i] & 15], file);
+    }
+}
+
+/* Writes a text as JSON. Bytes that JSON cannot have become a question mark. */
+static void write_text(FILE *file, const char *text)
+{
+    for (size_t left = strlen(text); left;) {
+        const size_t step = gyre_text_character((const unsigned char *)text, left);
+        if (step == 0 || (unsigned char)*text < ' ')
+            fputc('?', file);
+        else
+            fprintf(file, *text == '"' || *text == '\\' ? "\\%.*s" : "%.*s", (int)step, text);
+        text += step ? step : 1;
+        left -= step ? step : 1;
+    }
+}
+
+static void write_failure(FILE *file, const gyre_slot *slot)
+{
+    gyre_failure failure;
+    memcpy(&failure, slot + 1, sizeof failure);
+    failure.text[sizeof failure.text - 1] = '\0';
+    gyre_text_end_whole(failure.text);
+    fprintf(file, ",\"failed\":{\"code\":%d,\"text\":\"", (int)failure.code);
+    write_text(file, failure.text);
+    fputs("\"}", file);
+}
+
+static void write_reply(FILE *file, const struct gyre_ring *ring, const gyre_slot *slot)
+{
+    const uint32_t length = gyre_slot_length(slot);
+    const unsigned char *reply =
+        length <= ring->reply_size ? gyre_reply_payload(ring->bytes, slot, length) : NULL;
+    fputs(",\"reply_bytes\":\"", file);
+    if (reply) /* a device that wrote a wrong place, or length, wrote no reply */
+        write_bytes(file, reply, length);
+    fputc('"', file);
+}
+
+static void write_line(const gyre_queue *queue, FILE *file, uint64_t index)
+{
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    const gyre_slot *reply = gyre_reply_slot(ring, index);
+    const uint32_t outcome = gyre_slot_info(reply);
+    if (outcome == GYRE_OUTCOME_UNHANDLED)
+        return;
+    fputs("{\"request_bytes\":\"", file);
+    write_bytes(file, gyre_request_payload(ring, gyre_request_slot(ring, index)),
+                gyre_queue_request_length(queue, index));
+    fputc('"', file);
+    if (outcome == GYRE_OUTCOME_REPLY)
+        write_reply(file, ring, reply);
+    else if (outcome == GYRE_OUTCOME_FAILED)
+        write_failure(file, reply);
+    else
+        fputs(outcome == GYRE_OUTCOME_DROPPED ? ",\"dropped\":true" : ",\"no_reply\":true", file);
+    fputs("}\n", file);
+}
+
+/* Ends the recording, and tells why. */
+static void end_recording(struct recording *recording, int reason)
+{
+    char sentence[SENTENCE_SIZE];
+    recording->ended = true;
+    snprintf(sentence, sizeof sentence, "the recording '%s' ends here: %s", recording->path,
+             strerror(reason));
+    recording->desc.failed(recording->desc.context, sentence);
+}
+
+static void recording_taken(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    struct recording *recording = gyre_stage_state(queue, GYRE_STAGE_RECORDING);
+    struct gyre_file_hush hush;
+    if (recording->ended)
+        return;
+    gyre_file_hush_begin(&hush);
+    for (uint64_t index = first; index != end; index++)
+        write_line(queue, recording->file, index);
+    const bool written = fflush(recording->file) == 0 && !ferror(recording->file);
+    const int reason = errno;
+    gyre_file_hush_end(&hush);
+    if (!written)
+        end_recording(recording, reason);
+}
+
+static void recording_free(struct recording *recording)
+{
+    if (recording && recording->file)
+        fclose(recording->file);
+    if (recording)
+        free(recording->path);
+    free(recording);
+}
+
+static void recording_destroy(gyre_queue *queue, void *state)
+{
+    (void)queue;
+    recording_free(state);
+}
+
+/* Opens the file, which no other queue may record into, and empties it. */
+static gyre_status open_file(const char *path, int *descriptor)
+{
+    struct stat info;
+    *descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (*descriptor < 0 || fstat(*descriptor, &info) != 0)
+        return gyre_error_set(GYRE_FAILED, "record: cannot open '%s': %s%s", path, strerror(errno),
+                              gyre_lack_remedy(errno));
+    if (!S_ISREG(info.st_mode))
+        return gyre_error_set(GYRE_INVALID, "record: '%s' is no regular file; name another one", path);
+    if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "record: another queue records into '%s'; each queue needs a file of its own",
+                              path);
+    if (ftruncate(*descriptor, 0) != 0)
+        return gyre_error_set(GYRE_FAILED, "record: cannot empty '%s': %s", path, strerror(errno));
+    return GYRE_OK;
+}
+
+/* Makes the file and writes its first line. */
+static gyre_status begin_file(struct recording *recording)
+{
+    int descriptor = -1;
+    struct gyre_file_hush hush;
+    const gyre_status status = open_file(recording->path, &descriptor);
+    if (status == GYRE_OK)
+        recording->file = fdopen(descriptor, "w");
+    if (!recording->file) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return status == GYRE_OK
+                   ? gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", recording->path)
+                   : status;
+    }
+    gyre_file_hush_begin(&hush);
+    const bool written = fputs(recording->desc.header, recording->file) >= 0 && fflush(recording->file) == 0;
+    const int reason = errno;
+    gyre_file_hush_end(&hush);
+    return written ? GYRE_OK
+                   : gyre_error_set(GYRE_FAILED, "record: cannot write '%s': %s", recording->path,
+                                    strerror(reason));
+}
+
+gyre_status gyre_recording_create(gyre_queue *queue, const struct gyre_recording_desc *desc)
+{
+    static const struct gyre_queue_stage stage = {
+        .number = GYRE_STAGE_RECORDING, .taken = recording_taken, .destroy = recording_destroy};
+    struct recording *recording = calloc(1, sizeof *recording);
+    if (recording) {
+        recording->desc = *desc;
+        recording->path = strdup(desc->path);
+    }
+    if (!recording || !recording->path) {
+        recording_free(recording);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", desc->path);
+    }
+    const gyre_status status = begin_file(recording);
+    recording->desc.header = recording->desc.path = NULL; /* the caller's, not needed any more */
+    if (status == GYRE_OK)
+        gyre_stage_add(queue, &stage, recording);
+    else
+        recording_free(recording);
+    return status;
+}
