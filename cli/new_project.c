@@ -48,6 +48,11 @@ const project_form *project_form_find(const char *name)
     return NULL;
 }
 
+const char *project_form_name(size_t index)
+{
+    return index < sizeof forms / sizeof forms[0] ? forms[index].name : NULL;
+}
+
 static void put_capitals(FILE *out, const char *word)
 {
     for (; *word; word++)

@@ -17,6 +17,9 @@ typedef struct project_form {
 /** The form of that name, or NULL. */
 const project_form *project_form_find(const char *name);
 
+/** The name of form `index`; NULL behind the last one. */
+const char *project_form_name(size_t index);
+
 /** A project that is to be written. */
 typedef struct new_project {
     const project_form *form;

@@ -13,13 +13,14 @@ for form in lane block actor pipeline; do
     run new --json --form "$form" "of_$form/"
     exits 0
     prints "\"form\":\"$form\""
-    for file in $(grep -oE "of_$form/[^\"]+" <<<"$out"); do
+    mapfile -t files < <(grep -oE "of_$form/[^\"]+" <<<"$out")
+    for file in "${files[@]}"; do
         checks=$((checks + 1))
         [[ -s "$file" ]] || fail "$file is not there"
         grep -qE '@[A-Za-z]+@' "$file" && fail "$file has a word that was not filled in"
     done
     checks=$((checks + 1))
-    [[ "$(find "of_$form" -type f | sort)" == "$(grep -oE "of_$form/[^\"]+" <<<"$out" | sort)" ]] ||
+    [[ "$(find "of_$form" -type f | sort)" == "$(printf '%s\n' "${files[@]}" | sort)" ]] ||
         fail "the files told are not those written"
 done
 
