@@ -48,6 +48,7 @@ typedef struct cli_list {
 } cli_list;
 
 struct cli_command;
+struct cli_option;
 
 /** One run of a command. */
 typedef struct cli_context {
@@ -62,7 +63,10 @@ typedef struct cli_context {
     bool json;               /* --json */
     bool help, version;      /* handled by the frame */
     cli_list operands;       /* the arguments that are no options, after cli_parse */
-    int exit_code;           /* the command's exit code, when cli_parse returned false */
+    /* `gyre completion` asks a command for its options: cli_parse passes each of them to `see_option` then, and parses nothing */
+    void (*see_option)(void *seen, const struct cli_option *option);
+    void *seen;
+    int exit_code; /* the command's exit code, when cli_parse returned false */
 } cli_context;
 
 typedef struct cli_command {
@@ -94,8 +98,8 @@ typedef struct cli_option {
 
 /**
  * Parses the rest of the arguments: the command's options and the global ones (--config, --set, --backend,
- * --json, --help). False when the command is done: help was printed, or a usage error with its sentence;
- * cli->exit_code says which.
+ * --json, --help). False when the command is done: help was printed, a usage error with its sentence, or only the options
+ * were asked for (see_option); cli->exit_code says which.
  */
 bool cli_parse(cli_context *cli, const cli_option *options);
 void cli_list_finish(cli_list *list);

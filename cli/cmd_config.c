@@ -4,6 +4,7 @@
  * no plugin, so it works where no backend does.
  */
 #include "cli/cli.h"
+#include "cli/config_keys.h"
 #include "cli/config_memory.h"
 #include "cli/json.h"
 #include "cli/open.h"
@@ -19,7 +20,7 @@
 #include "core/plan/queue_plan.h"
 
 static const char HELP[] =
-    "usage: gyre config [--json] [--dropins] [--memory FILE|NAME] [SECTION | KEY | SECTION.KEY]...\n"
+    "usage: gyre config [--json] [--dropins] [--keys] [--memory FILE|NAME] [SECTION | KEY | SECTION.KEY]...\n"
     "\n"
     "Prints every effective value of the configuration with its origin: default, FILE:LINE, the environment's\n"
     "variable, or the command line. Refuses what no launch could take. Given names, it prints those alone:\n"
@@ -32,6 +33,7 @@ static const char HELP[] =
     "\n"
     "Options:\n"
     "  --dropins      the drop-in files instead: read, masked by another one, or disabled\n"
+    "  --keys         every key that there is instead: its values, its default and its meaning\n"
     "  --memory FILE  what the queues of that kernel file take, as they are configured: bytes from slot to\n"
     "                 slot, slots, headers, rings of bytes (layout = bridged), and all of it. FILE is compiled\n"
     "                 as for a launch of each kernel, FILE:KERNEL for that one; nothing is launched, and what a\n"
@@ -301,9 +303,10 @@ static void warn_of_backends(const struct gyre_config *config)
 
 static int run(cli_context *cli)
 {
-    bool dropins = false;
+    bool dropins = false, keys = false;
     const char *memory = NULL;
-    const cli_option options[] = {{"--dropins", .flag = &dropins}, {"--memory", .text = &memory}, {0}};
+    const cli_option options[] = {
+        {"--dropins", .flag = &dropins}, {"--keys", .flag = &keys}, {"--memory", .text = &memory}, {0}};
     struct gyre_config *config = NULL;
     if (!cli_parse(cli, options))
         return cli->exit_code;
@@ -311,6 +314,10 @@ static int run(cli_context *cli)
         return cli_usage_error(cli, "--dropins takes no names, found '%s'", cli->operands.items[0]);
     if (memory && (dropins || cli->operands.count > 0))
         return cli_usage_error(cli, "--memory goes with one file, or kernel, and nothing else");
+    if (keys && (dropins || memory || cli->operands.count > 0))
+        return cli_usage_error(cli, "--keys goes with nothing else");
+    if (keys)
+        return config_keys_print(cli);
     if (memory)
         return config_memory_print(cli, memory);
     int code = cli_fail_unless_ok(cli_load(cli, &config));

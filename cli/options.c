@@ -173,6 +173,14 @@ static bool parse_all(cli_context *cli, const option_set *set)
     return true;
 }
 
+/* Passes all options to who asked for them. */
+static void show_options(cli_context *cli, const option_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        cli->see_option(cli->seen, set->options[i]);
+    cli->exit_code = CLI_OK;
+}
+
 bool cli_parse(cli_context *cli, const cli_option *options)
 {
     const cli_option global[] = {
@@ -185,6 +193,10 @@ bool cli_parse(cli_context *cli, const cli_option *options)
     add_options(&set, global);
     if (!cli->command)
         add_options(&set, before_command);
+    if (cli->see_option) {
+        show_options(cli, &set);
+        return false;
+    }
     if (!parse_all(cli, &set))
         return false;
     if (cli->command && cli->help) {

@@ -34,6 +34,8 @@ python python3-cffi     file    /usr/lib/python3/dist-packages/cffi/__init__.py 
 python python3-numpy    file    /usr/lib/python3/dist-packages/numpy/__init__.py  required
 python python3-pytest   file    /usr/lib/python3/dist-packages/pytest/__init__.py  required
 python python3-venv     file    /usr/lib/python3*/ensurepip/__init__.py  optional
+package dpkg-dev        tool    dpkg-buildpackage            required
+package debhelper       tool    dh                           required
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional

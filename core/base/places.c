@@ -58,7 +58,7 @@ static void find_places(void)
 {
     char folder[PATH_MAX];
     if (!own_folder(folder) ||
-        (!is_home(folder, "gyre", places.home) && !is_home(folder, "../lib/gyre", places.home) &&
+        (!is_home(folder, GYRE_HOME_NAME, places.home) && !is_home(folder, "../lib/" GYRE_HOME_NAME, places.home) &&
          !is_home(folder, GYRE_HOME_FROM_BIN, places.home)))
         snprintf(places.home, sizeof places.home, "%s", GYRE_HOME);
     below_home(places.helpers, "libexec");

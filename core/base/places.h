@@ -4,7 +4,7 @@
  * work without settings.
  *
  * Everything is in one folder, "home": plugins/, plugins.d/ (their drop-ins) and libexec/ (helper programs).
- * It is `gyre` beside libgyre.so; for a program that contains the core, `../lib/gyre` beside the program, lib
+ * It is GYRE_HOME_NAME of the build, usually `gyre`, beside libgyre.so; for a program that contains the core, `../lib/gyre` beside the program, lib
  * being the library folder of the build or of the install; else the folder of the configured prefix. The
  * current directory is never looked at. Threads: any.
  */

@@ -296,4 +296,16 @@ exits 2
 GYRE_BACKEND_CPU_COMPILER_OPTIONS=-O1 run config
 exits 0
 says 'did you mean GYRE_BACKEND__CPU__COMPILER_OPTIONS, with two underscores between section, name and key?'
+run config --keys
+exits 0
+prints '[queue.NAME]'
+prints '  policy
+      one of block, reject, drop_oldest, drop_newest; default: block'
+run config --keys --json
+exits 0
+prints '"section":"gyre","key":"backend"'
+run config --keys queue
+exits 2
+says '--keys goes with nothing else'
+
 finish

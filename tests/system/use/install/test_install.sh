@@ -39,26 +39,45 @@ check_files()
         "$libdir/libgyre.so" "$libdir/libgyre.so.$abi" "$libdir/libgyre.so.$version" "$libdir/libgyre.a" \
         share/doc/gyre/{LICENSE,README.md,CHANGELOG.md} share/doc/gyre/docs/{kernels.md,adr/rings.md,backends/cuda.md,architecture.svg} \
         "$libdir/gyre/plugins/gyre-cpu.so" "$libdir/gyre/plugins.d/cpu.ini" "$libdir/gyre/libexec/gyre-probe" \
-        "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre share/man/man1/gyre.1; do
+        "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre share/man/man1/gyre.1 share/man/man5/gyre.ini.5; do
         [[ -e "$prefix/$file" ]] || fail "not installed: $file"
     done
     [[ "$("$prefix/bin/gyre" --version)" == *"$version"* ]] || fail "gyre --version does not say $version"
 }
 
-# Every command and every exit code of `gyre help` is in the manual page, which has nothing that troff does not know.
+# Each command has a manual page, which tells its options and every exit code; gyre.ini.5 has every key. Pages have nothing that
+# troff does not know.
 check_manual()
 {
-    local page="$prefix/share/man/man1/gyre.1" command code
+    local man="$prefix/share/man" command code page
     for command in $("$prefix/bin/gyre" help | sed -n '/^Commands:/,$s/^  \([a-z]*\) .*/\1/p'); do
-        [[ "$command" == help ]] || grep -qx "\.SS gyre $command" "$page" || fail "gyre.1 has no section of 'gyre $command'"
-        grep -qE "^  $command +" "$page" || fail "gyre.1 does not list '$command'"
+        grep -qE "^  $command +" "$man/man1/gyre.1" || fail "gyre.1 does not list '$command'"
+        [[ "$command" != help ]] || continue
+        page="$man/man1/gyre-$command.1"
+        [[ -s "$page" ]] || fail "there is no page gyre-$command.1"
+        grep -qx "\.BR gyre\\\\-$command (1),*" "$man/man1/gyre.1" || fail "gyre.1 does not lead to gyre-$command.1"
+        code="$(sed -n '/^\.SH EXIT STATUS/,$s/^\([0-5]\) [a-z].*/\1/p' "$page")"
+        [[ "${code//$'\n'/}" == 012345 ]] || fail "gyre-$command.1 does not tell exit codes 0 to 5"
     done
-    for code in {0..5}; do
-        sed -n '/^\.SH EXIT STATUS/,$p' "$page" | grep -q "^$code [a-z]" || fail "gyre.1 does not tell exit code $code"
-    done
+    "$prefix/bin/gyre" config --keys --json | grep -oE '"section":"[^"]*","key":"[^"]*"' | cut -d'"' -f4,8 | tr '"' ' ' >"$work/keys"
+    awk '/^\[/ { section = substr($1, 2, length($1) - 2) } /^  [a-z]/ && section { print section, $1 }' "$man/man5/gyre.ini.5" |
+        diff "$work/keys" - >"$work/log" || fail "gyre.ini.5 has other keys than gyre config --keys: $(cat "$work/log")"
+    [[ -s "$work/keys" ]] || fail "gyre config --keys has no keys"
     if command -v groff >/dev/null; then
-        [[ -z "$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)" ]] || fail "troff complains about gyre.1"
+        for page in "$man"/man[15]/*; do
+            [[ -z "$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)" ]] || fail "troff complains about ${page##*/}"
+        done
     fi
+}
+
+# The completions are where the shells look, and are those that the command prints.
+check_completions()
+{
+    local share="$prefix/share" shell file
+    for shell in bash:bash-completion/completions/gyre zsh:zsh/site-functions/_gyre fish:fish/vendor_completions.d/gyre.fish; do
+        file="$share/${shell#*:}"
+        "$prefix/bin/gyre" completion "${shell%%:*}" | cmp -s - "$file" || fail "$file is not what gyre completion ${shell%%:*} prints"
+    done
 }
 
 # pc VARIABLE...: pkg-config on the moved tree.
@@ -298,6 +317,7 @@ check_plugin()
 install_tree
 check_files
 check_manual
+check_completions
 check_pkg_config
 check_no_way_back
 check_application

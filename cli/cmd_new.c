@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gyre new: makes a project that builds and runs as it stands. Judges the name; new_project.c writes the files. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/new_project.h"
+
+static const char HELP[] =
+    "usage: gyre new [--form FORM] FOLDER\n"
+    "\n"
+    "Makes a project in a new folder: messages, a handler, a program, a test, gyre.ini, CMakeLists.txt, README.md. It\n"
+    "builds and runs as it stands:\n"
+    "\n"
+    "  gyre new scale\n"
+    "  cmake -S scale -B scale/build\n"
+    "  cmake --build scale/build --target run\n"
+    "\n"
+    "The last part of FOLDER is the name of the kernel and of the program: a small letter, then small letters, digits\n"
+    "and _, 40 at most.\n"
+    "\n"
+    "Options:\n"
+    "  --form FORM   what the handler is (lane):\n"
+    "                  lane      each request by one lane, many at once\n"
+    "                  block     each request by all lanes of a block together\n"
+    "                  actor     one request after the other, with a state\n"
+    "                  pipeline  two kernels, of which one sends to the other\n"
+    "\n"
+    "Writes nothing where a file or folder of that name exists.\n";
+
+enum { NAME_MAX_LENGTH = 40 };
+
+/* Names that CMake or the project's own CMakeLists.txt gives to other targets. */
+static const char *const taken[] = {
+    "all",     "clean",          "depend",     "edit_cache",    "handlers", "help", "install",
+    "package", "package_source", "preinstall", "rebuild_cache", "run",      "test", NULL};
+
+static bool is_taken(const char *name)
+{
+    for (size_t i = 0; taken[i]; i++)
+        if (strcmp(taken[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_word(const char *name)
+{
+    if (!islower((unsigned char)name[0]))
+        return false;
+    for (size_t i = 0; name[i]; i++)
+        if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) && name[i] != '_')
+            return false;
+    return true;
+}
+
+/* Makes a name that is_word out of `name`; writes "" where that is not possible. */
+static void suggest(const char *name, char suggested[NAME_MAX_LENGTH + 1])
+{
+    size_t length = 0;
+    for (; name[length] && length < NAME_MAX_LENGTH; length++) {
+        const unsigned char letter = (unsigned char)name[length];
+        suggested[length] = isalnum(letter) ? (char)tolower(letter) : '_';
+    }
+    suggested[length] = '\0';
+    if (!is_word(suggested) || is_taken(suggested) || strncmp(suggested, "gyre", 4) == 0)
+        suggested[0] = '\0';
+}
+
+/* CLI_OK, or the exit code of a name that no kernel and no program could have, with its sentence. */
+static int judge_name(const cli_context *cli, const char *name)
+{
+    char suggested[NAME_MAX_LENGTH + 1];
+    if (strlen(name) > NAME_MAX_LENGTH)
+        return cli_usage_error(cli, "'%s' is too long for a name: expected %d letters at most, found %zu",
+                               name, (int)NAME_MAX_LENGTH, strlen(name));
+    if (is_taken(name))
+        return cli_usage_error(cli, "'%s' is a target of CMake; choose another name", name);
+    if (strncmp(name, "gyre", 4) == 0)
+        return cli_usage_error(cli, "'%s': names that begin with gyre are Gyre's own; choose another one",
+                               name);
+    if (is_word(name))
+        return CLI_OK;
+    suggest(name, suggested);
+    if (suggested[0])
+        return cli_usage_error(
+            cli,
+            "'%s' is no name for a kernel: expected a small letter, then small letters, digits "
+            "and _; did you mean '%s'?",
+            name, suggested);
+    return cli_usage_error(
+        cli, "'%s' is no name for a kernel: expected a small letter, then small letters, digits and _", name);
+}
+
+static int tell_json(const new_project *made)
+{
+    json_t *files = json_array();
+    char *path;
+    for (size_t i = 0; (path = project_file(made, i)); i++) {
+        json_array_append_new(files, cli_json_text(path));
+        free(path);
+    }
+    return cli_print_json(cli_json_object("ssso", "name", made->name, "form", made->form->name, "folder",
+                                          made->folder, "files", files));
+}
+
+static int tell(const cli_context *cli, const new_project *made)
+{
+    char *path;
+    if (cli->json)
+        return tell_json(made);
+    for (size_t i = 0; (path = project_file(made, i)); i++) {
+        printf("%s\n", path);
+        free(path);
+    }
+    const char *quote = strpbrk(made->folder, " \t'\"\\$`*?[(&;|<>#~!") ? "'" : "";
+    printf("\nBuild and run it:\n"
+           "  cmake -S %s%s%s -B %s%s/build%s\n"
+           "  cmake --build %s%s/build%s --target run\n",
+           quote, made->folder, quote, quote, made->folder, quote, quote, made->folder, quote);
+    return CLI_OK;
+}
+
+static int make(const cli_context *cli, const new_project *wanted)
+{
+    char *failed;
+    if (project_write(wanted, &failed))
+        return tell(cli, wanted);
+    const int reason = errno;
+    const char *what = failed ? failed : wanted->folder;
+    const int code =
+        reason == EEXIST
+            ? cli_error(
+                  CLI_FAILED,
+                  "'%s' exists already, and gyre new writes over nothing: remove it, or name another folder",
+                  what)
+            : cli_error(CLI_FAILED, "cannot make '%s': %s", what, strerror(reason));
+    free(failed);
+    return code;
+}
+
+static int run_with(const cli_context *cli, const char *form, const char *operand)
+{
+    char *folder = strdup(operand);
+    if (!folder)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/'; end--)
+        folder[end - 1] = '\0';
+    const char *slash = strrchr(folder, '/');
+    const new_project wanted = {
+        .form = project_form_find(form), .folder = folder, .name = slash ? slash + 1 : folder};
+    int code =
+        wanted.form
+            ? judge_name(cli, wanted.name)
+            : cli_usage_error(cli, "--form: expected lane, block, actor or pipeline, found '%s'", form);
+    if (code == CLI_OK)
+        code = make(cli, &wanted);
+    free(folder);
+    return code;
+}
+
+static int run(cli_context *cli)
+{
+    const char *form = "lane";
+    const cli_option options[] = {{"--form", .text = &form}, {0}};
+    if (!cli_parse(cli, options))
+        return cli->exit_code;
+    if (cli->operands.count == 0)
+        return cli_usage_error(cli, "expected the folder of the new project");
+    if (cli->operands.count > 1)
+        return cli_usage_error(cli, "expected one folder, found '%s' too", cli->operands.items[1]);
+    return run_with(cli, form, cli->operands.items[0]);
+}
+
+const cli_command cli_command_new = {"new", "make a project: handler, program, test, settings", HELP, run};

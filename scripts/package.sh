@@ -1,0 +1,94 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev package: the Debian packages of packaging/debian, and a fresh system that they are tried in. Sourced; runs nothing.
+
+version_of_tree()
+{
+    awk '/#define GYRE_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' include/gyre/version.h
+}
+
+# write_changelog VERSION FILE: the one entry that dpkg wants. The date is that of the last commit, so that the packages of one
+# commit are the same bytes whenever they are built.
+write_changelog()
+{
+    printf 'gyre (%s-1) unstable; urgency=medium\n\n  * CHANGELOG.md says what this version has.\n\n -- %s  %s\n' "$1" \
+        "$(sed -n 's/^Maintainer: //p' packaging/debian/control)" \
+        "$(git log -1 --format=%cD 2>/dev/null || date -R -r CHANGELOG.md)" >"$2"
+}
+
+# copy_tree FOLDER: the files of the checkout, also those that no commit has yet.
+copy_tree()
+{
+    mkdir -p "$1"
+    if [[ -e .git ]]; then
+        git ls-files -z --cached --others --exclude-standard --deduplicate | tar -c --null --ignore-failed-read -T - | tar -x -C "$1"
+    else
+        tar -c --exclude=./build . | tar -x -C "$1"
+    fi
+}
+
+package_build()
+{
+    local version tree
+    need_packages build package
+    version="$(version_of_tree)"
+    tree="build/package/gyre-$version"
+    rm -rf build/package
+    copy_tree "$tree"
+    cp -r packaging/debian "$tree/debian"
+    write_changelog "$version" "$tree/debian/changelog"
+    say "building the packages"
+    (
+        cd "$tree"
+        if have ccache; then
+            export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="${CCACHE_DIR:-$(ccache -k cache_dir)}"
+        fi
+        run_logged ../build.log dpkg-buildpackage -b -us -uc "-j${PACKAGE_JOBS:-$(nproc)}"
+    ) || return 1
+    say "the packages are in build/package:"
+    (cd build/package && du -h -- *.deb)
+}
+
+# package_lint: what lintian finds, and sections of systemd units that it does not know.
+package_lint()
+{
+    have lintian || die "package: lintian is not installed (Debian, Ubuntu: apt install lintian)"
+    lintian --fail-on error,warning build/package/*.changes
+}
+
+# make_system SUITE FOLDER: a fresh system; of PACKAGE_SYSTEM, an archive that mmdebstrap made before, where that is set.
+make_system()
+{
+    if [[ -n "${PACKAGE_SYSTEM:-}" ]]; then
+        tar -x -C "$2" --exclude='./dev/*' -f "$PACKAGE_SYSTEM"
+        return
+    fi
+    have mmdebstrap || die "package: mmdebstrap is not installed (Debian, Ubuntu: apt install mmdebstrap)"
+    run_logged "build/package/$1.log" mmdebstrap --variant=minbase "$1" "$2" "${PACKAGE_MIRROR:-http://deb.debian.org/debian}"
+}
+
+# package_try SUITE: in a fresh system of that suite: install, the README's program, a service, removal.
+package_try()
+{
+    local suite="$1" root status=0 name
+    [[ "$(id -u)" == 0 ]] || die "package: a system is made and entered by root alone: sudo ./dev package try $suite"
+    compgen -G 'build/package/gyre_*.deb' >/dev/null || die "package: build/package has no packages: run ./dev package first"
+    root="$(mktemp -d)"
+    say "making a system of $suite in $root"
+    make_system "$suite" "$root" || return 1
+    chmod 755 "$root"
+    for name in build/package/*.deb; do
+        [[ "$name" == *-dbgsym_* ]] || cp "$name" "$root/tmp"
+    done
+    cp scripts/try_packages.sh "$root/tmp"
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    for name in proc dev; do
+        mount --rbind "/$name" "$root/$name"
+    done
+    chroot "$root" bash /tmp/try_packages.sh || status=1
+    for name in dev proc; do
+        umount -l "$root/$name"
+    done
+    mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
+    ((status == 0)) || die "package: the packages do not work in $suite (above)"
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Inside a fresh system, as root: installs the packages in /tmp, uses them as a user does, and takes them away again. Run by
+# `./dev package try SUITE`; not for a system that anybody uses.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive HOME=/tmp/home XDG_CACHE_HOME=/tmp/home/cache GYRE_BACKEND=cpu
+mkdir -p "$HOME"
+cd /tmp
+
+fail()
+{
+    echo "FAILED: $*"
+    [[ ! -f log ]] || tail -n 30 log
+    exit 1
+}
+
+quiet()
+{
+    "$@" >log 2>&1 || fail "$*"
+}
+
+# says TEXT COMMAND...: what the command prints has the text.
+says()
+{
+    local text="$1"
+    shift
+    "$@" >log 2>&1 </dev/null || true
+    grep -qF -- "$text" log || fail "'$*' does not say: $text"
+}
+
+call_scale()
+{
+    (cd scale && gyre call --config gyre.ini scale '{"value":2,"factor":3}')
+}
+
+install_alone()
+{
+    quiet apt-get update
+    quiet apt-get install -y --no-install-recommends ./libgyre0.1_*.deb ./libgyre-common_*.deb ./gyre_*.deb
+    says 'cpu ' gyre backends
+    gyre new scale >log || fail 'gyre new'
+    says "compiler" call_scale # none is there, and a sentence says so
+}
+
+install_all()
+{
+    quiet apt-get install -y --no-install-recommends ./*.deb gcc libc6-dev make cmake pkg-config systemd
+    says '{"result":6.0}' call_scale
+    quiet cmake -S scale -B scale/build
+    says '20.5 * 2 = 41' cmake --build scale/build --target run
+    quiet cmake --build scale/build
+    quiet ctest --test-dir scale/build
+}
+
+readme_program()
+{
+    cp -r /usr/share/doc/gyre-doc/examples/vector_add .
+    # shellcheck disable=SC2046 # a list of options
+    (cd vector_add && quiet cc main.c $(pkg-config --cflags --libs gyre) -o vector_add && says '11 22 33' ./vector_add)
+}
+
+# The unit is in order, and its command, with its environment and as another user, serves what a client calls.
+service()
+{
+    local unit=/usr/lib/systemd/system/gyre-serve@.service server i
+    quiet systemd-analyze verify --man=no "$unit"
+    mkdir -p /etc/gyre /run/gyre/scale /var/lib/gyre/scale /var/cache/gyre/scale
+    cp scale/scale.h scale/scale.gyre.c /etc/gyre
+    sed 's/^\[gyre\]/&\nsocket_access = everyone/' scale/gyre.ini >/etc/gyre/scale.ini
+    chown -R nobody /run/gyre/scale /var/lib/gyre/scale /var/cache/gyre/scale
+    {
+        echo '#!/bin/sh'
+        sed -n 's/^Environment=/export /p; s/^WorkingDirectory=/cd /p' "$unit" | sed 's/%i/scale/g'
+        sed -n 's/^ExecStart=/exec /p' "$unit" | sed 's/%i/scale/g'
+    } >serve
+    chmod 755 serve
+    setpriv --reuid nobody --clear-groups ./serve >served 2>&1 &
+    server=$!
+    for ((i = 0; i < 600; i++)); do
+        grep -q '^serving at' served && break
+        sleep 0.1
+    done
+    says '{"result":6.0}' gyre call --attach scale --socket /run/gyre/scale/gyre.sock '{"value":2,"factor":3}'
+    says 'scale' gyre stat --set observe.folder=/run/gyre/scale/observed
+    kill -TERM "$server"
+    wait "$server" || fail "the server ended with $?: $(cat served)"
+    rm -rf /etc/gyre /run/gyre
+}
+
+# The packages beside their docs tell where each file came from; behind their removal no file is left.
+removal()
+{
+    local left
+    # shellcheck disable=SC2046 # a list of packages
+    quiet apt-get purge -y $(dpkg-query -W -f '${Package}\n' '*gyre*')
+    left="$(find / -xdev \( -path /proc -o -path /tmp -o -path /sys -o -path /var/cache/apt \) -prune -o -name '*gyre*' -print)"
+    [[ -z "$left" ]] || fail "purging leaves: $left"
+}
+
+install_alone
+install_all
+readme_program
+service
+removal
+echo "the packages work on $(. /etc/os-release && echo "$PRETTY_NAME"), and leave nothing"
