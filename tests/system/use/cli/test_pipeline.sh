@@ -172,7 +172,7 @@ mistake()
     refuses "$1" "pipeline 'orders': command line: $2"
 }
 
-mistake 4 "[link.large] has no to; expected a kernel, or nowhere" link.large.to=
+mistake 4 "[link.large] has no to; expected a kernel, host, or nowhere" link.large.to=
 mistake 4 "from = 'check' in [link.large] names no port; expected KERNEL.PORT" link.large.from=check
 mistake 4 "[link.large] begins at kernel 'chek', which has no section [kernel.chek] and is not launched; did you mean 'check'?" \
     link.large.from=chek.large

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subscriptions of this program to topics of an open pipeline: begun and ended (subscriber.h). Senders hear of a subscriber by a
+ * new table of links, and its memory is freed when every block obeyed a table without it, as an entry's is (entries.c).
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/links/lend.h"
+#include "core/links/subscriber.h"
+
+/* ---- ending ---- */
+
+/* Under pipeline->lock. */
+static void unlist(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
+{
+    struct gyre_subscriber **link = &pipeline->subscribers;
+    while (*link != subscriber)
+        link = &(*link)->next;
+    *link = subscriber->next;
+}
+
+/*
+ * Takes a subscriber off the tables. Returns whether no block knows it any more: then it is in no list. Never waits for a handler that
+ * it waited for before. Under pipeline->lock.
+ */
+static bool take_back(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
+{
+    if (pipeline->closing)
+        return false;
+    if (!subscriber->dropped) {
+        subscriber->dropped = true;
+        const gyre_status status = gyre_link_memory_distribute(pipeline);
+        subscriber->turn = pipeline->turn;
+        subscriber->dropped = status == GYRE_OK || status == GYRE_TIMEOUT;
+    }
+    if (!subscriber->dropped || !gyre_link_memory_let_go(pipeline, subscriber->turn))
+        return false;
+    unlist(pipeline, subscriber);
+    return true;
+}
+
+/* Frees what was left to handlers that have returned since. Returns whether something is left. Under pipeline->lock. */
+static bool take_orphans_back(gyre_pipeline *pipeline)
+{
+    bool left = false;
+    struct gyre_subscriber *next;
+    for (struct gyre_subscriber *one = pipeline->subscribers; one; one = next) {
+        next = one->next;
+        if (!one->orphaned)
+            continue;
+        if (take_back(pipeline, one))
+            gyre_subscriber_free(one);
+        else
+            left = true;
+    }
+    return left;
+}
+
+/* Under subscriber->lock, or when nobody receives any more. */
+static void tell_end(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber)
+{
+    const uint64_t missed = gyre_subscriber_missed(subscriber);
+    if (missed)
+        gyre_runtime_log(pipeline->runtime, GYRE_LOG_INFO,
+                         "topic '%s': a subscription received %llu messages and missed %llu%s",
+                         subscriber->topic, (unsigned long long)subscriber->received,
+                         (unsigned long long)missed, subscriber->gate->cut ? ": it was cut off" : "");
+}
+
+/* Waits until threads that receive have left, and visits the pipeline, if it is there. */
+static gyre_pipeline *begin_end(struct gyre_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->lock);
+    subscriber->closing = true;
+    gyre_subscriber_wake(subscriber);
+    while (subscriber->inside)
+        pthread_cond_wait(&subscriber->left, &subscriber->lock);
+    gyre_pipeline *pipeline = subscriber->pipeline;
+    if (pipeline) /* its end takes this lock before it waits for visitors */
+        __atomic_fetch_add(&pipeline->visitors, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&subscriber->lock);
+    return pipeline;
+}
+
+/* Returns whether nobody else knows the subscriber. */
+static bool leave_pipeline(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    const bool ended = subscriber->pipeline == NULL; /* meanwhile: it is in no list, or was left behind */
+    if (!ended)
+        tell_end(pipeline, subscriber);
+    const bool alone = ended ? !subscriber->left_behind : take_back(pipeline, subscriber);
+    subscriber->orphaned = !ended && !alone;
+    pthread_mutex_unlock(&pipeline->lock);
+    gyre_pipeline_leave(pipeline);
+    return alone;
+}
+
+static void end(gyre_subscription *subscription)
+{
+    struct gyre_subscriber *subscriber = (struct gyre_subscriber *)(void *)subscription;
+    gyre_error_hold();
+    gyre_pipeline *pipeline = begin_end(subscriber);
+    const bool alone = pipeline ? leave_pipeline(pipeline, subscriber) : !subscriber->left_behind;
+    if (alone)
+        gyre_subscriber_free(subscriber);
+    gyre_error_let_go();
+}
+
+/* ---- the end of the pipeline ---- */
+
+/* Tells the owner that the pipeline ended. Under pipeline->lock. */
+static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
+{
+    pthread_mutex_lock(&subscriber->lock);
+    tell_end(subscriber->pipeline, subscriber);
+    subscriber->pipeline = NULL;
+    subscriber->left_behind = left_behind;
+    gyre_subscriber_wake(subscriber);
+    pthread_mutex_unlock(&subscriber->lock); /* now its owner may free it */
+}
+
+void gyre_subscribers_part(gyre_pipeline *pipeline)
+{
+    while (pipeline->subscribers) {
+        struct gyre_subscriber *one = pipeline->subscribers;
+        pipeline->subscribers = one->next;
+        if (one->orphaned) {
+            gyre_subscriber_free(one);
+            continue;
+        }
+        part_from(one, false);
+    }
+}
+
+void gyre_subscribers_abandon(gyre_pipeline *pipeline)
+{
+    for (struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next)
+        if (!one->orphaned)
+            part_from(one, true);
+}
+
+/* ---- beginning ---- */
+
+static const struct gyre_subscription_kind kind = {gyre_subscriber_receive, gyre_subscriber_look, end};
+
+/* Lists the subscriber and tells the senders. Under pipeline->lock. */
+static gyre_status begin(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
+{
+    subscriber->face.kind = &kind;
+    subscriber->next = pipeline->subscribers;
+    pipeline->subscribers = subscriber;
+    const gyre_status status = gyre_link_memory_distribute(pipeline);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    if (status == GYRE_TIMEOUT) { /* a block may know it */
+        subscriber->orphaned = true;
+        return status;
+    }
+    unlist(pipeline, subscriber);
+    gyre_subscriber_free(subscriber);
+    return status;
+}
+
+/* Under pipeline->lock. */
+static gyre_status subscribe(gyre_pipeline *pipeline, const char *topic, const gyre_subscribe_desc *desc,
+                             struct gyre_subscriber **out)
+{
+    if (pipeline->shut)
+        return gyre_error_set(GYRE_CLOSED, "the pipeline is being closed, or was drained");
+    if (take_orphans_back(pipeline)) /* one at most: who asks again and again takes no more memory */
+        return gyre_error_set(
+            GYRE_TIMEOUT,
+            "a handler has not returned since the last subscription was begun or ended: topics have new "
+            "subscribers again when it has");
+    gyre_status status = gyre_subscriber_make(pipeline, topic, desc, out);
+    if (status == GYRE_OK)
+        status = begin(pipeline, *out);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
+
+gyre_status gyre_subscribe(gyre_pipeline *pipeline, const char *topic, const gyre_subscribe_desc *desc,
+                           gyre_subscription **out)
+{
+    gyre_subscribe_desc given;
+    struct gyre_subscriber *made = NULL;
+    if (!pipeline || !topic || !out || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_subscribe", {"pipeline", pipeline}, {"topic", topic}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
+    *out = NULL;
+    gyre_status status = gyre_subscription_read_desc("gyre_subscribe", desc, &given);
+    if (status == GYRE_OK)
+        status = gyre_runtime_check_own(pipeline->runtime, "gyre_subscribe");
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&pipeline->lock);
+    status = subscribe(pipeline, topic, &given, &made);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (status == GYRE_OK)
+        *out = &made->face;
+    return status == GYRE_OK
+               ? status
+               : gyre_error_add(status, "subscribing to '%s' of pipeline '%s'", topic, pipeline->name);
+}
+
+bool gyre_subscribers_topic(const gyre_pipeline *pipeline, const char *topic)
+{
+    for (int i = 0; i < pipeline->told_count; i++)
+        if (topic[0] && strcmp(pipeline->links[i].topic, topic) == 0)
+            return true;
+    return false;
+}
