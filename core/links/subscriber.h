@@ -89,7 +89,5 @@ uint64_t gyre_subscriber_missed(const struct gyre_subscriber *subscriber);
 void gyre_subscribers_part(gyre_pipeline *pipeline);
 /** A handler does not return: the memory stays, and the owners are told that the pipeline ended. */
 void gyre_subscribers_abandon(gyre_pipeline *pipeline);
-/** Whether the pipeline has a topic, or an outlet, of that name. */
-bool gyre_subscribers_topic(const gyre_pipeline *pipeline, const char *topic);
 
 #endif

@@ -206,7 +206,7 @@ gyre_status gyre_subscribe(gyre_pipeline *pipeline, const char *topic, const gyr
                : gyre_error_add(status, "subscribing to '%s' of pipeline '%s'", topic, pipeline->name);
 }
 
-bool gyre_subscribers_topic(const gyre_pipeline *pipeline, const char *topic)
+bool gyre_pipeline_has_topic(const gyre_pipeline *pipeline, const char *topic)
 {
     for (int i = 0; i < pipeline->told_count; i++)
         if (topic[0] && strcmp(pipeline->links[i].topic, topic) == 0)
