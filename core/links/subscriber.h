@@ -12,8 +12,11 @@
 #ifndef GYRE_CORE_LINKS_SUBSCRIBER_H
 #define GYRE_CORE_LINKS_SUBSCRIBER_H
 
-#include "core/links/pipeline.h"
+#include <pthread.h>
+
+#include "core/links/link_store.h"
 #include "core/links/subscription.h"
+#include "gyre/link_layout.h"
 
 /** A port that sends to the topic, and the rings that its blocks fill. */
 struct gyre_subscriber_source {
@@ -57,13 +60,20 @@ struct gyre_subscriber {
     uint64_t received, missed_told;
 };
 
-/* ---- subscriber_tables.c ---- */
+/* ---- subscriber_list.c; under pipeline->lock ---- */
 
-/** How many subscribers hear a port. Under pipeline->lock. */
+/** How many subscribers hear a port. */
 uint32_t gyre_subscribers_count(const gyre_pipeline *pipeline, int node, uint32_t port);
-/** Writes the branches that lead to them. Returns how many. Under pipeline->lock. */
+/** Writes the branches that lead to them. Returns how many. */
 uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_t port,
                                 gyre_link_branch *branches);
+
+/** Logs what one that ends has missed. Also under subscriber->lock, or when nobody receives any more. */
+void gyre_subscriber_tell_end(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber);
+/** The pipeline ended, and no table names the rings any more: gives the subscribers to their owners. */
+void gyre_subscribers_part(gyre_pipeline *pipeline);
+/** The pipeline ended, and a handler does not return: the memory stays. The owners are told. */
+void gyre_subscribers_abandon(gyre_pipeline *pipeline);
 
 /* ---- subscriber_memory.c ---- */
 
@@ -82,12 +92,5 @@ void gyre_subscriber_look(gyre_subscription *subscription, gyre_subscription_inf
 void gyre_subscriber_wake(struct gyre_subscriber *subscriber);
 /** How many messages it missed, ever. */
 uint64_t gyre_subscriber_missed(const struct gyre_subscriber *subscriber);
-
-/* ---- subscribers.c, for the pipeline's end; under pipeline->lock ---- */
-
-/** No table names the rings any more: gives the subscribers to their owners. */
-void gyre_subscribers_part(gyre_pipeline *pipeline);
-/** A handler does not return: the memory stays, and the owners are told that the pipeline ended. */
-void gyre_subscribers_abandon(gyre_pipeline *pipeline);
 
 #endif

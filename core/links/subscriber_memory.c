@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/links/link_sizes.h"
+#include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 
 enum { CONTROL_SIZE = offsetof(gyre_control_region, queues), TOPICS_TOLD = 32 };
@@ -41,35 +42,6 @@ static gyre_status no_such_topic(const gyre_pipeline *pipeline, const char *topi
                           gyre_text_hint(topic, names, count, hint));
 }
 
-static uint32_t count_branches(const gyre_pipeline *pipeline, int node)
-{
-    uint32_t count = 0;
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE;
-    }
-    for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
-        count += gyre_subscribers_count(pipeline, node, port);
-    return count;
-}
-
-/* Whether the kernel can send to one more. */
-static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
-{
-    const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
-    if (!(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_CLIENTS))
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "kernel '%s' is on backend '%s', whose topics have kernels alone as "
-                              "subscribers: run the pipeline on backend 'cpu'",
-                              facts->name, gyre_dispatch_backend(facts->device));
-    if (count_branches(pipeline, node) < GYRE_BRANCHES_MAX)
-        return GYRE_OK;
-    return gyre_error_set(GYRE_EXHAUSTED,
-                          "the topics of kernel '%s' have %d subscribers, which is the most: try again when "
-                          "one has left",
-                          facts->name, GYRE_BRANCHES_MAX);
-}
-
 /* Finds the ports that send to the topic. *most: what a call of any of them may emit. */
 static gyre_status find_sources(struct gyre_subscriber *subscriber, uint32_t *most)
 {
@@ -79,9 +51,6 @@ static gyre_status find_sources(struct gyre_subscriber *subscriber, uint32_t *mo
         const struct gyre_node_facts *const facts = &pipeline->nodes[link->from].facts;
         if (!begins_source(pipeline, link, subscriber->topic))
             continue;
-        const gyre_status status = check_sender(pipeline, link->from);
-        if (status != GYRE_OK)
-            return status;
         const gyre_port_record *port = &facts->record->ports[link->port];
         *most = port->most > *most ? port->most : *most;
         subscriber->sources[subscriber->source_count++] = (struct gyre_subscriber_source){

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/links/lend.h"
+#include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 
 /* ---- ending ---- */
@@ -57,17 +58,6 @@ static bool take_orphans_back(gyre_pipeline *pipeline)
     return left;
 }
 
-/* Under subscriber->lock, or when nobody receives any more. */
-static void tell_end(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber)
-{
-    const uint64_t missed = gyre_subscriber_missed(subscriber);
-    if (missed)
-        gyre_runtime_log(pipeline->runtime, GYRE_LOG_INFO,
-                         "topic '%s': a subscription received %llu messages and missed %llu%s",
-                         subscriber->topic, (unsigned long long)subscriber->received,
-                         (unsigned long long)missed, subscriber->gate->cut ? ": it was cut off" : "");
-}
-
 /* Waits until threads that receive have left, and visits the pipeline, if it is there. */
 static gyre_pipeline *begin_end(struct gyre_subscriber *subscriber)
 {
@@ -89,7 +79,7 @@ static bool leave_pipeline(gyre_pipeline *pipeline, struct gyre_subscriber *subs
     pthread_mutex_lock(&pipeline->lock);
     const bool ended = subscriber->pipeline == NULL; /* meanwhile: it is in no list, or was left behind */
     if (!ended)
-        tell_end(pipeline, subscriber);
+        gyre_subscriber_tell_end(pipeline, subscriber);
     const bool alone = ended ? !subscriber->left_behind : take_back(pipeline, subscriber);
     subscriber->orphaned = !ended && !alone;
     pthread_mutex_unlock(&pipeline->lock);
@@ -108,50 +98,59 @@ static void end(gyre_subscription *subscription)
     gyre_error_let_go();
 }
 
-/* ---- the end of the pipeline ---- */
-
-/* Tells the owner that the pipeline ended. Under pipeline->lock. */
-static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
-{
-    pthread_mutex_lock(&subscriber->lock);
-    tell_end(subscriber->pipeline, subscriber);
-    subscriber->pipeline = NULL;
-    subscriber->left_behind = left_behind;
-    gyre_subscriber_wake(subscriber);
-    pthread_mutex_unlock(&subscriber->lock); /* now its owner may free it */
-}
-
-void gyre_subscribers_part(gyre_pipeline *pipeline)
-{
-    while (pipeline->subscribers) {
-        struct gyre_subscriber *one = pipeline->subscribers;
-        pipeline->subscribers = one->next;
-        if (one->orphaned) {
-            gyre_subscriber_free(one);
-            continue;
-        }
-        part_from(one, false);
-    }
-}
-
-void gyre_subscribers_abandon(gyre_pipeline *pipeline)
-{
-    for (struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next)
-        if (!one->orphaned)
-            part_from(one, true);
-}
-
 /* ---- beginning ---- */
 
 static const struct gyre_subscription_kind kind = {gyre_subscriber_receive, gyre_subscriber_look, end};
 
+static uint32_t count_branches(const gyre_pipeline *pipeline, int node)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE;
+    }
+    for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
+        count += gyre_subscribers_count(pipeline, node, port);
+    return count;
+}
+
+/* Whether the kernel can send to one more. Under pipeline->lock. */
+static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
+{
+    const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
+    if (!(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_CLIENTS))
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "kernel '%s' is on backend '%s', whose topics have kernels alone as "
+                              "subscribers: run the pipeline on backend 'cpu'",
+                              facts->name, gyre_dispatch_backend(facts->device));
+    if (count_branches(pipeline, node) < GYRE_BRANCHES_MAX)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_EXHAUSTED,
+                          "the topics of kernel '%s' have %d subscribers, which is the most: try again when "
+                          "one has left",
+                          facts->name, GYRE_BRANCHES_MAX);
+}
+
+static gyre_status check_senders(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber)
+{
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < subscriber->source_count && status == GYRE_OK; i++)
+        status = check_sender(pipeline, subscriber->sources[i].node);
+    return status;
+}
+
 /* Lists the subscriber and tells the senders. Under pipeline->lock. */
 static gyre_status begin(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
 {
+    gyre_status status = check_senders(pipeline, subscriber);
+    if (status != GYRE_OK) {
+        gyre_subscriber_free(subscriber);
+        return status;
+    }
     subscriber->face.kind = &kind;
     subscriber->next = pipeline->subscribers;
     pipeline->subscribers = subscriber;
-    const gyre_status status = gyre_link_memory_distribute(pipeline);
+    status = gyre_link_memory_distribute(pipeline);
     if (status == GYRE_OK)
         return GYRE_OK;
     if (status == GYRE_TIMEOUT) { /* a block may know it */

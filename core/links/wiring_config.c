@@ -211,8 +211,8 @@ static gyre_status check_link(struct wiring *wiring, const struct section *secti
     }
     if (gyre_wiring_kernel_length(from) && !text_of(wiring, section, "to")[0]) {
         gyre_error_set(GYRE_CONFIG,
-                       "[link.%s] has no to; expected a kernel, " GYRE_WIRING_NOWHERE
-                       ", or " GYRE_WIRING_HOST,
+                       "[link.%s] has no to; expected a kernel, " GYRE_WIRING_HOST
+                       ", or " GYRE_WIRING_NOWHERE,
                        section->name);
         return blame_section(wiring, section, "to");
     }
@@ -447,8 +447,8 @@ static gyre_status check_given(size_t index, const gyre_link_desc *link)
                               link->from ? link->from : "");
     if (!link->to || !link->to[0])
         return gyre_error_set(GYRE_INVALID,
-                              "link %zu, from %s: to: expected a kernel, " GYRE_WIRING_NOWHERE
-                              ", or " GYRE_WIRING_HOST "; found nothing",
+                              "link %zu, from %s: to: expected a kernel, " GYRE_WIRING_HOST
+                              ", or " GYRE_WIRING_NOWHERE "; found nothing",
                               index, link->from);
     if ((unsigned)link->slow > GYRE_SLOW_TAP || (link->slow != GYRE_SLOW_WAIT && !link->topic))
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: slow: expected %s, found %d", index,

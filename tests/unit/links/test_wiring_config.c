@@ -108,7 +108,7 @@ START_TEST(a_topic_that_is_none_is_refused_at_its_line)
         {"to = b\n",
          "$/etc/gyre.ini:4: [topic.t] has no from; expected KERNEL.PORT, ...: the ports whose messages the topic has"},
         {"from = a.x\n",
-         "$/etc/gyre.ini:4: [topic.t] has no subscribers; expected kernels in to, or in taps"},
+         "$/etc/gyre.ini:4: [topic.t] has no subscribers; expected kernels in to, or in taps (for programs alone: a link with to = host)"},
         {"from = a.x, b\nto = c\n",
          "$/etc/gyre.ini:4: from = 'b' in [topic.t] names no port; expected KERNEL.PORT"},
         {"from = a.x\nto = b, c\nslow = drop, keep\n",
