@@ -19,6 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
+#include "core/links/wiring_config.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
 #include "gyre/pipeline.h"
@@ -33,7 +34,8 @@ static const char HELP[] =
     "`gyre call --attach NAME` by hand. Each gets a queue of its own in shared memory, so that a message costs what\n"
     "it costs inside one program, and no client can touch another's. NAME is a pipeline of [pipeline.NAME], whose\n"
     "kernels are launched and linked, or a kernel whose source is configured in [kernel.NAME]; without any, all\n"
-    "pipelines that are configured. Clients attach to PIPELINE, or PIPELINE/ENTRY.\n"
+    "pipelines that are configured. Clients attach to PIPELINE, or PIPELINE/ENTRY, and subscribe to the topics that are\n"
+    "told in brackets: `gyre call --subscribe PIPELINE/TOPIC`.\n"
     "A line on standard output tells when everything is ready.\n"
     "\n"
     "Ends at an interrupt or SIGTERM: what was in the clients' queues by then is answered, as far as --drain allows, and\n"
@@ -136,6 +138,23 @@ static void warn_of_others(const struct serving *serving, enum gyre_section_kind
     }
 }
 
+/* Prints the topics and outlets of a pipeline, which programs subscribe to: " (prices, alerts)". */
+static void print_topics(const gyre_pipeline *pipeline)
+{
+    gyre_link_info link = {.size = sizeof link}, before = {.size = 0};
+    const char *separator = " (";
+    for (size_t i = 0; gyre_pipeline_link(pipeline, i, &link) == GYRE_OK; i++) {
+        const char *name = strcmp(link.to, GYRE_WIRING_HOST) == 0 ? link.name : link.topic;
+        if (name[0] && strcmp(name, before.name) != 0) {
+            printf("%s%s", separator, name);
+            separator = ", ";
+            snprintf(before.name, sizeof before.name, "%s", name);
+        }
+    }
+    gyre_error_clear();
+    fputs(separator[0] == ',' ? ")" : "", stdout);
+}
+
 static void tell_ready(const struct serving *serving)
 {
     gyre_server_info info = {.size = sizeof info};
@@ -145,8 +164,10 @@ static void tell_ready(const struct serving *serving)
     for (size_t i = 0; i < serving->kernel_count; i++)
         if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK)
             printf("%s %s on %s", i ? "," : "", kernel.name, kernel.backend);
-    for (size_t i = 0; i < serving->pipeline_count; i++)
+    for (size_t i = 0; i < serving->pipeline_count; i++) {
         printf("%s pipeline %s", i || serving->kernel_count ? "," : "", serving->names[i]);
+        print_topics(serving->pipelines[i]);
+    }
     putchar('\n');
     fflush(stdout);
 }

@@ -248,6 +248,12 @@ static uint32_t accept(const struct cpu_branch *branch, uint32_t emitted)
     return branch->branch->slow == GYRE_BRANCH_CUT && room < emitted ? 0 : room;
 }
 
+/* Whether the subscriber's messages belong to no flow. */
+static bool is_outside(const struct cpu_branch *branch)
+{
+    return branch->branch->slow == GYRE_BRANCH_TAP || branch->branch->is_client;
+}
+
 /* Returns how many messages of the topics the flow has to wait for. */
 static uint32_t count_branches(struct cpu_worker *worker)
 {
@@ -255,7 +261,7 @@ static uint32_t count_branches(struct cpu_worker *worker)
     for (uint32_t i = 0; i < worker->links.branch_count; i++) {
         struct cpu_branch *branch = &worker->links.branches[i];
         branch->accepted = accept(branch, worker->links.ports[branch->port].emitted);
-        if (branch->branch->slow != GYRE_BRANCH_TAP)
+        if (!is_outside(branch))
             count += branch->accepted;
     }
     return count;
@@ -350,8 +356,8 @@ static void publish_topic(struct cpu_worker *worker, uint32_t number, gyre_u64 o
         in_place |= branch->in_place;
         if (branch->in_place)
             continue;
-        const bool is_tap = branch->branch->slow == GYRE_BRANCH_TAP;
-        publish_copies(worker, branch, is_tap ? (origin & ~GYRE_ORIGIN_SOLE) | GYRE_ORIGIN_TAP : origin);
+        publish_copies(worker, branch,
+                       is_outside(branch) ? (origin & ~GYRE_ORIGIN_SOLE) | GYRE_ORIGIN_TAP : origin);
         note_missed(branch, emitted - branch->accepted);
     }
     if (in_place)

@@ -11,6 +11,9 @@
  *
  * Instead of ATTACH a program may ask for a copy of a kernel's state (STATE: the kernel's name). The server answers
  * with the type of the state, then with its bytes in packets of GYRE_STATE_PIECE, and closes the connection.
+ *
+ * Or it may subscribe (SUBSCRIBE: the name of a topic, subscribe_packets.c). The server answers with the type of the messages, sends them in
+ * packets PUBLISHED as they come, and a last packet ENDED. The program sends nothing more.
  */
 #ifndef GYRE_CORE_ATTACH_MEETING_H
 #define GYRE_CORE_ATTACH_MEETING_H
@@ -19,6 +22,7 @@
 #include "core/parcel/records.h"
 #include "core/ring/ring_options.h"
 #include "gyre/attach.h"
+#include "gyre/subscribe.h"
 
 enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64, GYRE_MEETING_KEY_MAX = 128 };
 
@@ -98,6 +102,45 @@ void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type);
  */
 gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **out,
                                   struct gyre_kept_block **types);
+
+/* ---- subscriptions ---- */
+
+/** What a program that subscribes asks a server for. */
+struct gyre_subscribe_request {
+    char name[GYRE_MEETING_NAME_MAX]; /* PIPELINE/TOPIC, or TOPIC */
+    gyre_slow slow;                   /* not TAP */
+    uint64_t capacity;                /* 0, or a power of two */
+};
+
+void gyre_subscribe_request_put(struct gyre_parcel *parcel, const struct gyre_subscribe_request *request);
+/** INVALID for a packet that makes no sense. */
+gyre_status gyre_subscribe_request_get(struct gyre_parcel *parcel, struct gyre_subscribe_request *out);
+/** The answer: "PIPELINE/TOPIC" and the type of its messages. */
+void gyre_subscribe_answer_put(struct gyre_parcel *parcel, const char *name, const gyre_type *type);
+/** INTERNAL for a packet that makes no sense, EXHAUSTED. The caller releases *types in any case. */
+gyre_status gyre_subscribe_answer_get(struct gyre_parcel *parcel, char name[GYRE_MEETING_NAME_MAX],
+                                      const gyre_type **out, struct gyre_kept_block **types);
+
+/** One message of a packet PUBLISHED, which has one message or several, one behind the other. */
+struct gyre_published {
+    uint64_t missed; /* messages that were missed since the one before */
+    uint64_t length; /* its bytes follow */
+};
+
+void gyre_published_put(struct gyre_parcel *parcel, const struct gyre_published *published,
+                        const void *message);
+/** Reads what is before the bytes. False: it makes no sense, or is longer than `most`. */
+bool gyre_published_get(struct gyre_parcel *parcel, uint64_t most, struct gyre_published *out);
+
+/** How a subscription ended, from the server's point of view. */
+struct gyre_publishing_end {
+    const char *why; /* valid as long as the packet is */
+    uint64_t missed; /* messages that were missed since the last one that was sent */
+    bool is_cut;
+};
+
+void gyre_publishing_end_put(struct gyre_parcel *parcel, const struct gyre_publishing_end *end);
+struct gyre_publishing_end gyre_publishing_end_get(struct gyre_parcel *parcel);
 
 /* ---- the place ---- */
 

@@ -33,7 +33,8 @@
      .type = GYRE_VALUE_NAME,
      .key = "to",
      .preset = "",
-     .doc = "The kernel whose handler gets the messages, or `nowhere`: they are counted and thrown away."},
+     .doc = "The kernel whose handler gets the messages; `host`: programs that subscribe to NAME get them; `nowhere`: they are "
+            "counted and thrown away."},
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_POWER,
      .key = "capacity",

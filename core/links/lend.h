@@ -21,6 +21,8 @@ void gyre_pipelines_each(gyre_runtime *runtime, void (*what)(gyre_pipeline *pipe
 size_t gyre_pipelines_name(gyre_runtime *runtime, char names[][GYRE_PIPELINE_NAME_MAX], size_t room);
 /** Its name, which is constant. */
 const char *gyre_pipeline_name(const gyre_pipeline *pipeline);
+/** Whether it has a topic, or an outlet, of that name. */
+bool gyre_pipeline_has_topic(const gyre_pipeline *pipeline, const char *topic);
 
 /**
  * Opens a queue to the entry of that name (NULL: the first one) for another program, with the settings of [queue.PIPELINE].

@@ -10,18 +10,11 @@
 #include "core/base/error.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
-
-enum { CAPACITY_MOST = 1 << 24 };
-/* of a ring whose capacity Gyre chooses: at most so much; a device may ask for another number of slots (device_info) */
-enum { RING_SLOTS = 1024, RING_BYTES = 1 << 20 };
+#include "core/links/subscriber.h"
 
 /* ---- memory ---- */
-
-static uint64_t whole_lines(uint64_t bytes)
-{
-    return (bytes + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
-}
 
 /* Where the pipeline's memory of links is. */
 static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
@@ -46,50 +39,19 @@ static uint32_t target_blocks(const gyre_pipeline *pipeline, const struct gyre_l
     return link->to == GYRE_NODE_NOWHERE ? 0 : pipeline->nodes[link->to].facts.movers;
 }
 
-/*
- * The least capacity with which a sender gets room for `most` messages in the end: room comes back in whole sections, so one
- * section may be used in part for ever.
- */
-static uint64_t least_capacity(uint32_t most)
-{
-    uint64_t capacity = GYRE_LINK_SECTIONS;
-    while (capacity - capacity / GYRE_LINK_SECTIONS < most)
-        capacity *= 2;
-    return capacity;
-}
-
-static uint64_t usual_capacity(const gyre_pipeline *pipeline, uint64_t least, uint32_t stride)
-{
-    const uint64_t asked = gyre_dispatch_device_info(pipeline->device)->link_slots;
-    uint64_t capacity = least;
-    while (capacity < (asked ? asked : RING_SLOTS) && capacity * 2 * stride <= RING_BYTES)
-        capacity *= 2;
-    return capacity;
-}
-
-/* A slot that fits a line lies in one: a device may write such a slot whole, by one instruction. */
-static uint32_t stride_of(uint64_t size)
-{
-    enum { HALF_LINE = GYRE_LINE_SIZE / 2 };
-    const uint64_t bytes = (GYRE_SLOT_HEADER_SIZE + size + 15) / 16 * 16;
-    return (uint32_t)(bytes <= 16              ? 16
-                      : bytes <= HALF_LINE     ? HALF_LINE
-                      : bytes < GYRE_LINE_SIZE ? GYRE_LINE_SIZE
-                                               : bytes);
-}
-
 static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_link *link, bool tight)
 {
     const gyre_port_record *port = port_of(pipeline, link);
-    const uint64_t least = least_capacity(port->most);
+    const uint64_t least = gyre_link_capacity_least(port->most);
     const bool is_own = link - pipeline->links >= pipeline->told_count;
-    link->stride = stride_of(port->type->size);
+    link->stride = gyre_link_stride(port->type->size);
     if (link->capacity == 0 || tight) {
-        link->capacity = tight || is_own ? least : usual_capacity(pipeline, least, link->stride);
+        link->capacity =
+            tight || is_own ? least : gyre_link_capacity_usual(pipeline->device, least, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
-        link->capacity <= CAPACITY_MOST)
+        link->capacity <= GYRE_LINK_CAPACITY_MOST)
         return GYRE_OK;
     gyre_error_set(
         GYRE_INVALID,
@@ -116,9 +78,8 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
     const uint64_t rings = sender_blocks(pipeline, link);
     link->rings = offset;
     link->windows = link->rings + rings * sizeof(gyre_link_ring);
-    /* a line of padding between the slots of two rings: rings of a size that is a power of two would share cache sets */
     link->slots = link->windows + rings * target_blocks(pipeline, link) * sizeof(gyre_link_window);
-    uint64_t end = link->slots + rings * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+    uint64_t end = link->slots + rings * gyre_link_slots_size(link->capacity, link->stride);
     if (link->slow == GYRE_SLOW_CUT) {
         const struct gyre_link *first = first_of_subscriber(pipeline, link);
         link->gate = first == link ? end : first->gate;
@@ -135,8 +96,8 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
     for (uint32_t i = 0; i < count; i++) {
-        rings[i].slots = pipeline->wires_address + link->slots +
-                         i * (whole_lines(link->capacity * link->stride) + GYRE_LINE_SIZE);
+        rings[i].slots =
+            pipeline->wires_address + link->slots + i * gyre_link_slots_size(link->capacity, link->stride);
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
     }
@@ -281,7 +242,7 @@ static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++)
         count += is_branch(&pipeline->links[i], node, port);
-    return count;
+    return count + gyre_subscribers_count(pipeline, node, port);
 }
 
 /* Bytes of the topics that the ports of a node lead to. */
@@ -315,6 +276,7 @@ static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_tabl
         for (int i = 0; i < pipeline->link_count; i++)
             if (is_branch(&pipeline->links[i], node, number))
                 branches[topic->branch_count++] = branch_of(pipeline, &pipeline->links[i]);
+        topic->branch_count += gyre_subscribers_write(pipeline, node, number, branches + topic->branch_count);
         table->ports[number].use = GYRE_PORT_TOPIC;
         table->ports[number].control = address + offset;
         offset += sizeof *topic + topic->branch_count * sizeof *branches;

@@ -18,6 +18,7 @@
 #include "core/links/lend.h"
 #include "core/links/pipeline_make.h"
 #include "core/observation/observation.h"
+#include "core/links/subscriber.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
 #include "core/types/types.h"
@@ -209,13 +210,14 @@ gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, u
                           pipeline->name, (unsigned long long)count);
 }
 
-/* Ends the queues of other programs, and waits until those who serve these have left. */
+/* Ends the queues of other programs and the subscriptions, and waits until those who serve these have left. */
 static void see_visitors_off(gyre_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->lock);
     for (int i = 0; i < pipeline->entry_count; i++)
         if (pipeline->entries[i].queue && gyre_foreign_of(pipeline->entries[i].queue)->lent)
             gyre_queue_complete_unhandled(pipeline->entries[i].queue);
+    gyre_subscribers_part(pipeline);
     while (__atomic_load_n(&pipeline->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&pipeline->left, &pipeline->lock);
     pthread_mutex_unlock(&pipeline->lock);
@@ -273,6 +275,9 @@ static void leave_behind(gyre_pipeline *pipeline)
     gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
     unobserve(pipeline);
     for_entries(pipeline, gyre_node_abandon_entry);
+    pthread_mutex_lock(&pipeline->lock);
+    gyre_subscribers_abandon(pipeline);
+    pthread_mutex_unlock(&pipeline->lock);
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].joined)
             gyre_node_leave_used(pipeline->nodes[i].kernel);
@@ -342,9 +347,11 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     snprintf(told.from, sizeof told.from, "%s", from->name);
     snprintf(told.port, sizeof told.port, "%s", port->name);
     snprintf(told.to, sizeof told.to, "%s",
-             link->to == GYRE_NODE_NOWHERE ? "nowhere" : pipeline->nodes[link->to].facts.name);
+             link->is_outlet                 ? GYRE_WIRING_HOST
+             : link->to == GYRE_NODE_NOWHERE ? GYRE_WIRING_NOWHERE
+                                             : pipeline->nodes[link->to].facts.name);
     snprintf(told.type, sizeof told.type, "%s", port->type->name);
-    snprintf(told.topic, sizeof told.topic, "%s", link->topic);
+    snprintf(told.topic, sizeof told.topic, "%s", link->is_outlet ? "" : link->topic);
     told.slow = (uint32_t)link->slow;
     told.most = port->most;
     told.rings = from->movers;

@@ -2,7 +2,7 @@
 /*
  * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
  *
- * Lock: pipeline->lock for `entries` and the tables of nodes, and for everything while the pipeline is opened or closed. Stages and links
+ * Lock: pipeline->lock for `entries`, `subscribers` and the tables of nodes, and for everything while the pipeline is opened or closed. Stages and links
  * are constant while it is open. A visitor (lend.h) keeps it from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
  */
 #ifndef GYRE_CORE_LINKS_PIPELINE_H
@@ -14,6 +14,8 @@
 #include "core/links/link_store.h"
 #include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
+
+struct gyre_subscriber;
 
 enum {
     GYRE_NODES_MAX = 64,
@@ -44,6 +46,7 @@ struct gyre_node {
 struct gyre_link {
     char name[128];
     char topic[GYRE_PIPELINE_NAME_MAX]; /* "": the port has this link alone */
+    bool is_outlet; /* only programs subscribe to the topic; it has the name of the link */
     gyre_slow slow;
     struct gyre_wiring_place place; /* where its settings stand */
     int from, to;                   /* nodes; to: perhaps GYRE_NODE_NOWHERE */
@@ -91,6 +94,8 @@ struct gyre_pipeline {
     uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
     gyre_kernel_record records[GYRE_NODES_MAX];
+
+    struct gyre_subscriber *subscribers; /* subscriber.h */
 
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
     int entry_count; /* the entries from here on are free */

@@ -155,11 +155,29 @@ static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_
     return status;
 }
 
+/* An outlet is a topic that has the name of its link, and no kernels. */
+static gyre_status make_outlet(struct gyre_link *link)
+{
+    if (link->topic[0])
+        return gyre_error_set(GYRE_INVALID, "the subscribers of a topic are kernels, found " GYRE_WIRING_HOST
+                                            ": programs subscribe to it by themselves");
+    if (strlen(link->name) >= sizeof link->topic)
+        return gyre_error_set(GYRE_INVALID,
+                              "to = " GYRE_WIRING_HOST
+                              ": programs subscribe by the link's name, which has at most %zu characters",
+                              sizeof link->topic - 1);
+    snprintf(link->topic, sizeof link->topic, "%s", link->name);
+    link->is_outlet = true;
+    return GYRE_OK;
+}
+
 static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc *desc, struct gyre_link *link)
 {
     link->to = GYRE_NODE_NOWHERE;
     if (strcmp(desc->to, GYRE_WIRING_NOWHERE) == 0)
         return GYRE_OK;
+    if (strcmp(desc->to, GYRE_WIRING_HOST) == 0)
+        return make_outlet(link);
     gyre_status status = add_node(pipeline, desc->to, &link->to);
     return status == GYRE_OK ? check_types(pipeline, link) : status;
 }
@@ -259,7 +277,7 @@ static gyre_status add_links(gyre_pipeline *pipeline, const struct gyre_wiring_c
             place = link.place.to;
             status = resolve_target(pipeline, given, &link);
         }
-        if (status == GYRE_OK && link.topic[0])
+        if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
             status = check_subscriber(pipeline, &link);
         if (status != GYRE_OK)
             return gyre_wiring_blame(place, gyre_error_add(status, "link '%s'", link.name));

@@ -210,7 +210,9 @@ static gyre_status check_link(struct wiring *wiring, const struct section *secti
         return blame_section(wiring, section, "from");
     }
     if (gyre_wiring_kernel_length(from) && !text_of(wiring, section, "to")[0]) {
-        gyre_error_set(GYRE_CONFIG, "[link.%s] has no to; expected a kernel, or " GYRE_WIRING_NOWHERE,
+        gyre_error_set(GYRE_CONFIG,
+                       "[link.%s] has no to; expected a kernel, " GYRE_WIRING_HOST
+                       ", or " GYRE_WIRING_NOWHERE,
                        section->name);
         return blame_section(wiring, section, "to");
     }
@@ -315,8 +317,11 @@ static gyre_status check_topic(struct wiring *wiring, const struct topic *topic)
         return blame_section(wiring, &topic->section, "from");
     }
     if (topic->to.count + topic->taps.count == 0) {
-        gyre_error_set(GYRE_CONFIG, "[topic.%s] has no subscribers; expected kernels in to, or in taps",
-                       name);
+        gyre_error_set(
+            GYRE_CONFIG,
+            "[topic.%s] has no subscribers; expected kernels in to, or in taps (for programs alone: "
+            "a link with to = " GYRE_WIRING_HOST ")",
+            name);
         return blame_section(wiring, &topic->section, "to");
     }
     if (topic->slow.count != 1 && topic->slow.count != topic->to.count) {
@@ -442,8 +447,8 @@ static gyre_status check_given(size_t index, const gyre_link_desc *link)
                               link->from ? link->from : "");
     if (!link->to || !link->to[0])
         return gyre_error_set(GYRE_INVALID,
-                              "link %zu, from %s: to: expected a kernel, or " GYRE_WIRING_NOWHERE
-                              "; found nothing",
+                              "link %zu, from %s: to: expected a kernel, " GYRE_WIRING_HOST
+                              ", or " GYRE_WIRING_NOWHERE "; found nothing",
                               index, link->from);
     if ((unsigned)link->slow > GYRE_SLOW_TAP || (link->slow != GYRE_SLOW_WAIT && !link->topic))
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: slow: expected %s, found %d", index,

@@ -14,6 +14,8 @@
 
 /** The word of `to` for a port whose messages are thrown away. */
 #define GYRE_WIRING_NOWHERE "nowhere"
+/** The word of `to` for an outlet: a port whose messages programs may subscribe to. */
+#define GYRE_WIRING_HOST "host"
 
 /** Where the settings of a link stand: "FILE:LINE", a text of the configuration. NULL: the application gave the link. */
 struct gyre_wiring_place {

@@ -18,7 +18,7 @@
 #include "gyre/status.h"
 
 /** Both ends must have the same version. Raise it with any change of a message or of a struct that is sent. */
-#define GYRE_PARCEL_VERSION 4
+#define GYRE_PARCEL_VERSION 5
 enum { GYRE_PARCEL_MAX = 128 * 1024, GYRE_PARCEL_DESCRIPTORS_MAX = 3 };
 
 /** What a message is. The core sends these to a worker, which answers each with a message of the same operation... */
@@ -49,6 +49,9 @@ enum gyre_parcel_operation {
     GYRE_PARCEL_ENDED,
     /* in place of an attachment: the client asks for a kernel's state, the server sends it in several packets */
     GYRE_PARCEL_STATE,
+    /* the same: the client subscribes to a topic, the server answers once, then sends messages, and ENDED */
+    GYRE_PARCEL_SUBSCRIBE,
+    GYRE_PARCEL_PUBLISHED,
 };
 
 struct gyre_parcel {

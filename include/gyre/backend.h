@@ -161,7 +161,9 @@ enum gyre_linking {
      * since 2.7: threads of this process move the messages, one for each kernel, so links lie in memory of this process
      * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has
      */
-    GYRE_LINKING_HOST = 16
+    GYRE_LINKING_HOST = 16,
+    /* since 2.7: threads of this process fill the rings of topics, also those of programs (gyre_link_branch.is_client) */
+    GYRE_LINKING_CLIENTS = 32
 };
 
 typedef struct gyre_device_info {

@@ -149,7 +149,11 @@ typedef struct gyre_link_branch {
     gyre_u64 control; /* address of the subscriber's control region */
     gyre_u64 gate;    /* address of the subscriber's gyre_link_gate; 0 unless `slow` is CUT */
     gyre_u32 slow;    /* enum gyre_branch_slow */
-    gyre_u32 reserved;
+    /*
+     * only for a device with GYRE_LINKING_CLIENTS. Not 0: the subscriber is no kernel but a program. Its messages belong to no flow,
+     * as those of a tap, whatever `slow` says. `control` is a region of which only the doorbell, `parked` and `parks` count
+     */
+    gyre_u32 is_client;
 } gyre_link_branch;
 
 /**

@@ -64,7 +64,8 @@ typedef struct gyre_link_desc {
     size_t size;
     const char *name; /* for people; NULL: `from` */
     const char *from; /* "KERNEL.PORT" */
-    const char *to;   /* "KERNEL", or "nowhere": what is emitted is counted, and thrown away */
+    /** "KERNEL"; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown away. */
+    const char *to;
     uint64_t
         capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
     /** NULL: the port has this link alone. Else the links of the port all name this topic, and each leads to another kernel. */
@@ -132,7 +133,7 @@ typedef struct gyre_link_info {
     size_t size;
     char name[128];
     char from[GYRE_PIPELINE_NAME_MAX], port[GYRE_PIPELINE_NAME_MAX];
-    char to[GYRE_PIPELINE_NAME_MAX]; /* "nowhere": its messages are thrown away */
+    char to[GYRE_PIPELINE_NAME_MAX]; /* "nowhere": its messages are thrown away; "host": programs subscribe */
     char type[GYRE_PIPELINE_NAME_MAX];
     uint64_t type_hash;
     uint32_t most; /* messages that one call may emit */

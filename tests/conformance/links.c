@@ -621,7 +621,7 @@ static void wrong_graphs_are_told(struct conformance *test)
         {&a, &e, {join("e.out", "a")}, 1, GYRE_INVALID, "kernel 'e' has no ports"},
         {&a, &e, {join("a", "e")}, 1, GYRE_INVALID, "expected KERNEL.PORT"},
         {&a, &e, {join("a.out", "f")}, 1, GYRE_NOT_FOUND, "there is no kernel 'f'"},
-        {&a, &e, {join("a.out", NULL)}, 1, GYRE_INVALID, "to: expected a kernel, or nowhere"},
+        {&a, &e, {join("a.out", NULL)}, 1, GYRE_INVALID, "to: expected a kernel, host, or nowhere"},
         {&a, &e, {join("a.out", "e"), join("a.out", "b")}, 2, GYRE_INVALID, "has a link already"},
         {&split, NULL, {join("split.words", "e")}, 1, GYRE_INCOMPATIBLE, "port 'split.words'"},
         {&a, &e, {join("a.out", "nowhere")}, 1, GYRE_INVALID, "the answer 'e' is no kernel of the pipeline"},

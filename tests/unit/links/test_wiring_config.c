@@ -108,7 +108,7 @@ START_TEST(a_topic_that_is_none_is_refused_at_its_line)
         {"to = b\n",
          "$/etc/gyre.ini:4: [topic.t] has no from; expected KERNEL.PORT, ...: the ports whose messages the topic has"},
         {"from = a.x\n",
-         "$/etc/gyre.ini:4: [topic.t] has no subscribers; expected kernels in to, or in taps"},
+         "$/etc/gyre.ini:4: [topic.t] has no subscribers; expected kernels in to, or in taps (for programs alone: a link with to = host)"},
         {"from = a.x, b\nto = c\n",
          "$/etc/gyre.ini:4: from = 'b' in [topic.t] names no port; expected KERNEL.PORT"},
         {"from = a.x\nto = b, c\nslow = drop, keep\n",
@@ -196,7 +196,7 @@ START_TEST(a_link_that_is_none_is_refused_at_its_line)
     refused("p", GYRE_CONFIG,
             "$/etc/gyre.ini:4: [link.l] has no from; expected KERNEL.PORT, the port that it begins at");
     sandbox_write("etc/gyre.ini", "[pipeline.p]\nentry = a\n[link.l]\nfrom = a.x\n");
-    refused("p", GYRE_CONFIG, "$/etc/gyre.ini:4: [link.l] has no to; expected a kernel, or nowhere");
+    refused("p", GYRE_CONFIG, "$/etc/gyre.ini:4: [link.l] has no to; expected a kernel, host, or nowhere");
     const char *froms[] = {"a", "a.", ".x"};
     for (size_t i = 0; i < sizeof froms / sizeof froms[0]; i++) {
         char text[128], sentence[256];
@@ -283,7 +283,7 @@ START_TEST(links_of_the_application_are_checked_as_well)
     links[0].from = NULL;
     link_refused(links, 2, "link 0: from: expected KERNEL.PORT, found ''");
     links[0] = (gyre_link_desc){.size = sizeof links[0], .name = "first", .from = "a.x"};
-    link_refused(links, 2, "link 0, from a.x: to: expected a kernel, or nowhere; found nothing");
+    link_refused(links, 2, "link 0, from a.x: to: expected a kernel, host, or nowhere; found nothing");
     links[0].to = "b";
     link_refused(
         links, 2,

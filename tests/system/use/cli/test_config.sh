@@ -93,7 +93,7 @@ exits 0
 prints "pipeline.default.links_tight "
 prints "link.words.capacity "
 run config --config "$folder/words.ini" --set link.words.to=
-refuses 4 "command line: [link.words] has no to; expected a kernel, or nowhere"
+refuses 4 "command line: [link.words] has no to; expected a kernel, host, or nowhere"
 run config --config "$folder/words.ini" --set link.more.from=split.words --set link.more.to=sort
 refuses 4 "$folder/words.ini:5: link 'words': port split.words has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
 

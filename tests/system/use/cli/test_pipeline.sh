@@ -160,7 +160,7 @@ wrong_topic "slow in [topic.prices]: expected wait, drop or cut, found 'tap'" to
 wrong_topic "slow in [topic.prices]: expected one word, or one for each of the 2 kernels of to; found 3" topic.prices.slow=cut,cut,cut
 wrong_topic "link 'prices': kernel 'book' subscribes twice" topic.prices.taps=book
 run links market --config "$market" --set topic.prices.to= --set topic.prices.taps=
-refuses 4 "pipeline 'market': command line: [topic.prices] has no subscribers; expected kernels in to, or in taps"
+refuses 4 "pipeline 'market': command line: [topic.prices] has no subscribers; expected kernels in to, or in taps (for programs alone: a link with to = host)"
 run links market --config "$market" --set link.more.from=feed.prices --set link.more.to=book
 exits 4
 says "has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
@@ -172,7 +172,7 @@ mistake()
     refuses "$1" "pipeline 'orders': command line: $2"
 }
 
-mistake 4 "[link.large] has no to; expected a kernel, or nowhere" link.large.to=
+mistake 4 "[link.large] has no to; expected a kernel, host, or nowhere" link.large.to=
 mistake 4 "from = 'check' in [link.large] names no port; expected KERNEL.PORT" link.large.from=check
 mistake 4 "[link.large] begins at kernel 'chek', which has no section [kernel.chek] and is not launched; did you mean 'check'?" \
     link.large.from=chek.large

@@ -111,6 +111,65 @@ says "gyre: served 1 client, left 1 request unhandled"
 kill "$caller" 2>/dev/null
 wait "$caller"
 
+# ---- programs that subscribe ----
+
+# await_line FILE TEXT: until the file has it
+await_line()
+{
+    for ((i = 0; i < 600 * patience; i++)); do
+        ! grep -q -- "$2" "$1" || return 0
+        sleep 0.05
+    done
+    fail "expected '$2' in $(<"$1")"
+}
+
+# a market with a tap, watched by a program of the example and by the command; one that is killed is not missed
+start_server --config examples/pipeline/market.ini
+checks=$((checks + 1))
+[[ "$(<"$folder/ready")" == "serving at "*": pipeline market (prices)" ]] || fail "found $(<"$folder/ready")"
+"$WATCH" 600 >"$folder/watched" 2>&1 &
+watcher=$!
+"$GYRE" subscribe prices >"$folder/heard" 2>&1 &
+listener=$!
+"$GYRE" subscribe market/prices --slow wait >/dev/null 2>&1 &
+killed=$!
+for process in $watcher $listener $killed; do
+    await_line "$folder/served" "process $process of user .* subscribed to 'market/prices'"
+done
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null
+run call --attach market '{"item":1,"count":2,"cents":500}' '{"item":2,"count":1,"cents":700}'
+exits 0
+run subscribe prices --count 1 --timeout 50
+exits 5
+says "gyre: no message came within 50 ms (--timeout)"
+says "gyre: market/prices: 0 messages, 0 missed"
+run subscribe price
+refuses 1 "subscribing to 'price' of pipeline 'market': pipeline 'market' has no topic and no outlet 'price'; it has: prices; did you mean 'prices'?"
+run subscribe markt/prices
+refuses 1 "the server has no pipeline 'markt'; it has: market; did you mean 'market'?"
+stop_server TERM
+says "left 'market/prices': it was sent "
+code=0
+wait "$watcher" || code=$?
+called="watch" err="$(<"$folder/watched")"
+exits 0
+[[ "$err" == "item 2 costs 700 cents" ]] || fail "expected one alert"
+code=0
+wait "$listener" || code=$?
+called="gyre subscribe" err="$(<"$folder/heard")"
+exits 0
+says '{"item":1,"count":2,"cents":500}'
+says '{"item":2,"count":1,"cents":700}'
+says "gyre: the pipeline of 'market/prices' was closed: no more messages come"
+says "gyre: market/prices: 2 messages, 0 missed"
+run subscribe prices --timeout 50
+exits 3
+run subscribe prices --slow later
+refuses 2 "--slow: expected wait, drop or cut, found 'later' ('gyre help subscribe' shows how)"
+run subscribe
+refuses 2 "expected one topic: PIPELINE/TOPIC, or TOPIC ('gyre help subscribe' shows how)"
+
 # ---- what is refused ----
 
 run serve --config "$orders" ordres

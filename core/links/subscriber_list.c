@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of a pipeline's subscribers (subscriber.h): what senders are told of them, branches of the topic that a port leads to; and
+ * how they part from a pipeline that ends. Under pipeline->lock.
+ */
+#include "core/links/pipeline.h"
+#include "core/links/subscriber.h"
+
+static const struct gyre_subscriber_source *source_of(const struct gyre_subscriber *subscriber, int node,
+                                                      uint32_t port)
+{
+    for (uint32_t i = 0; i < subscriber->source_count && !subscriber->dropped; i++)
+        if (subscriber->sources[i].node == node && subscriber->sources[i].port == port)
+            return &subscriber->sources[i];
+    return NULL;
+}
+
+uint32_t gyre_subscribers_count(const gyre_pipeline *pipeline, int node, uint32_t port)
+{
+    uint32_t count = 0;
+    for (const struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next)
+        count += source_of(one, node, port) != NULL;
+    return count;
+}
+
+uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_t port,
+                                gyre_link_branch *branches)
+{
+    uint32_t count = 0;
+    for (const struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next) {
+        const struct gyre_subscriber_source *source = source_of(one, node, port);
+        if (source)
+            branches[count++] = (gyre_link_branch){
+                .rings = (gyre_u64)(uintptr_t)one->rings[source->first].ring,
+                .control = (gyre_u64)(uintptr_t)one->control,
+                .gate = one->face.slow == GYRE_SLOW_CUT ? (gyre_u64)(uintptr_t)one->gate : 0,
+                .slow = (gyre_u32)one->face.slow,
+                .is_client = 1};
+    }
+    return count;
+}
+
+/* ---- ends ---- */
+
+void gyre_subscriber_tell_end(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber)
+{
+    const uint64_t missed = gyre_subscriber_missed(subscriber);
+    if (missed)
+        gyre_runtime_log(pipeline->runtime, GYRE_LOG_INFO,
+                         "topic '%s': a subscription received %llu messages and missed %llu%s",
+                         subscriber->topic, (unsigned long long)subscriber->received,
+                         (unsigned long long)missed,
+                         __atomic_load_n(&subscriber->gate->cut, __ATOMIC_RELAXED) ? ": it was cut off" : "");
+}
+
+/* Tells the owner that the pipeline ended. Under pipeline->lock. */
+static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
+{
+    pthread_mutex_lock(&subscriber->lock);
+    gyre_subscriber_tell_end(subscriber->pipeline, subscriber);
+    subscriber->pipeline = NULL;
+    subscriber->left_behind = left_behind;
+    gyre_subscriber_wake(subscriber);
+    pthread_mutex_unlock(&subscriber->lock); /* now its owner may free it */
+}
+
+void gyre_subscribers_part(gyre_pipeline *pipeline)
+{
+    while (pipeline->subscribers) {
+        struct gyre_subscriber *one = pipeline->subscribers;
+        pipeline->subscribers = one->next;
+        if (one->orphaned) {
+            gyre_subscriber_free(one);
+            continue;
+        }
+        part_from(one, false);
+    }
+}
+
+void gyre_subscribers_abandon(gyre_pipeline *pipeline)
+{
+    for (struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next)
+        if (!one->orphaned)
+            part_from(one, true);
+}

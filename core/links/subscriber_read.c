@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes messages out of a subscriber's rings (subscriber.h), and waits for them. The senders' side is the backend's. A reader that
+ * parks says so in `control`, makes a fence and looks once more; senders publish, make a fence and look whether somebody is
+ * parked. Who gives a whole section of a ring back wakes the sender if that is starved, in the same way.
+ */
+#include <limits.h>
+#include <sched.h>
+
+#include "core/base/error.h"
+#include "core/links/subscriber.h"
+#include "gyre/waiting.h"
+
+enum { YIELDS = 8 /* looks before a reader parks */ };
+
+/* ---- one ring ---- */
+
+static const gyre_link_slot *slot_of(const gyre_link_ring *ring, uint64_t index)
+{
+    return (const gyre_link_slot *)(uintptr_t)(ring->slots + (index & (ring->capacity - 1)) * ring->stride);
+}
+
+/* Whether the next message is there. Pairs with the sender's release of its sequence. */
+static bool is_filled(const struct gyre_subscriber_ring *from)
+{
+    const uint64_t next = __atomic_load_n(&from->next, __ATOMIC_RELAXED);
+    return __atomic_load_n(&slot_of(from->ring, next)->sequence, __ATOMIC_ACQUIRE) == (gyre_u32)(next + 1);
+}
+
+static void wake_sender(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
+{
+    if (!subscriber->pipeline)
+        return;                              /* its kernels may be gone */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between the count of what was fetched, and who waits for it */
+    if (__atomic_load_n(&from->ring->starved, __ATOMIC_RELAXED))
+        gyre_bell_ring(&from->sender->doorbell.bell, INT_MAX);
+}
+
+/* Counts the message as fetched: its place may be written again. Room comes back in whole sections. */
+static void give_back(const struct gyre_subscriber *subscriber, struct gyre_subscriber_ring *from)
+{
+    gyre_link_ring *ring = from->ring;
+    const uint64_t section = ring->capacity / GYRE_LINK_SECTIONS, place = from->next & (ring->capacity - 1);
+    gyre_u64 *fetched = &ring->fetched[place / section];
+    __atomic_store_n(&from->next, from->next + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(fetched, *fetched + 1, __ATOMIC_RELEASE); /* pairs with the sender's acquire */
+    if (from->next % section == 0)
+        wake_sender(subscriber, from);
+}
+
+/* ---- all of them ---- */
+
+static bool any_filled(const struct gyre_subscriber *subscriber)
+{
+    for (uint32_t i = 0; i < subscriber->ring_count; i++)
+        if (is_filled(&subscriber->rings[i]))
+            return true;
+    return false;
+}
+
+uint64_t gyre_subscriber_missed(const struct gyre_subscriber *subscriber)
+{
+    uint64_t missed = 0;
+    for (uint32_t i = 0; i < subscriber->ring_count; i++)
+        missed += __atomic_load_n(&subscriber->rings[i].ring->missed, __ATOMIC_RELAXED);
+    return missed;
+}
+
+/* Takes a message, if one is there: from each ring in turn. Under the lock. */
+static bool take(struct gyre_subscriber *subscriber, void *message, gyre_publication *about)
+{
+    for (uint32_t i = 0; i < subscriber->ring_count; i++) {
+        struct gyre_subscriber_ring *from =
+            &subscriber->rings[(subscriber->turn_of + i) % subscriber->ring_count];
+        if (!is_filled(from))
+            continue;
+        const gyre_link_slot *slot = slot_of(from->ring, from->next);
+        about->length = slot->length;
+        gyre_subscription_copy(subscriber->face.layout, message, slot + 1, slot->length);
+        give_back(subscriber, from);
+        subscriber->turn_of = (subscriber->turn_of + i + 1) % subscriber->ring_count;
+        const uint64_t missed = gyre_subscriber_missed(subscriber);
+        about->missed = missed - subscriber->missed_told;
+        subscriber->missed_told = missed;
+        subscriber->received++;
+        return true;
+    }
+    return false;
+}
+
+static bool is_cut(const struct gyre_subscriber *subscriber)
+{
+    return __atomic_load_n(&subscriber->gate->cut, __ATOMIC_RELAXED) != 0;
+}
+
+/* OK: a message may still come. Under the lock. */
+static gyre_status find_end(const struct gyre_subscriber *subscriber)
+{
+    const char *name = subscriber->face.name;
+    if (subscriber->closing)
+        return gyre_error_set(GYRE_CLOSED, "the subscription to '%s' was ended", name);
+    if (is_cut(subscriber))
+        return gyre_error_set(
+            GYRE_CLOSED,
+            "the subscription to '%s' was too slow and was cut off: it missed %llu messages so "
+            "far; subscribe again, with a larger capacity, or with slow = drop",
+            name, (unsigned long long)gyre_subscriber_missed(subscriber));
+    return subscriber->pipeline
+               ? GYRE_OK
+               : gyre_error_set(GYRE_CLOSED, "the pipeline of '%s' was closed: no more messages come", name);
+}
+
+/* ---- waiting ---- */
+
+static bool has_news(const struct gyre_subscriber *subscriber)
+{
+    return any_filled(subscriber) || is_cut(subscriber);
+}
+
+/* Sleeps until there may be news. Without the lock. `seen`: the bell before the look that found nothing. */
+static void park(struct gyre_subscriber *subscriber, uint32_t seen, uint64_t deadline_ns)
+{
+    gyre_control_region *control = subscriber->control;
+    for (int i = 0; i < YIELDS && deadline_ns != 0; i++) {
+        if (has_news(subscriber))
+            return;
+        sched_yield();
+    }
+    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!has_news(subscriber))
+        gyre_futex_wait(&control->doorbell.bell, seen, deadline_ns);
+    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+}
+
+void gyre_subscriber_wake(struct gyre_subscriber *subscriber)
+{
+    gyre_bell_ring(&subscriber->control->doorbell.bell, INT_MAX);
+}
+
+static gyre_status find_none(uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set_text(GYRE_AGAIN, "no message of the subscription is there");
+    return gyre_clock_ns() < deadline_ns
+               ? GYRE_OK
+               : gyre_error_set_text(GYRE_TIMEOUT, "no message of the subscription came: timeout");
+}
+
+/* Under the lock, which it gives up while it waits. */
+static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *message, gyre_publication *about,
+                                uint64_t deadline_ns)
+{
+    for (;;) {
+        const uint32_t seen = __atomic_load_n(&subscriber->control->doorbell.bell, __ATOMIC_ACQUIRE);
+        const bool was_cut = is_cut(subscriber); /* before the look: nothing comes after it */
+        if (!subscriber->closing && take(subscriber, message, about))
+            return GYRE_OK;
+        gyre_status status = was_cut || !is_cut(subscriber) ? find_end(subscriber) : GYRE_OK;
+        if (status == GYRE_OK)
+            status = find_none(deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+        pthread_mutex_unlock(&subscriber->lock);
+        park(subscriber, seen, deadline_ns);
+        pthread_mutex_lock(&subscriber->lock);
+    }
+}
+
+gyre_status gyre_subscriber_receive(gyre_subscription *subscription, void *message, gyre_publication *about,
+                                    uint64_t deadline_ns)
+{
+    struct gyre_subscriber *subscriber = (struct gyre_subscriber *)(void *)subscription;
+    pthread_mutex_lock(&subscriber->lock);
+    subscriber->inside++;
+    const gyre_status status = take_or_wait(subscriber, message, about, deadline_ns);
+    if (--subscriber->inside == 0)
+        pthread_cond_broadcast(&subscriber->left);
+    pthread_mutex_unlock(&subscriber->lock);
+    return status;
+}
+
+void gyre_subscriber_look(gyre_subscription *subscription, gyre_subscription_info *info)
+{
+    struct gyre_subscriber *subscriber = (struct gyre_subscriber *)(void *)subscription;
+    pthread_mutex_lock(&subscriber->lock);
+    info->received = subscriber->received;
+    info->missed = gyre_subscriber_missed(subscriber);
+    info->is_cut = is_cut(subscriber);
+    pthread_mutex_unlock(&subscriber->lock);
+}
