@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cpu_admission.h"
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
@@ -60,6 +61,7 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
     message->out->length = length;
     message->out->info = outcome;
     __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
+    cpu_admission_give(message->entry);
     worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
 }
 
@@ -132,6 +134,37 @@ struct outcome {
     bool replied;
 };
 
+/* ---- quotas ---- */
+
+#define OVER_TEXT "more messages alive than the quota allows"
+
+static gyre_u32 quota_of(const struct message *message)
+{
+    const gyre_u32 quota = cpu_flow_head(message->entry)->quota;
+    return quota ? quota : UINT32_MAX;
+}
+
+/* Whether the flow exceeded its quota: its messages are handled no more, so that it ends whatever its handlers would do. */
+static bool is_over(const struct message *message)
+{
+    return !(message->origin & GYRE_ORIGIN_SOLE) &&
+           __atomic_load_n(&message->flow->over, __ATOMIC_RELAXED); /* a message more or less is no matter */
+}
+
+/* Counts so many messages more of a flow that is counted. False, and they are not counted, when they exceed the quota. */
+static bool count_alive(const struct message *message, uint32_t more)
+{
+    gyre_flow *flow = message->flow;
+    if (!more || __atomic_add_fetch(&flow->alive, more, __ATOMIC_RELAXED) <= quota_of(message))
+        return true;
+    __atomic_store_n(&flow->over, 1, __ATOMIC_RELAXED);
+    note_failure(message, GYRE_FAILURE_QUOTA, OVER_TEXT);
+    __atomic_fetch_sub(&flow->alive, more, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* ---- settling ---- */
+
 /* The only message of its flow: as long as it stays alone, nothing is counted. */
 static void settle_sole(struct cpu_worker *worker, const struct message *message, const struct outcome *did)
 {
@@ -141,8 +174,13 @@ static void settle_sole(struct cpu_worker *worker, const struct message *message
         cpu_ports_publish(worker, next | GYRE_ORIGIN_SOLE);
         return;
     }
+    if (did->sent > quota_of(message)) {
+        cpu_ports_take_back(worker);
+        complete_failed(worker, message, GYRE_FAILURE_QUOTA, OVER_TEXT);
+        return;
+    }
     if (did->sent) {
-        flow->answers = flow->failures = 0;
+        flow->answers = flow->failures = flow->over = 0;
         __atomic_store_n(&flow->alive, did->sent, __ATOMIC_RELAXED);
         if (did->replied)
             note_reply(worker, message);
@@ -159,16 +197,17 @@ static void settle_sole(struct cpu_worker *worker, const struct message *message
 }
 
 /* One message of several. Accounts for what it emitted before that is published, so that the flow cannot end too early. */
-static void settle_counted(struct cpu_worker *worker, const struct message *message,
-                           const struct outcome *did)
+static void settle_counted(struct cpu_worker *worker, const struct message *message, struct outcome *did)
 {
     gyre_flow *flow = message->flow;
     if (did->text)
         note_failure(message, did->code, did->text);
     else if (did->replied)
         note_reply(worker, message);
-    if (did->sent > 1)
-        __atomic_fetch_add(&flow->alive, did->sent - 1, __ATOMIC_RELAXED);
+    if (did->sent > 1 && !count_alive(message, did->sent - 1)) {
+        cpu_ports_take_back(worker);
+        did->sent = 0;
+    }
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(message->origin));
     /* release: what was noted above; acquire: what others noted */
     if (did->sent == 0 && __atomic_sub_fetch(&flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
@@ -262,7 +301,11 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     worker->context.origin = origin;
     worker->context.flow =
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
-    const struct outcome did = call_handler(worker, request, length, true);
+    struct outcome did = {.text = NULL};
+    if (is_over(&message))
+        cpu_ports_take_back(worker);
+    else
+        did = call_handler(worker, request, length, true);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else

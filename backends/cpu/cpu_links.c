@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_admission.h"
 #include "cpu_flow.h"
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
@@ -226,7 +227,8 @@ bool cpu_links_have_messages(const struct cpu_worker *worker)
 static bool claim_run(const struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window)
 {
     const uint32_t blocks = worker->resident->blocks;
-    const gyre_u64 wanted = (gyre_u64)blocks * RUN_MAX;
+    const gyre_u64 most = ring->run ? ring->run : RUN_MAX;
+    const gyre_u64 wanted = (gyre_u64)blocks * most;
     gyre_u64 first = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED), ready = 0;
     while (ready < wanted && is_filled(ring, first + ready))
         ready++;
@@ -364,7 +366,7 @@ static const void *take_request(const struct cpu_queue *queue, const gyre_cpu_ru
     return gyre_take_request_(run->stage, in, *length, sizes, small);
 }
 
-/* Handles a request of an entry queue, unless its place is busy. */
+/* Handles a request of an entry queue, which was admitted, unless its place is busy. */
 static void handle_request(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run,
                            gyre_u64 index)
 {
@@ -376,8 +378,10 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
     const gyre_u64 origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
     gyre_small_ small;
     gyre_u32 length;
-    if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index))
+    if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index)) {
+        cpu_admission_give(queue->entry);
         return;
+    }
     const void *request = take_request(queue, run, in, place, sizes, &small, &length);
     if (seal_holds(queue, run, index, request, length, sizes)) {
         run->failed += cpu_flow_handle(worker, origin, request, length);
@@ -401,8 +405,10 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
             break;
         if (index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED))
             drop((gyre_slot *)(void *)(run->replies + (gyre_u64)place * run->reply_stride), index);
-        else
+        else if (cpu_admission_take(queue->entry))
             handle_request(worker, queue, run, index);
+        else
+            break; /* cpu_admission_give wakes it */
         index++;
         ring_early(worker);
         if (is_interrupted(worker, run->expected))

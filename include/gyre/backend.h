@@ -38,7 +38,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 7
+#define GYRE_ABI_MINOR 8
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -161,7 +161,9 @@ enum gyre_linking {
      * since 2.7: threads of this process move the messages, one for each kernel, so links lie in memory of this process
      * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has
      */
-    GYRE_LINKING_HOST = 16
+    GYRE_LINKING_HOST = 16,
+    /* since 2.8: links may form cycles, and pipelines have a window and a quota (gyre_flow_head) */
+    GYRE_LINKING_CYCLES = 32
 };
 
 typedef struct gyre_device_info {
