@@ -213,6 +213,8 @@ static void ring_bells(struct cpu_worker *worker)
 bool cpu_links_have_messages(const struct cpu_worker *worker)
 {
     const gyre_link_table *table = worker->links.table;
+    if (worker->links.kept.waits)
+        return true;
     for (uint32_t i = 0; table && i < table->inlet_count; i++) {
         const gyre_link_inlet *inlet = &inlets_of(table)[i];
         const gyre_link_window *window = window_of(worker, inlet);
@@ -288,6 +290,35 @@ static bool is_interrupted(const struct cpu_worker *worker, gyre_u64 command)
            (worker->links.visits && worker->links.cost_ns > HURRY_NS);
 }
 
+/*
+ * Calls the handler again as long as it asks for that, there is room, and no other command came. Returns how many calls failed.
+ * links.kept says whether it asks still.
+ */
+static gyre_u64 handle_again(struct cpu_worker *worker, gyre_u64 command)
+{
+    gyre_u64 failed = 0;
+    while (worker->links.kept.waits && !is_interrupted(worker, command) && cpu_ports_make_room(worker)) {
+        failed += cpu_flow_handle_again(worker);
+        ring_early(worker);
+    }
+    return failed;
+}
+
+/* Goes on with the message that was kept. Returns how often its handler was called. */
+static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
+{
+    const gyre_u32 before = worker->links.kept.turns;
+    if (!worker->links.kept.waits)
+        return 0;
+    __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
+    const gyre_u64 failed = handle_again(worker, command);
+    __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
+    cpu_flow_forget(worker);
+    ring_bells(worker);
+    count_messages(worker, 0, failed); /* it was counted when it was taken */
+    return worker->links.kept.waits ? worker->links.kept.turns - before : 1;
+}
+
 static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet, gyre_u64 command)
 {
     gyre_link_ring *ring = at(inlet->ring);
@@ -303,7 +334,8 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
         failed += cpu_flow_handle(worker, slot->origin, slot + 1, slot->length);
         window->next++;
         ring_early(worker);
-        if (is_interrupted(worker, command))
+        failed += handle_again(worker, command);
+        if (worker->links.kept.waits || is_interrupted(worker, command))
             break;
     }
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
@@ -322,8 +354,8 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
-    uint64_t handled = 0;
-    for (uint32_t i = 0; i < table->inlet_count; i++) {
+    uint64_t handled = serve_kept(worker, command);
+    for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
             break;
         handled += serve_inlet(worker, &inlets_of(table)[i], command);
@@ -396,7 +428,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
     const gyre_u64 end = run->first + run->limit;
     const uint64_t began_ns = begin_cost(worker);
     gyre_u64 index = run->first;
-    while (index != end) {
+    while (index != end && !worker->links.kept.waits) {
         const gyre_u32 place = (gyre_u32)(index & run->mask);
         const gyre_slot *in =
             (const gyre_slot *)(const void *)(run->requests + (gyre_u64)place * run->request_stride);
@@ -411,6 +443,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
             break; /* cpu_admission_give wakes it */
         index++;
         ring_early(worker);
+        run->failed += handle_again(worker, run->expected);
         if (is_interrupted(worker, run->expected))
             break;
     }
@@ -430,10 +463,12 @@ static int handle_alone(const void *request, void *reply, void *state, void *scr
     (void)scratch;
     const int result = cpu_handle(request, reply, state, worker->scratch, buffers, context);
     for (uint32_t i = 0; i < kernel->port_count && !context->failed; i++)
-        if (worker->links.ports[i].emitted) {
+        if (worker->links.ports[i].emitted || worker->links.ports[i].again) {
             context->failed = 1;
             context->fail_code = GYRE_FAILURE_PORT;
-            context->fail_text = "emitted, and the queue enters no pipeline";
+            context->fail_text = worker->links.ports[i].emitted
+                                     ? "emitted, and the queue enters no pipeline"
+                                     : "GYRE_MORE, and the queue enters no pipeline";
         }
     return result;
 }

@@ -162,7 +162,10 @@ enum gyre_linking {
      * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has
      */
     GYRE_LINKING_HOST = 16,
-    /* since 2.8: links may form cycles, and pipelines have a window and a quota (gyre_flow_head) */
+    /*
+     * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
+     * the dialect that have to do with links (GYRE_MORE, gyre_turn)
+     */
     GYRE_LINKING_CYCLES = 32
 };
 

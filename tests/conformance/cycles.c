@@ -292,6 +292,108 @@ static void a_topic_may_lie_in_a_cycle(struct conformance *test)
     require(ask_sum(test).number == (uint64_t)WALKS * (STEPS + 1) / 2);
 }
 
+/* ---- handlers that are called again ---- */
+
+/* pour -> add, with a link that holds four calls. */
+static gyre_pipeline *open_pouring(struct conformance *test, const char *kernel, uint32_t blocks)
+{
+    static const char *const entry = "pour";
+    const gyre_link_desc link = join("pour.next", "add");
+    launch_as(test, kernel, entry, blocks);
+    launch_as(test, "add", "add", 1);
+    gyre_pipeline_desc desc = describe(&entry, &link, 1, 0);
+    desc.answers = &entry;
+    desc.answer_count = 1;
+    desc.links_tight = 1;
+    return open_pipeline(test, &desc);
+}
+
+/* More than any ring holds leaves by one message, and its flow ends behind all of it. */
+static void pour(struct conformance *test, const char *kernel, uint32_t blocks)
+{
+    enum { FLOWS = 20, NUMBERS = 5001 };
+    gyre_pipeline *pipeline = open_pouring(test, kernel, blocks);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    for (uint64_t i = 0; i < FLOWS; i++) {
+        const walk request = {.number = i, .left = NUMBERS, .what = i % 2 ? WALK_ANSWER : WALK_ON};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    for (uint64_t i = 0; i < FLOWS; i++) {
+        walk reply;
+        gyre_completion completion;
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (completion.index % 2 ? GYRE_REPLIED : GYRE_NOT_REPLIED));
+        require(completion.index % 2 == 0 || reply.sum == NUMBERS / 4);
+    }
+    const walk told = ask_sum(test);
+    require(told.number == FLOWS * NUMBERS && told.sum == (uint64_t)FLOWS * NUMBERS * (NUMBERS - 1) / 2);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void a_handler_emits_more_than_a_ring_holds(struct conformance *test)
+{
+    pour(test, "pour", 1);
+}
+
+static void several_blocks_emit_more_than_a_ring_holds(struct conformance *test)
+{
+    pour(test, "pour", 3);
+}
+
+static void lanes_emit_more_than_a_ring_holds(struct conformance *test)
+{
+    pour(test, "pour_by_lanes", 2);
+}
+
+/* What left by an earlier call has left; what the failed one emitted has not. */
+static void a_later_call_may_fail(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_pouring(test, "pour", 1);
+    const walk request = {.left = 42, .what = WALK_FAIL};
+    walk reply;
+    gyre_completion completion;
+    must(gyre_call(gyre_pipeline_queue(pipeline), &request, sizeof request, &reply, sizeof reply, &completion,
+                   soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == 3);
+    require(ask_sum(test).number == 40);
+}
+
+/* A kernel that is pausing, or whose pipeline ends, leaves a message between two calls. */
+static void orders_come_between_two_calls(struct conformance *test)
+{
+    enum { NUMBERS = 4000 };
+    gyre_pipeline *pipeline = open_pouring(test, "pour", 1);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    const walk request = {.left = NUMBERS};
+    walk reply;
+    gyre_completion completion;
+    must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "add"), soon())); /* so it waits for room */
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    for (int i = 0; i < 10; i++) {
+        must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "pour"), soon()));
+        must(gyre_kernel_activate(gyre_kernel_find(test->runtime, "pour"), soon()));
+    }
+    must(gyre_kernel_activate(gyre_kernel_find(test->runtime, "add"), soon()));
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_NOT_REPLIED && ask_sum(test).number == NUMBERS);
+    must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "add"), soon()));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    must(gyre_pipeline_close(pipeline, gyre_in_ms(20)));
+    gyre_kernel_release(gyre_kernel_find(test->runtime, "add"));
+    gyre_kernel_release(gyre_kernel_find(test->runtime, "pour"));
+    must(gyre_pipeline_close(open_pouring(test, "pour", 1), soon())); /* what was kept is forgotten */
+}
+
+static void outside_of_a_pipeline_nobody_is_called_again(struct conformance *test)
+{
+    launch_as(test, "pour", "pour", 1);
+    gyre_completion completion =
+        call_walk(gyre_kernel_queue(gyre_kernel_find(test->runtime, "pour")), 1, 100);
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -17);
+}
+
+/* ---- mistakes ---- */
+
 static void refuse(struct conformance *test, const gyre_pipeline_desc *desc, const char *sentence)
 {
     gyre_pipeline *pipeline = NULL;
@@ -332,6 +434,12 @@ const struct conformance_case cycle_cases[] = {
     {"a_flow_over_its_quota_ends", a_flow_over_its_quota_ends},
     {"two_cycles_share_a_kernel", two_cycles_share_a_kernel},
     {"a_topic_may_lie_in_a_cycle", a_topic_may_lie_in_a_cycle},
+    {"a_handler_emits_more_than_a_ring_holds", a_handler_emits_more_than_a_ring_holds},
+    {"several_blocks_emit_more_than_a_ring_holds", several_blocks_emit_more_than_a_ring_holds},
+    {"lanes_emit_more_than_a_ring_holds", lanes_emit_more_than_a_ring_holds},
+    {"a_later_call_may_fail", a_later_call_may_fail},
+    {"orders_come_between_two_calls", orders_come_between_two_calls},
+    {"outside_of_a_pipeline_nobody_is_called_again", outside_of_a_pipeline_nobody_is_called_again},
     {"wrong_cycles_are_told", wrong_cycles_are_told},
     {NULL, NULL},
 };
