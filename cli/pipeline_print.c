@@ -97,6 +97,34 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
     putchar('\n');
 }
 
+static const gyre_link_info *find_narrowest(const pipeline_view *view)
+{
+    const gyre_link_info *link = view->links;
+    while (strcmp(link->name, view->narrowest) != 0 || !link->room)
+        link++;
+    return link;
+}
+
+/* How many requests may be under way, and why not more. */
+static void print_limits(const pipeline_view *view)
+{
+    const gyre_pipeline_info *info = &view->info;
+    if (info->window || info->quota)
+        putchar('\n');
+    if (info->window)
+        printf("window %" PRIu32 ": requests under way at once\n", info->window);
+    if (info->quota)
+        printf("quota %" PRIu32 ": messages of one request that may be alive\n", info->quota);
+    if (!info->window_most)
+        return;
+    const gyre_link_info *link = find_narrowest(view);
+    printf("cycle: link '%s' has room for %" PRIu64 " = %" PRIu64 " (capacity) - %" PRIu64
+           " (a section) - %" PRIu64 " (taken at once) - %" PRIu32 " (a call); / quota %" PRIu32 " = %" PRIu32
+           " requests\n",
+           link->name, link->room, link->capacity, link->section, link->held, link->most, info->quota,
+           info->window_most);
+}
+
 int pipeline_print(const pipeline_view *view)
 {
     char words[WORDS_SIZE], size[SIZE_SIZE];
@@ -115,6 +143,7 @@ int pipeline_print(const pipeline_view *view)
             if (strcmp(view->links[n].from, node->info.name) == 0)
                 print_link(&view->links[n], &widths);
     }
+    print_limits(view);
     return CLI_OK;
 }
 
@@ -142,6 +171,8 @@ static json_t *json_of_links(const pipeline_view *view)
             "sent", (json_int_t)link->sent, "waiting", (json_int_t)link->waiting);
         if (link->topic[0])
             add_topic(object, link);
+        if (link->room)
+            json_object_set_new(object, "room", json_integer((json_int_t)link->room));
         json_array_append_new(links, object);
     }
     return links;
@@ -171,8 +202,10 @@ static json_t *json_of_nodes(const pipeline_view *view)
 
 int pipeline_print_json(const pipeline_view *view)
 {
-    return cli_print_json(cli_json_object("sooI", "name", view->name, "kernels", json_of_nodes(view), "links",
-                                          json_of_links(view), "bytes", (json_int_t)view->bytes));
+    return cli_print_json(cli_json_object(
+        "sooIIII", "name", view->name, "kernels", json_of_nodes(view), "links", json_of_links(view), "bytes",
+        (json_int_t)view->bytes, "window", (json_int_t)view->info.window, "quota",
+        (json_int_t)view->info.quota, "window_most", (json_int_t)view->info.window_most));
 }
 
 int pipeline_print_links_json(const pipeline_view *view)

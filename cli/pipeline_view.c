@@ -99,14 +99,13 @@ static bool is_next(const pipeline_view *view, size_t node, size_t placed)
         if (strcmp(view->links[i].to, view->nodes[node].info.name) != 0)
             continue;
         const pipeline_node *from = find_node(view, view->links[i].from);
-        if (from >= view->nodes + placed)
+        if (from >= view->nodes + placed && from != view->nodes + node)
             return false;
     }
     return true;
 }
 
-/* Puts each node behind the nodes that send to it; else the order stays. Links form no circle; if they did, their nodes would
- * keep their order. */
+/* Puts each node behind the nodes that send to it; else the order stays. A cycle begins at that of its nodes that comes first. */
 static void order_nodes(pipeline_view *view)
 {
     for (size_t placed = 0; placed < view->node_count; placed++) {
@@ -114,7 +113,7 @@ static void order_nodes(pipeline_view *view)
         while (next < view->node_count && !is_next(view, next, placed))
             next++;
         if (next == view->node_count)
-            return;
+            next = placed;
         const pipeline_node node = view->nodes[next];
         memmove(view->nodes + placed + 1, view->nodes + placed, (next - placed) * sizeof node);
         view->nodes[placed] = node;
@@ -137,12 +136,23 @@ static gyre_status order_links(pipeline_view *view)
     return GYRE_OK;
 }
 
+static gyre_status read_limits(const gyre_pipeline *pipeline, pipeline_view *view)
+{
+    view->info.size = sizeof view->info;
+    const gyre_status status = gyre_pipeline_info_get(pipeline, &view->info);
+    if (status == GYRE_OK && view->info.window_most)
+        snprintf(view->narrowest, sizeof view->narrowest, "%s", view->links[view->info.narrowest].name);
+    return status;
+}
+
 /* ---- opening ---- */
 
 static gyre_status fill_view(gyre_runtime *runtime, const gyre_pipeline_desc *desc, pipeline_view *view)
 {
     const gyre_pipeline *pipeline = gyre_pipeline_find(runtime, desc->name);
     gyre_status status = read_links(pipeline, view);
+    if (status == GYRE_OK)
+        status = read_limits(pipeline, view);
     if (status == GYRE_OK)
         status = add_nodes(runtime, desc, view);
     if (status != GYRE_OK)

@@ -25,6 +25,9 @@ typedef struct pipeline_view {
     gyre_link_info *links; /* ordered by their kernels, then as the pipeline has them */
     size_t link_count;
     uint64_t bytes; /* memory of all links */
+    gyre_pipeline_info info;
+    char narrowest
+        [128]; /* the link of that number, which is another one in `links`; "": no links form a cycle */
 } pipeline_view;
 
 /**

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cpu_admission.h"
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
@@ -60,6 +61,7 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
     message->out->length = length;
     message->out->info = outcome;
     __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
+    cpu_admission_give(message->entry);
     worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
 }
 
@@ -130,20 +132,60 @@ struct outcome {
     const char *text; /* NULL: it did not fail */
     uint32_t sent;    /* messages that it emitted to links */
     bool replied;
+    bool again; /* and wants to be called again with it */
 };
 
+/* ---- quotas ---- */
+
+#define OVER_TEXT "more messages alive than the quota allows"
+
+static gyre_u32 quota_of(const struct message *message)
+{
+    const gyre_u32 quota = cpu_flow_head(message->entry)->quota;
+    return quota ? quota : UINT32_MAX;
+}
+
+/* Whether the flow exceeded its quota: its messages are handled no more, so that it ends whatever its handlers would do. */
+static bool is_over(const struct message *message)
+{
+    return !(message->origin & GYRE_ORIGIN_SOLE) &&
+           __atomic_load_n(&message->flow->over, __ATOMIC_RELAXED); /* a message more or less is no matter */
+}
+
+/* Counts so many messages more of a flow that is counted. False, and they are not counted, when they exceed the quota. */
+static bool count_alive(const struct message *message, uint32_t more)
+{
+    gyre_flow *flow = message->flow;
+    if (!more || __atomic_add_fetch(&flow->alive, more, __ATOMIC_RELAXED) <= quota_of(message))
+        return true;
+    __atomic_store_n(&flow->over, 1, __ATOMIC_RELAXED);
+    note_failure(message, GYRE_FAILURE_QUOTA, OVER_TEXT);
+    __atomic_fetch_sub(&flow->alive, more, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* ---- settling ---- */
+
 /* The only message of its flow: as long as it stays alone, nothing is counted. */
-static void settle_sole(struct cpu_worker *worker, const struct message *message, const struct outcome *did)
+static void settle_sole(struct cpu_worker *worker, struct message *message, struct outcome *did)
 {
     gyre_flow *flow = message->flow;
     const gyre_u64 next = GYRE_ORIGIN_NEXT(message->origin);
-    if (did->sent == 1 && !did->replied) {
+    const uint32_t alive = did->sent + did->again;
+    if (alive == 1 && !did->replied) {
         cpu_ports_publish(worker, next | GYRE_ORIGIN_SOLE);
         return;
     }
-    if (did->sent) {
-        flow->answers = flow->failures = 0;
-        __atomic_store_n(&flow->alive, did->sent, __ATOMIC_RELAXED);
+    if (alive > quota_of(message)) {
+        cpu_ports_take_back(worker);
+        did->again = false;
+        complete_failed(worker, message, GYRE_FAILURE_QUOTA, OVER_TEXT);
+        return;
+    }
+    if (alive) {
+        message->origin &= ~GYRE_ORIGIN_SOLE;
+        flow->answers = flow->failures = flow->over = 0;
+        __atomic_store_n(&flow->alive, alive, __ATOMIC_RELAXED);
         if (did->replied)
             note_reply(worker, message);
         cpu_ports_publish(worker, next);
@@ -159,19 +201,22 @@ static void settle_sole(struct cpu_worker *worker, const struct message *message
 }
 
 /* One message of several. Accounts for what it emitted before that is published, so that the flow cannot end too early. */
-static void settle_counted(struct cpu_worker *worker, const struct message *message,
-                           const struct outcome *did)
+static void settle_counted(struct cpu_worker *worker, const struct message *message, struct outcome *did)
 {
     gyre_flow *flow = message->flow;
     if (did->text)
         note_failure(message, did->code, did->text);
     else if (did->replied)
         note_reply(worker, message);
-    if (did->sent > 1)
-        __atomic_fetch_add(&flow->alive, did->sent - 1, __ATOMIC_RELAXED);
+    uint32_t alive = did->sent + did->again;
+    if (alive > 1 && !count_alive(message, alive - 1)) {
+        cpu_ports_take_back(worker);
+        did->again = false;
+        alive = 0;
+    }
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(message->origin));
     /* release: what was noted above; acquire: what others noted */
-    if (did->sent == 0 && __atomic_sub_fetch(&flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
+    if (alive == 0 && __atomic_sub_fetch(&flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
         end_flow(worker, message);
 }
 
@@ -199,6 +244,7 @@ static struct outcome call_handler(struct cpu_worker *worker, const void *reques
     const int result = cpu_handle(request, worker->links.reply, worker->resident->state, worker->scratch,
                                   worker->resident->bindings, context);
     did.sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
+    did.again = kernel->port_count && worker->links.ports[0].again;
     did.replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;
     if (context->failed)
         fail(&did, context->fail_code, context->fail_text);
@@ -207,8 +253,10 @@ static struct outcome call_handler(struct cpu_worker *worker, const void *reques
     else if (did.replied && !worker->links.table->answers)
         fail(&did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     context->failed = 0;
-    if (did.text)
+    if (did.text) {
         cpu_ports_take_back(worker);
+        did.again = false;
+    }
     return did;
 }
 
@@ -236,6 +284,20 @@ void cpu_flow_forget(struct cpu_worker *worker)
     worker->context.origin = worker->context.flow = 0;
 }
 
+/* Keeps the message for another call of its handler, or forgets the one that was kept. */
+static void keep(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length, bool again)
+{
+    struct cpu_kept *kept = &worker->links.kept;
+    if (!again && !kept->waits)
+        return;
+    kept->turns = again ? kept->turns + 1 : 0;
+    if (again && request != kept->bytes)
+        memcpy(kept->bytes, request, length);
+    kept->waits = again;
+    kept->origin = origin;
+    kept->length = length;
+}
+
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
 static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
 {
@@ -246,6 +308,7 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     worker->context.flow = 0;
     const struct outcome did = call_handler(worker, request, length, false);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
+    keep(worker, origin, request, length, did.again);
     return did.text != NULL;
 }
 
@@ -253,7 +316,7 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
 {
     if (origin & GYRE_ORIGIN_TAP)
         return handle_tapped(worker, origin, request, length);
-    const struct message message = message_of(worker, origin);
+    struct message message = message_of(worker, origin);
     worker->context.header_size = message.entry->slots.header_size;
     worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
     worker->context.foreign = message.entry->slots.foreign;
@@ -262,12 +325,26 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     worker->context.origin = origin;
     worker->context.flow =
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
-    const struct outcome did = call_handler(worker, request, length, true);
+    struct outcome did = {.text = NULL};
+    if (is_over(&message))
+        cpu_ports_take_back(worker);
+    else
+        did = call_handler(worker, request, length, true);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else
         settle_counted(worker, &message, &did);
+    keep(worker, message.origin, request, length, did.again);
     return did.text != NULL;
+}
+
+bool cpu_flow_handle_again(struct cpu_worker *worker)
+{
+    const struct cpu_kept *kept = &worker->links.kept;
+    worker->context.turn = kept->turns;
+    const bool failed = cpu_flow_handle(worker, kept->origin, kept->bytes, kept->length);
+    worker->context.turn = 0;
+    return failed;
 }
 
 void cpu_flow_refuse(struct cpu_worker *worker, gyre_u64 origin, gyre_i32 code, const char *text)

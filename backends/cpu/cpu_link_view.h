@@ -19,11 +19,24 @@ struct cpu_branch {
     bool in_place;     /* the handler emits into this ring */
 };
 
+/**
+ * A message whose handler asked to be called again (GYRE_MORE): a copy, so that it holds no place of a ring. While there is one the
+ * worker takes no other message, which would need the same room.
+ */
+struct cpu_kept {
+    unsigned char *bytes; /* as large as a request; NULL: the kernel has no ports */
+    gyre_u64 origin;
+    gyre_u32 length;
+    gyre_u32 turns; /* calls so far */
+    bool waits;     /* there is one */
+};
+
 /** A worker's view of the pipeline. */
 struct cpu_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_cpu_port ports[GYRE_PORTS_MAX];
     gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
+    struct cpu_kept kept;
     struct cpu_branch branches[GYRE_BRANCHES_MAX];
     uint32_t branch_count;
     unsigned char *reply;  /* room for one reply */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_admission.h"
 #include "cpu_flow.h"
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
@@ -212,6 +213,8 @@ static void ring_bells(struct cpu_worker *worker)
 bool cpu_links_have_messages(const struct cpu_worker *worker)
 {
     const gyre_link_table *table = worker->links.table;
+    if (worker->links.kept.waits)
+        return true;
     for (uint32_t i = 0; table && i < table->inlet_count; i++) {
         const gyre_link_inlet *inlet = &inlets_of(table)[i];
         const gyre_link_window *window = window_of(worker, inlet);
@@ -226,7 +229,8 @@ bool cpu_links_have_messages(const struct cpu_worker *worker)
 static bool claim_run(const struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window)
 {
     const uint32_t blocks = worker->resident->blocks;
-    const gyre_u64 wanted = (gyre_u64)blocks * RUN_MAX;
+    const gyre_u64 most = ring->run ? ring->run : RUN_MAX;
+    const gyre_u64 wanted = (gyre_u64)blocks * most;
     gyre_u64 first = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED), ready = 0;
     while (ready < wanted && is_filled(ring, first + ready))
         ready++;
@@ -286,6 +290,35 @@ static bool is_interrupted(const struct cpu_worker *worker, gyre_u64 command)
            (worker->links.visits && worker->links.cost_ns > HURRY_NS);
 }
 
+/*
+ * Calls the handler again as long as it asks for that, there is room, and no other command came. Returns how many calls failed.
+ * links.kept says whether it asks still.
+ */
+static gyre_u64 handle_again(struct cpu_worker *worker, gyre_u64 command)
+{
+    gyre_u64 failed = 0;
+    while (worker->links.kept.waits && !is_interrupted(worker, command) && cpu_ports_make_room(worker)) {
+        failed += cpu_flow_handle_again(worker);
+        ring_early(worker);
+    }
+    return failed;
+}
+
+/* Goes on with the message that was kept. Returns how often its handler was called. */
+static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
+{
+    const gyre_u32 before = worker->links.kept.turns;
+    if (!worker->links.kept.waits)
+        return 0;
+    __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
+    const gyre_u64 failed = handle_again(worker, command);
+    __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
+    cpu_flow_forget(worker);
+    ring_bells(worker);
+    count_messages(worker, 0, failed); /* it was counted when it was taken */
+    return worker->links.kept.waits ? worker->links.kept.turns - before : 1;
+}
+
 static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet, gyre_u64 command)
 {
     gyre_link_ring *ring = at(inlet->ring);
@@ -301,7 +334,8 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
         failed += cpu_flow_handle(worker, slot->origin, slot + 1, slot->length);
         window->next++;
         ring_early(worker);
-        if (is_interrupted(worker, command))
+        failed += handle_again(worker, command);
+        if (worker->links.kept.waits || is_interrupted(worker, command))
             break;
     }
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
@@ -320,8 +354,8 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
-    uint64_t handled = 0;
-    for (uint32_t i = 0; i < table->inlet_count; i++) {
+    uint64_t handled = serve_kept(worker, command);
+    for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
             break;
         handled += serve_inlet(worker, &inlets_of(table)[i], command);
@@ -364,7 +398,7 @@ static const void *take_request(const struct cpu_queue *queue, const gyre_cpu_ru
     return gyre_take_request_(run->stage, in, *length, sizes, small);
 }
 
-/* Handles a request of an entry queue, unless its place is busy. */
+/* Handles a request of an entry queue, which was admitted, unless its place is busy. */
 static void handle_request(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run,
                            gyre_u64 index)
 {
@@ -376,8 +410,10 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
     const gyre_u64 origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
     gyre_small_ small;
     gyre_u32 length;
-    if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index))
+    if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index)) {
+        cpu_admission_give(queue->entry);
         return;
+    }
     const void *request = take_request(queue, run, in, place, sizes, &small, &length);
     if (seal_holds(queue, run, index, request, length, sizes)) {
         run->failed += cpu_flow_handle(worker, origin, request, length);
@@ -392,7 +428,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
     const gyre_u64 end = run->first + run->limit;
     const uint64_t began_ns = begin_cost(worker);
     gyre_u64 index = run->first;
-    while (index != end) {
+    while (index != end && !worker->links.kept.waits) {
         const gyre_u32 place = (gyre_u32)(index & run->mask);
         const gyre_slot *in =
             (const gyre_slot *)(const void *)(run->requests + (gyre_u64)place * run->request_stride);
@@ -401,10 +437,13 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
             break;
         if (index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED))
             drop((gyre_slot *)(void *)(run->replies + (gyre_u64)place * run->reply_stride), index);
-        else
+        else if (cpu_admission_take(queue->entry))
             handle_request(worker, queue, run, index);
+        else
+            break; /* cpu_admission_give wakes it */
         index++;
         ring_early(worker);
+        run->failed += handle_again(worker, run->expected);
         if (is_interrupted(worker, run->expected))
             break;
     }
@@ -424,10 +463,12 @@ static int handle_alone(const void *request, void *reply, void *state, void *scr
     (void)scratch;
     const int result = cpu_handle(request, reply, state, worker->scratch, buffers, context);
     for (uint32_t i = 0; i < kernel->port_count && !context->failed; i++)
-        if (worker->links.ports[i].emitted) {
+        if (worker->links.ports[i].emitted || worker->links.ports[i].again) {
             context->failed = 1;
             context->fail_code = GYRE_FAILURE_PORT;
-            context->fail_text = "emitted, and the queue enters no pipeline";
+            context->fail_text = worker->links.ports[i].emitted
+                                     ? "emitted, and the queue enters no pipeline"
+                                     : "GYRE_MORE, and the queue enters no pipeline";
         }
     return result;
 }

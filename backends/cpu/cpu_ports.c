@@ -60,15 +60,18 @@ bool cpu_ports_init(struct cpu_worker *worker)
     worker->context.ports = worker->links.ports;
     worker->links.cost_ns = CPU_SEAT_COST_MAX_NS + 1; /* not known */
     worker->links.reply = calloc(1, kernel->sizes.reply + GYRE_LINE_SIZE);
-    if (thrown)
+    if (thrown) {
         worker->links.thrown = calloc(1, thrown);
-    return worker->links.reply && (worker->links.thrown || !thrown);
+        worker->links.kept.bytes = calloc(1, kernel->sizes.request + GYRE_LINE_SIZE);
+    }
+    return worker->links.reply && (!thrown || (worker->links.thrown && worker->links.kept.bytes));
 }
 
 void cpu_ports_finish(struct cpu_worker *worker)
 {
     free(worker->links.reply);
     free(worker->links.thrown);
+    free(worker->links.kept.bytes);
 }
 
 void cpu_port_open(struct cpu_worker *worker, uint32_t number)
@@ -116,6 +119,8 @@ void cpu_ports_read(struct cpu_worker *worker)
     const gyre_control_command *command = &worker->resident->control->command;
     worker->links.table = at(__atomic_load_n(&command->links, __ATOMIC_ACQUIRE));
     worker->links.branch_count = 0;
+    if (!worker->links.table)
+        worker->links.kept.waits = false; /* its flow went with the pipeline */
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
         cpu_port_open(worker, i);
         if (cpu_port_ring(worker, i) && worker->links.table->ports[i].use == GYRE_PORT_TOPIC)
@@ -222,7 +227,7 @@ bool cpu_ports_make_room(struct cpu_worker *worker)
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
         gyre_cpu_port *port = &worker->links.ports[i];
         gyre_link_ring *ring = cpu_port_ring(worker, i);
-        port->emitted = 0;
+        port->emitted = port->again = 0;
         if (!ring)
             continue;
         if (make_room(ring, port->most) < port->most)
@@ -388,5 +393,5 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
 void cpu_ports_take_back(struct cpu_worker *worker)
 {
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
-        worker->links.ports[i].emitted = 0;
+        worker->links.ports[i].emitted = worker->links.ports[i].again = 0;
 }

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "cpu_admission.h"
 #include "cpu_check.h"
 #include "cpu_handle.h"
 #include "cpu_keyed.h"
@@ -249,6 +250,13 @@ static void tell_working(gyre_control_block *line, gyre_u64 working)
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
+/* Whether its pipeline admits the next request of an entry, or that will not be handled. */
+static bool may_begin(const struct cpu_queue *queue)
+{
+    return cpu_admission_is_open(queue->entry) ||
+           queue->next < __atomic_load_n(&queue->region->host.drop_before, __ATOMIC_RELAXED);
+}
+
 /* Handles the ready requests of a queue, up to a batch. Returns how many it handled. */
 static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
@@ -256,7 +264,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     gyre_queue_region *region = queue->region;
     const bool keyed = cpu_is_keyed(worker), shared = resident->blocks > 1 && !keyed;
     bool own;
-    if (queue->entry && queue->next == queue->end && !cpu_ports_have_room(worker))
+    if (queue->entry && queue->next == queue->end && !(cpu_ports_have_room(worker) && may_begin(queue)))
         return 0; /* another block may have room */
     if (shared && queue->next == queue->end && !claim_requests(worker, queue))
         return 0;
@@ -289,11 +297,16 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
 
 /* ---- waiting ---- */
 
+static bool is_let_in(const struct cpu_queue *queue, bool room)
+{
+    return !queue->region || !queue->entry || (room && may_begin(queue));
+}
+
 /* Whether a queue has requests; those of an entry count only when there is room for what they cause. */
 static bool queues_have_work(const struct cpu_worker *worker, bool room)
 {
     for (uint32_t i = 0; i < worker->queue_count; i++)
-        if ((room || !worker->queues[i].entry) && queue_has_work(worker, &worker->queues[i]))
+        if (is_let_in(&worker->queues[i], room) && queue_has_work(worker, &worker->queues[i]))
             return true;
     return false;
 }

@@ -78,6 +78,14 @@ void report_kernel(struct report *report, const char *name, const struct place *
     kernel->has_ports = has_ports;
 }
 
+void report_only_some(struct report *report, const char *word, const struct place *place)
+{
+    if (report->rare.word[0])
+        return;
+    snprintf(report->rare.word, sizeof report->rare.word, "%s", word);
+    report->rare.place = *place;
+}
+
 bool report_has_line(const struct report *report, const struct place *place)
 {
     for (size_t i = 0; i < report->finding_count; i++)
@@ -137,6 +145,15 @@ static void write_kernel(const struct found_kernel *kernel, FILE *out)
     fprintf(out, "\t%u\n", kernel->place.line);
 }
 
+static void write_rare(const struct rare_word *rare, FILE *out)
+{
+    if (!rare->word[0])
+        return;
+    fprintf(out, "rare\t%s\t", rare->word);
+    write_field(rare->place.file, out);
+    fprintf(out, "\t%u\n", rare->place.line);
+}
+
 static void write_finding(const struct finding *finding, FILE *out)
 {
     fprintf(out, "%s\t%s\t", finding->kind, finding->stage);
@@ -157,6 +174,7 @@ void report_write(struct report *report, FILE *out)
     qsort(report->findings, report->finding_count, sizeof report->findings[0], compare_findings);
     for (size_t i = 0; i < report->kernel_count; i++)
         write_kernel(&report->kernels[i], out);
+    write_rare(&report->rare, out);
     for (size_t i = 0; i < report->finding_count; i++)
         if (!was_written(report, i))
             write_finding(&report->findings[i], out);

@@ -23,6 +23,22 @@
      .key = "links_tight",
      .preset = "false",
      .doc = "Gives every link the least capacity that it can have, to find out what depends on room."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_INT,
+     .key = "window",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "How many requests may be under way at once, before further ones wait in their queues. 0: as many as the "
+            "queues hold, and as the links of cycles have room for, which `gyre pipeline` tells."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_INT,
+     .key = "quota",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "How many messages of one request may be alive at once: one that exceeds it fails (-16). Needed where links "
+            "form a cycle. 0: any number."},
 
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_NAME,

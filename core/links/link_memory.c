@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/links/cycles.h"
 #include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
@@ -43,11 +44,12 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
 {
     const gyre_port_record *port = port_of(pipeline, link);
     const uint64_t least = gyre_link_capacity_least(port->most);
+    const uint64_t needed = gyre_cycles_least(pipeline, link, least, GYRE_LINK_CAPACITY_MOST);
     const bool is_own = link - pipeline->links >= pipeline->told_count;
     link->stride = gyre_link_stride(port->type->size);
     if (link->capacity == 0 || tight) {
         link->capacity =
-            tight || is_own ? least : gyre_link_capacity_usual(pipeline->device, least, link->stride);
+            tight || is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
@@ -100,6 +102,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
             pipeline->wires_address + link->slots + i * gyre_link_slots_size(link->capacity, link->stride);
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
+        rings[i].run = gyre_cycles_run(pipeline, link);
     }
     const gyre_status status =
         gyre_link_store_write(pipeline->device, &pipeline->wires, link->rings, rings, count * sizeof *rings);
@@ -124,15 +127,28 @@ static gyre_status blame_largest(const gyre_pipeline *pipeline, gyre_status stat
     return gyre_wiring_blame(largest->place.capacity, status);
 }
 
-gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc)
+static gyre_status write_admission(const gyre_pipeline *pipeline)
+{
+    gyre_link_admission admission = {.window = pipeline->window};
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].enters)
+            admission.controls[admission.control_count++] = pipeline->nodes[i].facts.control;
+    return gyre_link_store_write(pipeline->device, &pipeline->wires, pipeline->admission, &admission,
+                                 sizeof admission);
+}
+
+gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     gyre_status status = GYRE_OK;
     uint64_t end = 0;
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
-        status = choose_capacity(pipeline, &pipeline->links[i], desc->links_tight != 0);
+        status = choose_capacity(pipeline, &pipeline->links[i], wiring->desc.links_tight != 0);
         end = place_link(pipeline, &pipeline->links[i], end);
     }
-    pipeline->wires_size = end ? end : GYRE_LINE_SIZE;
+    pipeline->admission = end;
+    pipeline->wires_size = end + sizeof(gyre_link_admission);
+    if (status == GYRE_OK)
+        status = gyre_cycles_admit(pipeline, wiring);
     if (status == GYRE_OK)
         status = make_store(pipeline, pipeline->wires_size, &pipeline->wires);
     pipeline->wires_address = pipeline->wires.address;
@@ -140,7 +156,7 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline
         status = blame_largest(pipeline, status);
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
         status = write_rings(pipeline, &pipeline->links[i]);
-    return status;
+    return status == GYRE_OK ? write_admission(pipeline) : status;
 }
 
 static void free_table(const gyre_pipeline *pipeline, struct gyre_node_table *table)
@@ -170,15 +186,22 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_node_describe_entry(entry->queue, &described);
     const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
     const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
-    return make_store(pipeline, described.slots.capacity * place, &entry->flows);
+    const gyre_flow_head head = {.admission =
+                                     pipeline->window ? pipeline->wires_address + pipeline->admission : 0,
+                                 .quota = pipeline->quota};
+    gyre_status status = make_store(pipeline, sizeof head + described.slots.capacity * place, &entry->flows);
+    if (status == GYRE_OK)
+        status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
+    return status;
 }
 
 /* One word at a time: blocks write the rest of a flow meanwhile. */
 static gyre_status read_busy(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
                              uint64_t place, uint64_t *busy)
 {
-    return gyre_link_store_read(pipeline->device, &entry->flows,
-                                place * sizeof(gyre_flow) + offsetof(gyre_flow, busy), busy, sizeof *busy);
+    return gyre_link_store_read(
+        pipeline->device, &entry->flows,
+        sizeof(gyre_flow_head) + place * sizeof(gyre_flow) + offsetof(gyre_flow, busy), busy, sizeof *busy);
 }
 
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
@@ -226,7 +249,7 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
-        entry->flows = pipeline->entries[i].flows.address;
+        entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
     }
 }
 
@@ -430,6 +453,15 @@ gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline)
 }
 
 /* ---- counting ---- */
+
+uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline)
+{
+    _Alignas(uint64_t) gyre_u32 under_way[2] = {0}; /* is read by whole words */
+    if (pipeline->window)
+        gyre_link_store_read(pipeline->device, &pipeline->wires, pipeline->admission,
+                             (uint64_t *)(void *)under_way, sizeof under_way);
+    return under_way[0];
+}
 
 static gyre_status download(const gyre_pipeline *pipeline, uint64_t offset, void *out, uint64_t bytes)
 {

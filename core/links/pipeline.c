@@ -3,6 +3,7 @@
  * Makes, describes and closes pipelines (pipeline.h). What a gyre_pipeline_desc leaves to the configuration is filled in
  * before, by core/api.
  */
+#include "core/links/cycles.h"
 #include "core/links/pipeline.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
     if (status == GYRE_OK)
         status = join_nodes(pipeline);
     if (status == GYRE_OK)
-        status = gyre_link_memory_create(pipeline, &wiring->desc);
+        status = gyre_link_memory_create(pipeline, wiring);
     if (status != GYRE_OK)
         return status;
     const int first = gyre_entries_first(pipeline); /* whose own queue has its name */
@@ -357,6 +358,10 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     told.rings = from->movers;
     told.capacity = link->capacity;
     told.bytes = link->bytes;
+    const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
+    told.room = room.messages;
+    told.section = room.section;
+    told.held = room.held;
     gyre_layout *layout = NULL;
     struct gyre_link_counts counts = {.sent = 0};
     gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
@@ -373,6 +378,20 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     memcpy(info, &told, size < sizeof told ? size : sizeof told);
     info->size = size;
     return status;
+}
+
+gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_pipeline_info *info)
+{
+    if (!pipeline || !info || info->size < sizeof info->size)
+        return GYRE_ARGUMENTS("gyre_pipeline_info_get", {"pipeline", pipeline}, GYRE_SIZED(info));
+    const gyre_pipeline_info told = {.size = info->size < sizeof told ? info->size : sizeof told,
+                                     .window = pipeline->window,
+                                     .quota = pipeline->quota,
+                                     .under_way = gyre_link_memory_under_way(pipeline),
+                                     .narrowest = (uint32_t)pipeline->narrowest,
+                                     .window_most = pipeline->window_most};
+    memcpy(info, &told, told.size);
+    return GYRE_OK;
 }
 
 static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name)

@@ -53,6 +53,7 @@ struct gyre_link {
     uint32_t port;
     uint32_t stride;
     uint64_t capacity;
+    bool is_in_cycle; /* its sender waits for room that it makes itself, in the end */
     /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */
     uint64_t rings, slots, windows;
     uint64_t
@@ -85,6 +86,11 @@ struct gyre_pipeline {
     struct gyre_link links[GYRE_LINKS_MAX];
     int link_count;
     int told_count; /* the links from here on are Gyre's own: room for what is emitted to a topic on which nobody waits */
+
+    uint32_t window, quota; /* as gyre_pipeline_info has them */
+    uint32_t window_most;   /* 0: no links form a cycle */
+    int narrowest;          /* the link that allows the fewest flows */
+    uint64_t admission; /* where the gyre_link_admission lies in the memory of links; in use with a window */
 
     struct gyre_node_table *replaced; /* tables that a block may use yet */
     uint64_t turn;                    /* how often tables were replaced */
@@ -133,7 +139,7 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
 /* ---- link_memory.c ---- */
 
 /** Chooses the capacities of links, and makes their memory. EXHAUSTED, INVALID. */
-gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const gyre_pipeline_desc *desc);
+gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 void gyre_link_memory_destroy(gyre_pipeline *pipeline);
 /** Makes the table of flows of an entry. EXHAUSTED. */
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
@@ -158,6 +164,8 @@ struct gyre_link_counts {
     uint64_t sent, waiting, missed;
     bool is_cut;
 };
+/** How many flows are under way; 0 without a window. */
+uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline);
 /** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    struct gyre_link_counts *counts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the names in a gyre_pipeline_desc to nodes and links, and the checks of the whole graph: ports and targets exist,
- * types are equal, every port leads somewhere, every node is reached, answers agree, no link leads back. Pure: changes the
+ * types are equal, every port leads somewhere, every node is reached, answers agree. Cycles are for cycles.c. Pure: changes the
  * pipeline's own lists only.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
+#include "core/links/cycles.h"
 #include "core/links/pipeline.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
@@ -309,43 +310,12 @@ static gyre_status check_ports(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
-/* Whether there is a way from a node to another one. `seen`: a bit for each node that was looked at. */
-static bool leads_to(const gyre_pipeline *pipeline, int from, int to, uint64_t *seen)
-{
-    if (*seen >> from & 1)
-        return false;
-    *seen |= (uint64_t)1 << from;
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        if (link->from == from && link->to != GYRE_NODE_NOWHERE &&
-            (link->to == to || leads_to(pipeline, link->to, to, seen)))
-            return true;
-    }
-    return false;
-}
-
-static gyre_status check_cycles(const gyre_pipeline *pipeline)
-{
-    for (int i = 0; i < pipeline->node_count; i++) {
-        uint64_t seen = 0;
-        if (leads_to(pipeline, i, i, &seen))
-            return gyre_error_set(
-                GYRE_UNIMPLEMENTED,
-                "links lead from kernel '%s' back to it, and such cycles are not there yet: "
-                "let one of its links end elsewhere",
-                pipeline->nodes[i].facts.name);
-    }
-    return GYRE_OK;
-}
-
 static gyre_status check_reached(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++) {
         bool reached = pipeline->nodes[i].enters;
-        for (int entry = 0; entry < pipeline->node_count && !reached; entry++) {
-            uint64_t seen = 0;
-            reached = pipeline->nodes[entry].enters && leads_to(pipeline, entry, i, &seen);
-        }
+        for (int entry = 0; entry < pipeline->node_count && !reached; entry++)
+            reached = pipeline->nodes[entry].enters && gyre_links_lead(pipeline, entry, i);
         if (!reached)
             return gyre_error_set(GYRE_INVALID, "no entry leads to kernel '%s'",
                                   pipeline->nodes[i].facts.name);
@@ -459,7 +429,7 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     if (status == GYRE_OK)
         status = check_reached(pipeline);
     if (status == GYRE_OK)
-        status = check_cycles(pipeline);
+        status = gyre_cycles_find(pipeline, wiring);
     if (status == GYRE_OK)
         status = check_topics(pipeline);
     if (status != GYRE_OK)

@@ -531,6 +531,17 @@ static gyre_status check_ports(const struct wiring *wiring)
     return GYRE_OK;
 }
 
+/* A number of [pipeline.NAME], unless the application gave it. *place stays NULL when it did, and for a default. */
+static uint32_t read_number(const struct wiring *wiring, const char *key, uint32_t given, const char **place)
+{
+    const char *name = wiring->out->desc.name;
+    if (given)
+        return given;
+    const char *origin = gyre_config_find(wiring->config, GYRE_SECTION_PIPELINE, name, key)->origin;
+    *place = strcmp(origin, "default") == 0 ? NULL : origin;
+    return (uint32_t)gyre_config_int(wiring->config, GYRE_SECTION_PIPELINE, name, key);
+}
+
 static gyre_status fill_wiring(struct wiring *wiring, const gyre_pipeline_desc *given)
 {
     gyre_pipeline_desc *desc = &wiring->out->desc;
@@ -547,6 +558,8 @@ static gyre_status fill_wiring(struct wiring *wiring, const gyre_pipeline_desc *
         status = check_ports(wiring);
     desc->links_tight = given->links_tight ||
                         gyre_config_bool(wiring->config, GYRE_SECTION_PIPELINE, desc->name, "links_tight");
+    desc->window = read_number(wiring, "window", given->window, &wiring->out->window);
+    desc->quota = read_number(wiring, "quota", given->quota, &wiring->out->quota);
     return status == GYRE_OK && wiring->out->pool.exhausted ? gyre_pool_no_memory() : status;
 }
 

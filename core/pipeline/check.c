@@ -68,6 +68,17 @@ static void refuse_ports(struct gyre_check *check, char *const fields[])
     check->stage = GYRE_STAGE_CHECK;
 }
 
+/* Refuses a word of the dialect that the device's backend does not have yet. */
+static void refuse_word(struct gyre_check *check, char *const fields[])
+{
+    if (!check->wordless || check->verdict == GYRE_CHECK_REFUSED)
+        return;
+    conclude(check, GYRE_CHECK_REFUSED, GYRE_UNIMPLEMENTED,
+             "%s:%s: backend '%s' does not have %s yet: run the kernel on backend 'cpu'", fields[2],
+             fields[3], check->wordless, fields[1]);
+    check->stage = GYRE_STAGE_CHECK;
+}
+
 static size_t split_fields(char *line, char *fields[FIELDS_MAX])
 {
     size_t count = 0;
@@ -94,6 +105,8 @@ static bool read_line(struct gyre_check *check, char *line)
         check->kernel_count++;
     else if (count == 4 && strcmp(fields[0], "ports") == 0)
         refuse_ports(check, fields);
+    else if (count == 4 && strcmp(fields[0], "rare") == 0)
+        refuse_word(check, fields);
     else if (count >= 2 && strcmp(fields[0], "unable") == 0)
         conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "the check cannot be made: %s", fields[1]);
     return strcmp(fields[0], "done") == 0;

@@ -136,15 +136,17 @@ static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 static void start_check(struct gyre_run *run)
 {
     struct gyre_dispatch *device = run->desc->device;
-    const bool links = gyre_dispatch_device_info(device)->knows_links != 0;
-    run->check = (struct gyre_check){.source = &run->source,
-                                     .headers = run->headers,
-                                     .compiler_options = run->settings.compiler_options,
-                                     .options = run->options,
-                                     .portless = links ? NULL : gyre_dispatch_backend(device),
-                                     .lane_stack = run->settings.lane_stack,
-                                     .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
-                                     .stage = GYRE_STAGE_CHECK};
+    const uint32_t links = gyre_dispatch_device_info(device)->knows_links;
+    run->check =
+        (struct gyre_check){.source = &run->source,
+                            .headers = run->headers,
+                            .compiler_options = run->settings.compiler_options,
+                            .options = run->options,
+                            .portless = links ? NULL : gyre_dispatch_backend(device),
+                            .wordless = links & GYRE_LINKING_CYCLES ? NULL : gyre_dispatch_backend(device),
+                            .lane_stack = run->settings.lane_stack,
+                            .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
+                            .stage = GYRE_STAGE_CHECK};
     if (run->settings.check == GYRE_CHECK_OFF)
         gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "the setting check is off");
     else

@@ -162,8 +162,13 @@ enum gyre_linking {
      * (their addresses are those of the host), and a kernel sends and takes as one block does, whatever blocks it has
      */
     GYRE_LINKING_HOST = 16,
-    /* since 2.7: threads of this process fill the rings of topics, also those of programs (gyre_link_branch.is_client) */
-    GYRE_LINKING_CLIENTS = 32
+    /* since 2.8: threads of this process fill the rings of topics, also those of programs (gyre_link_branch.is_client) */
+    GYRE_LINKING_CLIENTS = 32,
+    /*
+     * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
+     * the dialect that have to do with links (GYRE_MORE, gyre_turn)
+     */
+    GYRE_LINKING_CYCLES = 64
 };
 
 typedef struct gyre_device_info {

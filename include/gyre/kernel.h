@@ -120,6 +120,7 @@
 typedef int gyre_result;
 #define GYRE_REPLY    1
 #define GYRE_NO_REPLY 2
+/* GYRE_MORE, of kernels with ports: called again with the same message (see below) */
 #define GYRE_FAILED   3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
 /* Failure codes: a handler's own are 0 and up; those below 0 are Gyre's (ring_layout.h, GYRE_FAILURE_...). */
 
@@ -169,6 +170,12 @@ typedef int gyre_result;
  *
  *   u32 gyre_hop(gyre)             how many links the message came by; 0: a client sent it
  *   u64 gyre_flow_id(gyre)         a number that all messages have that one request of a client caused, and no others
+ *
+ * In kernels with ports, on the CPU (other backends refuse them):
+ *
+ *   return GYRE_MORE               what was emitted leaves, and the handler is called again with the same message, once there is
+ *                                  room for as much again. In a block kernel all lanes return it alike
+ *   u32 gyre_turn(gyre)            how often the handler was called with this message before
  *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *

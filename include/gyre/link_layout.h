@@ -19,6 +19,10 @@
  * misses what its ring has no room for. A message for a tap, and whatever the tap emits, says GYRE_ORIGIN_TAP: it belongs to no
  * flow, which may be settled already.
  *
+ * Links may form cycles. Then no ring of a cycle may ever be full for good: the flows that are under way at once, and the messages of
+ * each that are alive, are limited so that they fit any ring of the cycle (gyre_link_admission). A flow that exceeds its quota
+ * fails, and the handlers of its other messages are not called.
+ *
  * One writer per cache line, as in ring_layout.h; each struct names its writers.
  *
  * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
@@ -63,7 +67,9 @@ typedef struct gyre_link_ring {
     gyre_u64 slots;    /* address of slot 0 */
     gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
     gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16; no slot of up to a line crosses lines */
-    gyre_u64 reserved[6];
+    gyre_u32 run;      /* of a ring in a cycle: messages that a block may claim at once; 0: as it likes */
+    gyre_u32 reserved_run;
+    gyre_u64 reserved[5];
     /* written by the target's blocks: the first message that no block has claimed */
     gyre_u64 claimed;
     gyre_u64 reserved_claimed[7];
@@ -98,15 +104,37 @@ typedef struct gyre_flow {
     gyre_u32 busy;
     gyre_u32 reserved_busy; /* 0: the host reads both as one word */
     gyre_u64 started_ns;    /* of an entry with stamps: when the request was taken */
-    gyre_u64 reserved[5];
+    gyre_u32 over;          /* not 0: it exceeded its quota, so no handler is called for it any more */
+    gyre_u32 reserved_over;
+    gyre_u64 reserved[4];
 } gyre_flow;
+
+/** How many flows of a pipeline are under way, and may be. */
+typedef struct gyre_link_admission {
+    /* written by blocks that take requests, and by those that settle flows */
+    gyre_u32 under_way;
+    gyre_u32 reserved_under_way[15];
+    /* constant */
+    gyre_u32 window;        /* a block takes a request of an entry only while fewer flows are under way */
+    gyre_u32 control_count; /* kernels that clients enter by */
+    gyre_u64 reserved[7];
+    gyre_u64 controls[GYRE_ENTRIES_MAX]; /* addresses of their control regions */
+} gyre_link_admission;
+
+/** What all flows of an entry have in common. Constant. It lies right before the first of them. */
+typedef struct gyre_flow_head {
+    gyre_u64 admission; /* address of the gyre_link_admission; 0: any number of flows may be under way */
+    gyre_u32 quota;     /* messages of one flow that may be alive; 0: any number */
+    gyre_u32 reserved_quota;
+    gyre_u64 reserved[6];
+} gyre_flow_head;
 
 /**
  * The table of flows of one entry queue, and where their completions go. Constant. Behind the flows of a queue with
  * GYRE_FOREIGN_RING lie copies of its headers, header_size bytes each: a stage sees a header as it was when the request was taken.
  */
 typedef struct gyre_link_entry {
-    gyre_u64 flows;  /* address of the first gyre_flow; 0: no queue here */
+    gyre_u64 flows;  /* address of the first gyre_flow, behind the gyre_flow_head; 0: no queue here */
     gyre_u64 region; /* address of the queue's region */
     gyre_u64 serial; /* of the queue in the table of queues of its kernel; 0: it is another kernel's */
     gyre_u32 queue;  /* its number in that table */
@@ -193,6 +221,8 @@ _Static_assert(sizeof(gyre_link_window) == 64, "one line");
 _Static_assert(sizeof(gyre_link_gate) == 64, "one line");
 _Static_assert(sizeof(gyre_link_branch) == 32 && sizeof(gyre_link_topic) == 8, "words of 8 bytes");
 _Static_assert(sizeof(gyre_flow) == 128, "two lines");
+_Static_assert(sizeof(gyre_flow_head) == 64, "one line");
+_Static_assert(__builtin_offsetof(gyre_link_admission, window) == 64, "a line of its own");
 _Static_assert(__builtin_offsetof(gyre_flow, busy) % 8 == 0, "a word of its own");
 #endif
 

@@ -28,8 +28,10 @@
  * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
  * the sender arrive in their order at a target of one block. Links lie in memory of the kernels' device.
  *
- * In this version all kernels of a pipeline are of one device whose backend knows links, links form no cycle, and a
- * kernel is in one pipeline at most. The kernels of an open pipeline cannot be terminated; they can be paused.
+ * Links may form cycles: `quota` limits how many messages of one request are alive, and `window` how many requests are under way, so
+ * that a cycle is never full. A request that exceeds its quota fails (-16), and no other one does.
+ *
+ * In this version all kernels of a pipeline are of one device whose backend knows links, and a kernel is in one pipeline at most. The kernels of an open pipeline cannot be terminated; they can be paused.
  *
  * Threads, deadlines and errors as in gyre.h. Stability: as gyre.h.
  */
@@ -87,13 +89,18 @@ typedef struct gyre_pipeline_desc {
     size_t link_count;
     /** Not 0: every link gets its least capacity, to find what depends on room. */
     uint32_t links_tight;
+    uint32_t
+        window; /* requests that may be under way at once; 0: as configured, which may be: Gyre chooses */
+    uint32_t
+        quota; /* messages of one request that may be alive at once; needed by cycles; 0: as configured */
 } gyre_pipeline_desc;
 
 /**
  * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
  * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
  * place of the setting) for ports that lead nowhere, types that differ, kernels that no entry leads to, answers of
- * different types; UNIMPLEMENTED for cycles, for kernels of several devices, of a backend without links, or for topics on one
+ * different types, a cycle without a quota, one whose links do not hold `window` times `quota` messages, or one that a tap leads
+ * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics and cycles on one
  * without these. Kernels
  * that it launched stay launched, also after a failure. Owner of *out: the caller,
  * until gyre_pipeline_close or the runtime's close.
@@ -147,10 +154,30 @@ typedef struct gyre_link_info {
     uint32_t slow;                      /* a gyre_slow */
     uint32_t is_cut;                    /* not 0: the subscriber was cut off */
     uint64_t missed;                    /* messages that the subscriber missed, ever */
+    /*
+     * of a link in a cycle: how many messages of the cycle each ring has room for whatever happens, which is its capacity less
+     * `section`, `held` and `most`; 0: it is in no cycle
+     */
+    uint64_t room;
+    uint64_t section; /* room that comes back at once, and may be in use for one message */
+    uint64_t held;    /* messages that blocks of the target took, and give back together */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */
 GYRE_API gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
+
+/** A pipeline, as it is. */
+typedef struct gyre_pipeline_info {
+    size_t size;
+    uint32_t window;    /* requests that may be under way at once; 0: as many as the queues hold */
+    uint32_t quota;     /* messages of one request that may be alive at once; 0: any number */
+    uint32_t under_way; /* requests that are under way now; 0 without a window */
+    uint32_t narrowest; /* of a pipeline with a cycle: the number of the link that allows the fewest */
+    uint32_t
+        window_most; /* the largest window that the cycles allow, room of that link / quota; 0: there is no cycle */
+} gyre_pipeline_info;
+
+GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_pipeline_info *info);
 
 /** Returns the pipeline of that name, or NULL. */
 GYRE_API gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name);

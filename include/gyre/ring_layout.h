@@ -81,6 +81,8 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_OUTCOME (-14) /* the device completed the request with none of the outcomes above */
 #define GYRE_FAILURE_INDEX                                                                                   \
     (-15) /* its handler, compiled with checks, was about to use an index out of range */
+#define GYRE_FAILURE_QUOTA                                                                                   \
+    (-16) /* more messages of one flow were alive than the quota of its pipeline allows */
 #define GYRE_FAILURE_PORT    (-17) /* the handler emitted to a port without a link */
 #define GYRE_FAILURE_REPLIES (-18) /* two handlers replied to the same request of a client */
 #define GYRE_FAILURE_ANSWER  (-19) /* a handler replied whose kernel may not answer */

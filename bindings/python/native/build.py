@@ -125,7 +125,7 @@ typedef struct {
     uint64_t capacity, bytes, sent, waiting;
     char topic[64];
     uint32_t slow, is_cut;
-    uint64_t missed;
+    uint64_t missed, room, section, held;
 } gyre_link_info;
 gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 

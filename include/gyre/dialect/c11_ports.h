@@ -97,6 +97,22 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
     return (GYRE_GLOBAL void *)(uintptr_t)place;
 }
 
+/* the struct of ports lies over the array of gyre_cpu_port */
+#define GYRE_MORE gyre_more_((gyre), (gyre_cpu_port *)(void *)(ports))
+
+/* Asks for another call with the same message. Its result is one without a reply. */
+GYRE_INLINE_ gyre_result gyre_more_(gyre_context *gyre, gyre_cpu_port *first)
+{
+    (void)gyre;
+    first->again = 1;
+    return GYRE_NO_REPLY;
+}
+
+GYRE_INLINE_ gyre_u32 gyre_turn(const gyre_context *gyre)
+{
+    return gyre->turn;
+}
+
 GYRE_INLINE_ gyre_u32 gyre_hop(const gyre_context *gyre)
 {
     return GYRE_ORIGIN_HOPS(gyre->origin);

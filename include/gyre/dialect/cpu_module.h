@@ -49,6 +49,7 @@ typedef struct gyre_cpu_port {
     gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
     gyre_u32 stride;        /* bytes from slot to slot */
     gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
+    gyre_u32 again;         /* of the first port: not 0: the handler asks to be called again with the same message */
 } gyre_cpu_port;
 
 /** A port as its kernel declares it. */
@@ -76,6 +77,7 @@ typedef struct gyre_context {
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
+    gyre_u32 turn;        /* how often the handler was called with the current message before */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
