@@ -114,7 +114,9 @@ static void add_kernel(rates_table *table, const rates_table *before, const obse
     gyre_observe_record queue;
     rates_row kernel = kernel_row(process, at, record);
     for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
-        kernel.counts[RATES_HANDLING_NS] += observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_HANDLED_NS);
+        const uint64_t every = observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED_EVERY);
+        kernel.counts[RATES_HANDLING_NS] +=
+            observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_HANDLED_NS) * (every ? every : 1);
         kernel.timed = kernel.timed || observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED);
     }
     add_row(table, before, &kernel);

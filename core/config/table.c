@@ -382,6 +382,15 @@ static const struct gyre_config_row rows[] = {
          "received (`gyre_timing_get`; `gyre stat` has percentiles). The kernel is compiled for it; without it nothing "
          "of it is there."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_POWER,
+     .key = "timing_every",
+     .min = 1,
+     .max = 65536,
+     .preset = "1",
+     .doc =
+         "With `timing`: one message of so many is timed, so that it costs less. 1: each, as also where headers carry times "
+         "(`header`)."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "launch_timeout_ms",
      .min = 1,

@@ -60,6 +60,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel,
         .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
+        .timed_every = (uint32_t)gyre_kernel_setting(kernel, "timing_every"),
         .wire = kernel->migrates ? 0 : (uint32_t)gyre_kernel_queue_setting(kernel, name, "wire"),
         .control = kernel->control,
     };

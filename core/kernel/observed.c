@@ -113,6 +113,7 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
     words[GYRE_OBSERVE_QUEUE_REFUSED_LAST_NS] = seen->refused.last_ns;
     words[GYRE_OBSERVE_QUEUE_LOST_FIRST_NS] = seen->lost.first_ns;
     words[GYRE_OBSERVE_QUEUE_LOST_LAST_NS] = seen->lost.last_ns;
+    words[GYRE_OBSERVE_QUEUE_TIMED_EVERY] = gyre_timing_every(queue);
     gyre_observation_values(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed, words,
                             GYRE_OBSERVE_QUEUE_WORDS);
 }

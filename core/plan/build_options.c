@@ -135,11 +135,15 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
 {
     const struct gyre_header_plan plan = gyre_queue_plan_all(config);
     static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
-    bool timed = plan.times || gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing");
+    char timed[32] = "";
+    if (plan.times)
+        snprintf(timed, sizeof timed, " -DGYRE_TIMED=1");
+    else if (gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing"))
+        snprintf(timed, sizeof timed, " -DGYRE_TIMED=%d",
+                 (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
     snprintf(text, size, "%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
-             timed ? " -DGYRE_TIMED=1" : "", plan.size ? " -DGYRE_HEADED=1" : "",
-             plan.sealed ? " -DGYRE_SEALED=1" : "", wires[gyre_kernel_wire(config, name)],
-             is_wired(config, name) ? GYRE_KERNEL_STAGE_OPTION : "");
+             timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
+             wires[gyre_kernel_wire(config, name)], is_wired(config, name) ? GYRE_KERNEL_STAGE_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

@@ -150,6 +150,7 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->header_size = plan.size;
     options->sealed = plan.sealed;
     options->timed = options->timed || plan.times;
+    options->timed_every = plan.times ? 1 : options->timed_every;
     options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "ttl_ms");
     options->dead_letters = queue_setting(config, section, "dead_letters");
     options->dedup = (uint32_t)queue_setting(config, section, "dedup");

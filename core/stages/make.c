@@ -56,7 +56,7 @@ static gyre_status queue_make(const struct gyre_queue_options *options, int desc
 {
     gyre_status status = gyre_queue_make(options, descriptor, out);
     if (status == GYRE_OK && options->timed)
-        status = gyre_timing_create(*out);
+        status = gyre_timing_create(*out, options->timed_every);
     if (status == GYRE_OK && !options->lent) /* a client in another program has its stages there */
         status = stages_add(*out, options);
     if (status == GYRE_OK) {

@@ -40,6 +40,7 @@ struct entry {
 
 struct gyre_queue_timing {
     pthread_mutex_t lock;
+    uint64_t every; /* constant: messages whose index is a multiple of this power of two are timed */
     const gyre_stamp *stamps;
     struct entry *entries; /* for each slot: the times of its request */
     bool silent;           /* a handler left no stamp once: receivers do not wait for stamps any more */
@@ -56,12 +57,21 @@ static struct gyre_queue_timing *timing_of(const gyre_queue *queue)
     return gyre_stage_state(queue, GYRE_STAGE_TIMING);
 }
 
+/* The first index from `index` on whose message is timed. */
+static uint64_t next_timed(const struct gyre_queue_timing *timing, uint64_t index)
+{
+    return (index + timing->every - 1) & ~(timing->every - 1);
+}
+
 static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
+    const uint64_t first = next_timed(timing, sending->first);
+    if (first >= sending->end)
+        return;
     pthread_mutex_lock(&timing->lock);
     const uint64_t now = gyre_clock_ns();
-    for (uint64_t index = sending->first; index != sending->end; index++)
+    for (uint64_t index = first; index < sending->end; index += timing->every)
         timing->entries[index & gyre_ring_of(queue)->mask] =
             (struct entry){.number = index + 1, .sent_ns = now};
     pthread_mutex_unlock(&timing->lock);
@@ -169,9 +179,12 @@ static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
 static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
+    const uint64_t first_timed = next_timed(timing, first);
+    if (first_timed >= end)
+        return;
     pthread_mutex_lock(&timing->lock);
     const uint64_t now = gyre_clock_ns();
-    for (uint64_t index = first; index != end; index++) {
+    for (uint64_t index = first_timed; index < end; index += timing->every) {
         struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
         if (entry->number != index + 1 || entry->received)
             continue;
@@ -197,6 +210,12 @@ static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
     pthread_mutex_unlock(&timing->lock);
 }
 
+uint64_t gyre_timing_every(const gyre_queue *queue)
+{
+    const struct gyre_queue_timing *timing = timing_of(queue);
+    return timing ? timing->every : 0;
+}
+
 bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[GYRE_OBSERVE_TIMES])
 {
     struct gyre_queue_timing *timing = timing_of(queue);
@@ -216,6 +235,12 @@ bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[
 static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const struct entry *entry,
                                  uint64_t index)
 {
+    if (index % timing->every != 0)
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "request %llu is not timed: kernel.NAME.timing_every = %llu times one message of so many, "
+            "those whose index it divides",
+            (unsigned long long)index, (unsigned long long)timing->every);
     if (entry->number != index + 1 || !entry->received)
         return gyre_error_set(GYRE_AGAIN,
                               "request %llu was not received yet, or its place was taken by a later one",
@@ -263,7 +288,7 @@ static void timing_destroy(gyre_queue *queue, void *state)
     free(timing);
 }
 
-gyre_status gyre_timing_create(gyre_queue *queue)
+gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
 {
     static const struct gyre_queue_stage stage = {.number = GYRE_STAGE_TIMING,
                                                   .sent = timing_sent,
@@ -282,6 +307,7 @@ gyre_status gyre_timing_create(gyre_queue *queue)
     pthread_mutex_init(&timing->lock, NULL);
     timing->stamps =
         (const gyre_stamp *)(const void *)((const unsigned char *)ring->shared + ring->slots.stamps_offset);
+    timing->every = every ? every : 1;
     timing->entries = entries;
     timing->now = timing->before = unbounded;
     gyre_stage_add(queue, &stage, timing);

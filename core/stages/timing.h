@@ -6,8 +6,10 @@
 #include "core/queue/queue.h"
 #include "gyre/observe.h"
 
-/** Adds the stage. EXHAUSTED. */
-gyre_status gyre_timing_create(gyre_queue *queue);
+/** Adds the stage. Messages whose index is a multiple of `every`, a power of two, are timed; 0 is as 1. EXHAUSTED. */
+gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every);
+/** What the stage was made with; 0: the queue does not time its messages. */
+uint64_t gyre_timing_every(const gyre_queue *queue);
 
 /**
  * Copies how long the queue's messages took, and leaves `record` as it is. False: the queue does not time its messages. Any

@@ -137,6 +137,7 @@ enum gyre_observe_queue_word {
     GYRE_OBSERVE_QUEUE_REFUSED_LAST_NS,
     GYRE_OBSERVE_QUEUE_LOST_FIRST_NS,
     GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
+    GYRE_OBSERVE_QUEUE_TIMED_EVERY, /* one message of so many is timed; 0: none */
     GYRE_OBSERVE_QUEUE_WORDS
 };
 

@@ -102,6 +102,28 @@ static void streams_are_timed_message_by_message(struct conformance *test)
     gyre_close(runtime);
 }
 
+static void one_message_of_so_many_is_timed(struct conformance *test)
+{
+    enum { EVERY = 64, MESSAGES = 10 * EVERY };
+    gyre_timing timing = {.size = sizeof timing};
+    gyre_runtime *runtime = open_timed(test, "kernel.default.timing_every=64");
+    gyre_queue *queue = gyre_kernel_queue(launch_timed(runtime, "words.gyre.c", "words_of_1"));
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        require(call_word(queue, i) == i * 3);
+        if (i % EVERY == 0) {
+            timing_of(queue, i);
+            continue;
+        }
+        require(gyre_timing_get(queue, i, &timing) == GYRE_UNAVAILABLE);
+        require_sentence("kernel.NAME.timing_every = 64 times one message of so many");
+    }
+    const gyre_queue_stats stats = stats_of(queue);
+    require(stats.timed == MESSAGES / EVERY);
+    require(stats.waited_ns + stats.handled_ns + stats.returned_ns <
+            MESSAGES / EVERY * (uint64_t)GENEROUS_NS);
+    gyre_close(runtime);
+}
+
 static void what_cannot_be_told_is_said(struct conformance *test)
 {
     gyre_timing timing = {.size = sizeof timing};
@@ -155,6 +177,7 @@ const struct conformance_case timing_cases[] = {
     {"every_form_of_kernel_is_timed", every_form_of_kernel_is_timed},
     {"a_slow_handler_shows_as_such", a_slow_handler_shows_as_such},
     {"streams_are_timed_message_by_message", streams_are_timed_message_by_message},
+    {"one_message_of_so_many_is_timed", one_message_of_so_many_is_timed},
     {"what_cannot_be_told_is_said", what_cannot_be_told_is_said},
     {"stays_fit_into_the_time_that_passed", stays_fit_into_the_time_that_passed},
     {NULL, NULL},

@@ -298,10 +298,13 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     }
 }
 
-/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; other kernels do not even test for it. */
+/* Messages are timed in kernels that are compiled with GYRE_TIMED, those whose index is a multiple of it, which is a power of two; other
+ * kernels do not even test for it. */
 #ifndef GYRE_TIMED
 #define GYRE_TIMED 0
 #endif
+#define GYRE_IS_TIMED_(run, index)                                                                           \
+    (GYRE_TIMED && ((index) & (gyre_u64)(GYRE_TIMED - 1)) == 0 && (run)->stamps)
 
 /* Headers are for kernels that are compiled with GYRE_HEADED = 1; other kernels do not even test for them. */
 #ifndef GYRE_HEADED
@@ -363,9 +366,9 @@ GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *size
                 header = gyre_take_header_(run, index, foreign, &copied);
             if (GYRE_HEADED)
                 run->context->header = header;
-            const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
+            const gyre_u64 started_ns = GYRE_IS_TIMED_(run, index) ? run->context->services->time_ns() : 0;
             gyre_complete_(run, index, in, out, header, sizes, foreign, handle);
-            if (GYRE_TIMED && run->stamps)
+            if (GYRE_IS_TIMED_(run, index))
                 gyre_stamp_(run, index, started_ns);
         }
         /* pairs with the client's acquire of the reply's sequence */
