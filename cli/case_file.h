@@ -47,8 +47,8 @@ typedef struct case_file {
     json_t *header;
     const char
         *kernel; /* a path that leads there from the current folder, or the name of a configured kernel */
-    uint64_t lanes, blocks, device, seed, seeds, timeout_ms, ulps; /* 0: not given */
-    const char *check, *config, *finding, *hash;                   /* NULL: not given */
+    uint64_t lanes, blocks, device, seed, seeds, orders, timeout_ms, ulps; /* 0: not given */
+    const char *check, *config, *finding, *hash;                           /* NULL: not given */
     const char *state; /* JSON, or @PATH as --state takes it; NULL: not given */
     cli_list settings, buffers, named_buffers;
     cli_list owned; /* texts that were made for the members above */

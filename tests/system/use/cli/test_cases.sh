@@ -170,6 +170,44 @@ exits 2
 run shrink wrong.gyre-case -o small.gyre-case --backend cpu
 exits 0
 prints 'small.gyre-case: 1 of 5 requests'
+cmp -s <(head -n 2 wrong.gyre-case | tail -n 1 | tr -d ' ') <(tail -n 1 small.gyre-case) || fail "expected the first request, as it was"
+
+# An answer that depends on the order of messages, which nobody promises; an actor's order is.
+cat >order.gyre.c <<'KERNEL'
+#include <gyre/kernel.h>
+#include "types.h"
+#ifdef ACTOR
+GYRE_ACTOR(order, ask, answer, kept)
+#else
+GYRE_KERNEL_WITH(order, ask, answer, kept, gyre_none)
+#endif
+{
+    const u32 before = gyre_atomic_add(&state->counts[0], 1u);
+    for (u32 i = 0; i < 16; i++)
+        reply->sums[i] = 0;
+#ifdef MENDED
+    reply->sum = before < 100 ? request->which * 10 : 0;
+#else
+    reply->sum = before * 10;
+#endif
+    return GYRE_REPLY;
+}
+KERNEL
+{
+    echo '{"gyre_case":1,"kernel":"order.gyre.c","orders":3}'
+    for which in 0 1 2 3 4 5; do echo "{\"request\":{\"values\":[0,0,0,0,0$zeros],\"which\":$which}}"; done
+} >order.gyre-case
+run call --case order.gyre-case --backend cpu
+exits 1
+says "6 of 6 answers as expected"
+says ": in order 1: sum: expected "
+run shrink order.gyre-case --backend cpu
+exits 0
+prints 'order.small.gyre-case: 2 of 6 requests'
+for option in MENDED ACTOR; do
+    run call --case order.gyre-case --backend cpu --set "kernel.default.options=-D$option"
+    exits 0
+done
 run shrink wrong.gyre-case -o ../small.gyre-case
 exits 2
 
