@@ -71,7 +71,7 @@ int case_error(const case_file *file, uint64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * A path that leads to `path` from the folder of `from`. NULL without memory, or when a path leads to nothing. The caller frees
+ * A path that leads to `path` from the folder of `from`, absolute where the two have no folder in common. NULL without memory, or when a path leads to nothing. The caller frees
  * it. `path` may be of "FILE.gyre.c:KERNEL".
  */
 char *case_path_from(const char *from, const char *path);

@@ -199,6 +199,20 @@ static void lower(shrinking *run, const char *key, json_int_t least)
     }
 }
 
+/* Lowers how many orders of lanes are compared; then tries the last two alone, which costs less each time the case is run. */
+static void lower_seeds(shrinking *run)
+{
+    lower(run, "seeds", 2);
+    const json_int_t seeds = json_integer_value(json_object_get(run->best.header, "seeds"));
+    const json_int_t seed = json_integer_value(json_object_get(run->best.header, "seed"));
+    if (seeds <= 2 || !may_try(run))
+        return;
+    case_version version = copy_version(&run->best);
+    json_object_set_new(version.header, "seed", json_integer((seed ? seed : 1) + seeds - 2));
+    json_object_set_new(version.header, "seeds", json_integer(2));
+    try_version(run, version);
+}
+
 /* ---- smaller values ---- */
 
 static bool has_expectation(const json_t *pair)
@@ -261,12 +275,12 @@ static void shrink_values(shrinking *run)
 static void shrink(shrinking *run)
 {
     drop_last(run);
-    if (strcmp(run->mistake, SHRINK_ANOTHER_ANSWER) ==
-        0) /* later answers may follow from every request before them */
+    /* an answer may follow from every request before it */
+    if (strcmp(run->mistake, SHRINK_ANOTHER_ANSWER) == 0)
         return;
     lower(run, "orders", 1);
     drop_requests(run);
-    lower(run, "seeds", 2);
+    lower_seeds(run);
     lower(run, "lanes", 1);
     lower(run, "blocks", 1);
     shrink_values(run);
