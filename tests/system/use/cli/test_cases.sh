@@ -103,7 +103,7 @@ run call --backend cpu "${recorded[@]}" kinds.gyre.c '{"kind":0,"value":1}' '{"k
 {\"request_bytes\":\"0100000000000000\",\"no_reply\":true}
 {\"request_bytes\":\"0200000000000000\",\"failed\":{\"code\":7,\"text\":\"too large\"}}" ]] ||
     fail "expected another recording: $(<recorded.gyre-case)"
-run replay recorded.gyre-case --backend cpu --check races,memory
+run replay --backend cpu --check races,memory recorded.gyre-case
 exits 0
 says "3 of 3 answers as expected"
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
