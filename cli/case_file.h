@@ -47,8 +47,8 @@ typedef struct case_file {
     json_t *header;
     const char
         *kernel; /* a path that leads there from the current folder, or the name of a configured kernel */
-    uint64_t lanes, blocks, device, seed, seeds, timeout_ms, ulps; /* 0: not given */
-    const char *check, *config, *finding, *hash;                   /* NULL: not given */
+    uint64_t lanes, blocks, device, seed, seeds, orders, timeout_ms, ulps; /* 0: not given */
+    const char *check, *config, *finding, *hash;                           /* NULL: not given */
     const char *state; /* JSON, or @PATH as --state takes it; NULL: not given */
     cli_list settings, buffers, named_buffers;
     cli_list owned; /* texts that were made for the members above */
@@ -71,7 +71,7 @@ int case_error(const case_file *file, uint64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * A path that leads to `path` from the folder of `from`. NULL without memory, or when a path leads to nothing. The caller frees
+ * A path that leads to `path` from the folder of `from`, absolute where the two have no folder in common. NULL without memory, or when a path leads to nothing. The caller frees
  * it. `path` may be of "FILE.gyre.c:KERNEL".
  */
 char *case_path_from(const char *from, const char *path);

@@ -21,6 +21,7 @@ typedef struct case_play {
     const case_run_desc *desc;
     gyre_layout *request_layout, *reply_layout;
     unsigned char *request, *reply;
+    size_t *order; /* which pair is sent at each place */
     size_t sent, answered, differing;
     uint64_t first; /* the queue's index of the first pair; answers below are an earlier run's */
     bool active;
@@ -86,7 +87,9 @@ static char *expected_text(const case_play *play, const unsigned char *message)
 
 static void place_of(const case_play *play, const case_pair *pair, char place[PLACE_SIZE])
 {
-    snprintf(place, PLACE_SIZE, "gyre: %s:%" PRIu64, play->desc->file->path, pair->line);
+    const int used = snprintf(place, PLACE_SIZE, "gyre: %s:%" PRIu64, play->desc->file->path, pair->line);
+    if (play->desc->order && used > 0 && used < PLACE_SIZE)
+        snprintf(place + used, PLACE_SIZE - (size_t)used, ": in order %" PRIu64, play->desc->order);
 }
 
 /* Compares a reply with the expected one. *differs as well. */
@@ -163,6 +166,29 @@ static int judge(const case_play *play, const case_pair *pair, const gyre_comple
     }
 }
 
+/* Keeps an answer of the run in the order of the file, as far as there is memory. */
+static void keep_answer(const case_play *play, size_t pair, const char *found)
+{
+    case_answers *answers = play->desc->answers;
+    if (!answers->texts && (answers->texts = calloc(play->desc->file->count, sizeof *answers->texts)))
+        answers->count = play->desc->file->count;
+    if (answers->texts)
+        answers->texts[pair] = strdup(found);
+}
+
+/* Compares an answer with the one that came in the order of the file. */
+static bool compare_orders(const case_play *play, const case_pair *pair, const char *found)
+{
+    const size_t index = (size_t)(pair - play->desc->file->pairs);
+    const case_answers *answers = play->desc->answers;
+    char place[PLACE_SIZE];
+    if (!answers->texts || !answers->texts[index])
+        return false;
+    place_of(play, pair, place);
+    return case_compare(&(case_compare_desc){play->reply_layout, play->desc->file->ulps, place, stderr},
+                        answers->texts[index], found) > 0;
+}
+
 /* Prints an answer, and judges it. */
 static int take_answer(case_play *play, const gyre_completion *completion)
 {
@@ -177,8 +203,15 @@ static int take_answer(case_play *play, const gyre_completion *completion)
         free(found);
         return cli_error(CLI_FAILED, "out of memory");
     }
-    fprintf(play->desc->out, "%s\n", found);
-    const int code = judge(play, &play->desc->file->pairs[play->answered], completion, kind, found, &differs);
+    const case_pair *pair = &play->desc->file->pairs[play->order[play->answered]];
+    int code = CLI_OK;
+    if (play->desc->order) {
+        differs = compare_orders(play, pair, found);
+    } else {
+        fprintf(play->desc->out, "%s\n", found);
+        keep_answer(play, play->answered, found);
+        code = judge(play, pair, completion, kind, found, &differs);
+    }
     play->answered++;
     play->differing += differs;
     free(found);
@@ -190,7 +223,7 @@ static int take_answer(case_play *play, const gyre_completion *completion)
 /* Sends the next request. Sets *full instead when the queue has no room. */
 static int send_next(case_play *play, bool *full)
 {
-    const case_pair *pair = &play->desc->file->pairs[play->sent];
+    const case_pair *pair = &play->desc->file->pairs[play->order[play->sent]];
     const gyre_layout *layout = play->request_layout;
     const unsigned char *message = play->request;
     uint64_t index;
@@ -230,7 +263,7 @@ static int receive_one(case_play *play)
     const gyre_status status = gyre_receive(play->desc->queue, play->reply, play->reply_layout->size,
                                             &completion, deadline_of(play));
     if (status == GYRE_TIMEOUT)
-        return case_error(play->desc->file, play->desc->file->pairs[play->answered].line,
+        return case_error(play->desc->file, play->desc->file->pairs[play->order[play->answered]].line,
                           "no answer came within %" PRIu64 " ms", play->desc->timeout_ms),
                CLI_TIMEOUT;
     if (status != GYRE_OK)
@@ -254,6 +287,26 @@ static int run_pairs(case_play *play)
     return code;
 }
 
+/* The order in which requests are sent: that of the file, shuffled with numbers that follow from desc->order. False without
+ * memory. */
+static bool make_order(case_play *play)
+{
+    const size_t count = play->desc->file->count;
+    uint64_t state = play->desc->order;
+    play->order = calloc(count, sizeof *play->order);
+    for (size_t i = 0; play->order && i < count; i++)
+        play->order[i] = i;
+    for (size_t i = count; play->order && play->desc->order && i > 1; i--) {
+        uint64_t number = state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+        number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+        const size_t other = (size_t)((number ^ number >> 31) % i), moved = play->order[i - 1];
+        play->order[i - 1] = play->order[other];
+        play->order[other] = moved;
+    }
+    return play->order != NULL;
+}
+
 static void tell_counts(const case_play *play)
 {
     const size_t as_expected = play->answered - play->differing;
@@ -273,14 +326,25 @@ int case_run(const case_run_desc *desc)
     if (code == CLI_OK) {
         play.request = malloc(play.request_layout->size + 1);
         play.reply = malloc(play.reply_layout->size + 1);
-        code = play.request && play.reply ? run_pairs(&play) : cli_error(CLI_FAILED, "out of memory");
-        tell_counts(&play);
+        code = play.request && play.reply && make_order(&play) ? run_pairs(&play)
+                                                               : cli_error(CLI_FAILED, "out of memory");
+        if (!desc->order || play.differing)
+            tell_counts(&play);
     }
     if (fflush(desc->out) != 0 || ferror(desc->out))
         code = cli_error(CLI_FAILED, "cannot write the answers: %s", strerror(errno));
+    free(play.order);
     free(play.request);
     free(play.reply);
     gyre_layout_destroy(play.request_layout);
     gyre_layout_destroy(play.reply_layout);
     return code == CLI_OK && play.differing ? CLI_FAILED : code;
+}
+
+void case_answers_finish(case_answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++)
+        free(answers->texts[i]);
+    free(answers->texts);
+    *answers = (case_answers){0};
 }

@@ -59,6 +59,13 @@ char *case_path_from(const char *from, const char *path)
     if (!folder_of(from, folder) || !realpath(name, whole))
         return NULL;
     const size_t common = common_folders(folder, whole);
+    if (common <= 1) { /* nothing in common but the root */
+        const size_t room = strlen(whole) + strlen(path + length) + 1;
+        char *absolute = malloc(room);
+        if (absolute)
+            snprintf(absolute, room, "%s%s", whole, path + length);
+        return absolute;
+    }
     size_t up = 0;
     for (const char *rest = folder + common; *rest; rest++)
         up += *rest == '/';

@@ -72,7 +72,7 @@ static const char HELP[] =
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}}\n"
     "  --check LIST [--seed N] [--seeds N]  find mistakes of handlers on the CPU: docs/simulator.md\n"
-    "  --case FILE              kernel, requests and expected answers of a case file: docs/testing.md\n"
+    "  --case FILE [--orders N] kernel, requests and expected answers of a case file: docs/testing.md\n"
     "  --save FILE              with --check: write a case file when something is found\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
@@ -106,7 +106,10 @@ typedef struct call_run {
     cli_list own_settings;                      /* those of --set alone */
     const char *save;      /* where a case file is written when something is found; NULL: nowhere */
     const char *case_path; /* a case file, instead of a kernel and requests; or NULL */
-    case_file played;      /* what is in it */
+    uint64_t orders,
+        order; /* of a case: how many other orders are tried; the one that runs now, 0: the file's */
+    case_answers answers; /* of the run in the file's order */
+    case_file played;     /* what is in it */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
@@ -385,14 +388,16 @@ static int refuse_inactive(const gyre_kernel *kernel)
         info.name, info.name, info.name);
 }
 
-static int play_case(const call_run *call)
+static int play_case(call_run *call)
 {
     return case_run(&(case_run_desc){.file = &call->played,
                                      .kernel = call->kernel,
                                      .queue = call->queue,
                                      .names = &call->names,
                                      .timeout_ms = call->timeout_ms,
-                                     .out = stdout});
+                                     .out = stdout,
+                                     .order = call->order,
+                                     .answers = &call->answers});
 }
 
 static int run_opened(call_run *call)
@@ -414,7 +419,7 @@ static int run_opened(call_run *call)
         return code;
     call->queue = gyre_kernel_queue(call->kernel);
     code = call->case_path ? play_case(call) : stream_calls(call);
-    int saved = save_outputs(call);
+    int saved = call->order ? CLI_OK : save_outputs(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT && gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
         call_report_stays(call->kernel);
@@ -634,6 +639,7 @@ static int take_case(call_run *call)
     call->lanes = call->lanes ? call->lanes : played->lanes;
     call->blocks = call->blocks ? call->blocks : played->blocks;
     call->device = call->device ? call->device : played->device;
+    call->orders = call->orders ? call->orders : played->orders;
     call->timeout_ms =
         call->timeout_ms == TIMEOUT_DEFAULT_MS && played->timeout_ms ? played->timeout_ms : call->timeout_ms;
     call->state = call->state ? call->state : played->state;
@@ -675,12 +681,48 @@ static void note_changed(const case_file *file)
 static int prepare_case(call_run *call)
 {
     if (!call->case_path)
-        return CLI_OK;
+        return call->orders ? cli_usage_error(call->cli, "--orders is for --case, which is not there")
+                            : CLI_OK;
     const int code = refuse_beside_case(call);
     const int taken = code == CLI_OK ? take_case(call) : code;
     if (taken == CLI_OK)
         note_changed(&call->played);
     return taken;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+/* Closes what a run opened, so that another one begins with the same state and buffers. */
+static void close_run(call_run *call)
+{
+    gyre_close(call->runtime);
+    call_ends_forget();
+    call_buffers_finish(&call->buffers);
+    free(call->state_bytes);
+    call->runtime = NULL;
+    call->kernel = NULL;
+    call->queue = NULL;
+    call->buffers = (call_buffers){0};
+    call->state_bytes = NULL;
+}
+
+static int run_once(call_run *call)
+{
+    const int code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime));
+    return code == CLI_OK ? run_opened(call) : code;
+}
+
+/* Runs the kernel; with --orders anew for each order. An actor's messages have an order, so that no other is tried. */
+static int run_launched(call_run *call)
+{
+    int code = run_once(call);
+    while (code == CLI_OK && call->order < call->orders &&
+           gyre_kernel_form(call->kernel) != GYRE_FORM_ACTOR) {
+        close_run(call);
+        call->order++;
+        code = run_once(call);
+    }
+    return code;
 }
 
 static int run(cli_context *cli)
@@ -699,6 +741,7 @@ static int run(cli_context *cli)
         {"--seed", .number = &call.seed, .min = 1, .max = UINT64_C(1) << 62},
         {"--seeds", .number = &call.seeds, .min = 1, .max = 1000000},
         {"--case", .text = &call.case_path},
+        {"--orders", .number = &call.orders, .min = 1, .max = 100000},
         {"--save", .text = &call.save},
         {"--pipeline", .text = &call.pipeline},
         {"--attach", .text = &call.attach},
@@ -724,13 +767,11 @@ static int run(cli_context *cli)
             cli->exit_code = run_pipeline(&call);
         else if (cli->operands.count == 0 || !cli->operands.items[0][0])
             cli->exit_code = cli_usage_error(cli, "expected a kernel file");
-        else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &call.runtime))) == CLI_OK)
-            cli->exit_code = run_opened(&call);
+        else
+            cli->exit_code = run_launched(&call);
     }
-    gyre_close(call.runtime);
-    call_ends_forget();
-    call_buffers_finish(&call.buffers);
-    free(call.state_bytes);
+    close_run(&call);
+    case_answers_finish(&call.answers);
     cli_list_finish(&call.buffer_specs);
     cli_list_finish(&call.named_specs);
     cli_list_finish(&call.output_specs);

@@ -29,6 +29,7 @@ static const char HELP[] =
     "  --require                fail when a backend cannot start\n"
     "  --check LIST             find mistakes of handlers on the CPU (docs/simulator.md), in place of what a case says\n"
     "  --seed N, --seeds N      of the check schedule, in place of what a case says\n"
+    "  --orders N               try N other orders of the requests, with the same answers; not for actors\n"
     "  --filter TEXT            only cases with TEXT in their path; with * or ? it must match the whole path\n"
     "  --jobs N                 cases at a time; default: one for each processor\n"
     "  --timeout MS             longest wait for an answer; default: what a case says, or 10000\n"
@@ -54,12 +55,12 @@ typedef struct test_run {
     cli_context *cli;
     bool require, list;
     const char *check, *filter, *junit;
-    uint64_t seed, seeds, at_once, timeout_ms, limit_ms;
+    uint64_t seed, seeds, orders, at_once, timeout_ms, limit_ms;
     char *names; /* of --backend, cut at its commas */
     test_backend backends[BACKENDS_MAX];
     size_t backend_count;
     cli_list paths, options, check_options;
-    char seed_text[NUMBER_SIZE], seeds_text[NUMBER_SIZE], timeout_text[NUMBER_SIZE];
+    char seed_text[NUMBER_SIZE], seeds_text[NUMBER_SIZE], orders_text[NUMBER_SIZE], timeout_text[NUMBER_SIZE];
     test_jobs jobs;
 } test_run;
 
@@ -221,6 +222,7 @@ static int make_options(test_run *run)
     for (size_t i = 0; i < cli->settings.count; i++)
         whole = whole && add_text(&run->options, "--set", cli->settings.items[i]);
     whole = whole && add_number(&run->options, "--timeout", run->timeout_ms, run->timeout_text) &&
+            add_number(&run->options, "--orders", run->orders, run->orders_text) &&
             add_text(&run->check_options, "--check", run->check) &&
             add_number(&run->check_options, "--seed", run->seed, run->seed_text) &&
             add_number(&run->check_options, "--seeds", run->seeds, run->seeds_text);
@@ -333,6 +335,7 @@ static int run(cli_context *cli)
         {"--junit", .text = &own.junit},
         {"--seed", .number = &own.seed, .min = 1, .max = UINT64_C(1) << 62},
         {"--seeds", .number = &own.seeds, .min = 1, .max = 1000000},
+        {"--orders", .number = &own.orders, .min = 1, .max = 100000},
         {"--jobs", .number = &own.at_once, .min = 1, .max = JOBS_MAX},
         {"--timeout", .number = &own.timeout_ms, .min = 1, .max = UINT32_MAX},
         {"--limit", .number = &own.limit_ms, .max = UINT32_MAX},

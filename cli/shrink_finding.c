@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char FAILED[] = "found {\"failed\":{\"code\":-", TEXT[] = "\"text\":\"", DIFFERS[] = "expected ";
+static const char FAILED[] = "found {\"failed\":{\"code\":-", TEXT[] = "\"text\":\"", DIFFERS[] = "expected ",
+                  ORDER[] = ": in order ";
 
 /* Writes the places of a finding, "total.gyre.c:17 and 14", with the lines in order. */
 static void write_places(const char *text, size_t length, char *key, size_t size)
@@ -43,7 +44,8 @@ void shrink_finding_of(const char *said, char key[SHRINK_FINDING_SIZE])
     key[0] = '\0';
     if (!text) { /* an answer that is not the expected one, whatever it is */
         if (said && strstr(said, DIFFERS) && strstr(said, " answers as expected"))
-            snprintf(key, SHRINK_FINDING_SIZE, "another answer");
+            snprintf(key, SHRINK_FINDING_SIZE, "%s",
+                     strstr(said, ORDER) ? "an answer that depends on the order" : SHRINK_ANOTHER_ANSWER);
         return;
     }
     text += sizeof TEXT - 1;

@@ -4,6 +4,8 @@
 #define GYRE_CLI_SHRINK_FINDING_H
 
 enum { SHRINK_FINDING_SIZE = 160 };
+/* The key of an answer that is not the one that the file expects. */
+#define SHRINK_ANOTHER_ANSWER "another answer"
 
 /**
  * Writes a key of the first mistake: equal for the same kind of mistake at the same lines, whichever lanes, seeds or numbers
