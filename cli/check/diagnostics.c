@@ -51,7 +51,16 @@ static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnosti
 static void refuse_twin(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                         const char *text)
 {
+    static const char migration[] = "gyre_migrate_"; /* what GYRE_MIGRATE defines; dialect/forms.h */
     const char *name = text + sizeof twin_prefix - 1;
+    if (strncmp(name, migration, sizeof migration - 1) == 0) {
+        name += sizeof migration - 1;
+        report_refuse(
+            &checker->report, "check", place,
+            "GYRE_MIGRATE says twice how a state of '%.*s' goes on, the other time in line %u: leave one",
+            (int)strcspn(name, "'"), name, noted_line(checker, diagnostic, defined));
+        return;
+    }
     report_refuse(&checker->report, "discover", place,
                   "two kernels are named '%.*s', the other one in line %u: rename one",
                   (int)strcspn(name, "'"), name, noted_line(checker, diagnostic, defined));

@@ -384,7 +384,7 @@ typedef enum gyre_idle {
  * it; it outlives the resident.
  */
 typedef struct gyre_errand {
-    uint32_t open; /* atomic: 1: a thread that finds no messages calls `run` */
+    uint32_t open; /* atomic: 1: a thread without messages, or between two batches, calls `run` */
     uint32_t
         looking; /* atomic: threads that run, look for messages, and call `run` while it is open; the device counts them */
     /** Does a little of the work and waits for nobody. Any thread of the kernel. Returns 1 when it did something. */

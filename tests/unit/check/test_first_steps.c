@@ -52,6 +52,9 @@ static const struct case_of_rule broken[] = {
      "`before` is what was kept, and can only be read"},
     {DESK_ACTOR DESK_KEEP DESK_ASK "GYRE_MIGRATE(keep, ask)\n{ return GYRE_REPLY; }", NULL, HELPERS + 10,
      "a migration returns nothing"},
+    {DESK_ACTOR DESK_KEEP DESK_ASK "GYRE_MIGRATE(keep, ask) { state->n = before->n; }\n"
+                                   "GYRE_MIGRATE(keep, ask) { state->n = 2 * before->n; }",
+     NULL, HELPERS + 10, "GYRE_MIGRATE says twice how a state of 'keep' goes on, the other time in line"},
     {DESK_ACTOR DESK_KEEP DESK_ASK "GYRE_MIGRATE(keep, say) { state->n = before->n; }", NULL, HELPERS + 9,
      "'say' is the state of no kernel in this file, so that this migration never runs"},
     {TEXT("if (request->v[0]) return GYRE_NO_REPLY;"), NULL, HELPERS + 2,

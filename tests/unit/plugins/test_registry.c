@@ -195,9 +195,11 @@ START_TEST(missing_plugin_names_path_and_origin)
 {
     char expected[256];
     set("backend.n.library=gyre-none.so");
-    snprintf(expected, sizeof expected,
-             "plugin '%s/gyre-none.so' does not exist; it is named by api: install it or correct `library`",
-             fixture.folder);
+    snprintf(
+        expected, sizeof expected,
+        "plugin '%s/gyre-none.so' does not exist; it is named by api: install it or correct `library`, or "
+        "`plugin_dir` = %s (api)",
+        fixture.folder, fixture.folder);
     const struct gyre_candidate *candidate = judge("n");
     ck_assert_int_eq(candidate->status, GYRE_NOT_FOUND);
     ck_assert_str_eq(candidate->reason, expected);
