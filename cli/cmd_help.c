@@ -52,7 +52,7 @@ static int print_overview(const cli_context *cli)
     fputs(HELP, stdout);
     fputs("\nCommands:\n", stdout);
     for (size_t i = 0; i < cli->command_count; i++)
-        printf("  %-9s %s\n", cli->commands[i]->name, cli->commands[i]->summary);
+        printf("  %-10s %s\n", cli->commands[i]->name, cli->commands[i]->summary);
     return CLI_OK;
 }
 

@@ -60,7 +60,7 @@ static bool is_word(const char *name)
 static void suggest(const char *name, char suggested[NAME_MAX_LENGTH + 1])
 {
     size_t length = 0;
-    for (; name[length] && length < NAME_MAX_LENGTH; length++) {
+    for (; length < NAME_MAX_LENGTH && name[length]; length++) {
         const unsigned char letter = (unsigned char)name[length];
         suggested[length] = isalnum(letter) ? (char)tolower(letter) : '_';
     }

@@ -147,7 +147,7 @@ static void offer_choices(const struct typed *typed, const struct gyre_config_ro
     char setting[512];
     const char *const truths[] = {"true", "false", NULL};
     const char *const *words = row->type == GYRE_VALUE_BOOL ? truths : row->choices;
-    for (size_t i = 0; words[i] && i < GYRE_CHOICES_MAX; i++) {
+    for (size_t i = 0; i < GYRE_CHOICES_MAX && words[i]; i++) {
         snprintf(setting, sizeof setting, "%.*s=%s", (int)key_length, typed->start, words[i]);
         offer(typed, setting);
     }

@@ -74,6 +74,7 @@ service()
         sed -n 's/^ExecStart=/exec /p' "$unit" | sed 's/%i/scale/g'
     } >serve
     chmod 755 serve
+    : >served
     setpriv --reuid nobody --clear-groups ./serve >served 2>&1 &
     server=$!
     for ((i = 0; i < 600; i++)); do

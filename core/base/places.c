@@ -57,9 +57,9 @@ static void below_home(char place[PATH_MAX], const char *name)
 static void find_places(void)
 {
     char folder[PATH_MAX];
-    if (!own_folder(folder) ||
-        (!is_home(folder, GYRE_HOME_NAME, places.home) && !is_home(folder, "../lib/" GYRE_HOME_NAME, places.home) &&
-         !is_home(folder, GYRE_HOME_FROM_BIN, places.home)))
+    if (!own_folder(folder) || (!is_home(folder, GYRE_HOME_NAME, places.home) &&
+                                !is_home(folder, "../lib/" GYRE_HOME_NAME, places.home) &&
+                                !is_home(folder, GYRE_HOME_FROM_BIN, places.home)))
         snprintf(places.home, sizeof places.home, "%s", GYRE_HOME);
     below_home(places.helpers, "libexec");
 }

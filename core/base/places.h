@@ -4,9 +4,9 @@
  * work without settings.
  *
  * Everything is in one folder, "home": plugins/, plugins.d/ (their drop-ins) and libexec/ (helper programs).
- * It is GYRE_HOME_NAME of the build, usually `gyre`, beside libgyre.so; for a program that contains the core, `../lib/gyre` beside the program, lib
- * being the library folder of the build or of the install; else the folder of the configured prefix. The
- * current directory is never looked at. Threads: any.
+ * It is GYRE_HOME_NAME of the build, usually `gyre`, beside libgyre.so; for a program that contains the core,
+ * `../lib/GYRE_HOME_NAME` beside the program, lib being the library folder of the build or of the install; else the folder of
+ * the configured prefix. The current directory is never looked at. Threads: any.
  */
 #ifndef GYRE_CORE_BASE_PLACES_H
 #define GYRE_CORE_BASE_PLACES_H

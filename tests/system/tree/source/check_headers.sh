@@ -29,6 +29,11 @@ for header in include/gyre/*.h; do
     alone clang++ cpp c++17 "$name"
 done
 
+for standard in c++17 c++20; do
+    alone g++ cpp "$standard" gyre/gyre.hpp
+    alone clang++ cpp "$standard" gyre/gyre.hpp
+done
+
 # Descriptors as docs/adr/names.md has them begin, and a list whose name goes behind its message.
 printf '%s\n' '#include <gyre/gyre.h>' '#define ORDER(FIELD) FIELD(u32, a)' 'GYRE_MESSAGE(shop_order, ORDER)' '#undef ORDER' \
     'int main() { gyre_launch_desc desc{}; desc.size = sizeof desc; return desc.size == GYRE_TYPE(shop_order)->size; }' \

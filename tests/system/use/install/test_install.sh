@@ -35,7 +35,7 @@ install_tree()
 check_files()
 {
     local file
-    for file in include/gyre/{gyre,kernel,message,backend,ring_layout,status}.h include/gyre/dialect/c11.h \
+    for file in include/gyre/{gyre.hpp,{gyre,kernel,message,backend,ring_layout,status}.h} include/gyre/dialect/c11.h \
         "$libdir/libgyre.so" "$libdir/libgyre.so.$abi" "$libdir/libgyre.so.$version" "$libdir/libgyre.a" \
         share/doc/gyre/{LICENSE,README.md,CHANGELOG.md} share/doc/gyre/docs/{kernels.md,adr/rings.md,backends/cuda.md,architecture.svg} \
         "$libdir/gyre/plugins/gyre-cpu.so" "$libdir/gyre/plugins.d/cpu.ini" "$libdir/gyre/libexec/gyre-probe" \
