@@ -360,22 +360,6 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
     gyre_close(runtime);
 }
 
-/* A request wakes one block, and that one the owner of its key. */
-static void the_block_that_owns_a_key_is_woken(struct conformance *test)
-{
-    const char *const settings[] = {"kernel.default.blocks=3", "kernel.default.idle=park", NULL};
-    gyre_runtime *runtime = open_with(test, settings);
-    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_marks");
-    marks reply;
-    for (uint64_t key = 0; key < 60; key++) {
-        sleep_ms(2); /* until all blocks sleep */
-        must(gyre_call(gyre_kernel_queue(kernel), &(mark){key, 0, MARK_ADDS}, sizeof(mark), &reply,
-                       sizeof reply, NULL, soon()));
-        require(reply.count == 1);
-    }
-    gyre_close(runtime);
-}
-
 const struct conformance_case keyed_cases[] = {
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
@@ -385,7 +369,6 @@ const struct conformance_case keyed_cases[] = {
     {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},
     {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
     {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
-    {"the_block_that_owns_a_key_is_woken", the_block_that_owns_a_key_is_woken},
     {"states_are_read_by_key", states_are_read_by_key},
     {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},
     {NULL, NULL},
