@@ -11,12 +11,15 @@
  */
 #include "cpu_keyed.h"
 
+#include <limits.h>
+
 #include "cpu_ready.h"
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
 #define GYRE_SEALED 1
 #include "gyre/kernel.h"
 #include "gyre/keyed_layout.h"
+#include "gyre/waiting.h"
 
 enum {
     WINDOW = 32, /* requests whose keys are looked up at once, so that their memory is on its way together */
@@ -27,6 +30,7 @@ enum {
 struct window {
     gyre_u64 count;        /* requests that it may handle or pass */
     uint32_t own;          /* a bit for each: this block handles it */
+    bool others;           /* some wait for other blocks */
     gyre_u64 hash[WINDOW]; /* of the keys of own requests */
 };
 
@@ -114,17 +118,20 @@ static void look_at_keys(const struct cpu_worker *worker, const struct cpu_queue
                          struct window *window)
 {
     const gyre_keyed_table *table = table_of(worker);
+    window->others = false;
     for (window->count = window->own = 0; window->count < WINDOW; window->count++) {
         const gyre_u64 index = queue->next + window->count;
         const gyre_slot *in = cpu_request_slot(queue, index);
         gyre_u64 *hash = &window->hash[window->count];
         if (!has_come(in, index))
             break;
-        if (sequence_of(in) != index + 1 || !is_own(worker, queue, index, hash))
+        if (sequence_of(in) != index + 1 || !is_own(worker, queue, index, hash)) {
+            window->others = window->others || !is_completed(queue, index);
             continue;
+        }
         window->own |= 1u << window->count;
-        fetch_to_write(
-            reply_slot(queue, index)); /* else the stores of one reply wait for those of the one before */
+        /* else the stores of one reply would wait for those of the reply before */
+        fetch_to_write(reply_slot(queue, index));
         gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, *hash));
         __builtin_prefetch(gyre_keyed_places(part) + gyre_keyed_home(table, (gyre_u32)(*hash >> 32)));
     }
@@ -155,6 +162,17 @@ static void fetch_entries(const struct cpu_worker *worker, const struct window *
 {
     for (uint32_t left = window->own; left; left &= left - 1)
         fetch_entry(table_of(worker), window->hash[__builtin_ctz(left)]);
+}
+
+/*
+ * Passes the bell on: a client that sent one request woke one worker, which need not be the owner's. One that is about to sleep
+ * sees the request, because it looks once more after it said that it is parked.
+ */
+static void wake_owners(const struct cpu_worker *worker)
+{
+    gyre_control_region *control = worker->resident->control;
+    if (__atomic_load_n(&control->device.parked, __ATOMIC_SEQ_CST))
+        gyre_bell_ring(&control->doorbell.bell, INT_MAX);
 }
 
 static bool is_called_away(const struct cpu_queue *queue)
@@ -256,6 +274,8 @@ gyre_u64 cpu_keyed_run(struct cpu_worker *worker, struct cpu_queue *queue, gyre_
     do {
         look_at_keys(worker, queue, &window);
         fetch_entries(worker, &window);
+        if (window.others)
+            wake_owners(worker);
         handled += run_window(worker, queue, &window, runner, &over);
     } while (!over && window.count && handled < most);
     if (worker->resident->blocks > 1 && is_shifty(queue))

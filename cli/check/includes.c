@@ -69,7 +69,7 @@ static bool is_by_macro(const struct checker *checker, CXCursor directive, char 
 /* True for Gyre's headers for programs, which only compilers of the host can read. */
 static bool is_host_header(const char *path)
 {
-    static const char *const names[] = {"gyre.h", "attach.h", "shards.h", "backend.h"};
+    static const char *const names[] = {"gyre.h", "attach.h", "shards.h", "keyed.h", "backend.h"};
     const char *folder = strrchr(path, '/');
     for (size_t i = 0; folder && i < sizeof names / sizeof names[0]; i++)
         if (strcmp(folder + 1, names[i]) == 0)

@@ -43,7 +43,7 @@ static gyre_status find_parts(gyre_kernel *kernel, struct gyre_checkpoints *chec
     if (status == GYRE_OK && !checkpoints->parts)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     if (status == GYRE_OK && kernel->memory.state)
-        add_part(checkpoints, kernel->memory.state, kernel->memory.state_size);
+        add_part(checkpoints, kernel->memory.state, gyre_kernel_state_size(kernel));
     for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
         if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers")) {
             add_part(checkpoints, kernel->memory.buffers[i]->memory, kernel->memory.buffers[i]->size);
@@ -154,7 +154,7 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
-    bool alone = kernel->record->form == GYRE_FORM_ACTOR || kernel->record->form == GYRE_FORM_KEYED ||
+    bool alone = kernel->record->form == GYRE_FORM_ACTOR || gyre_kernel_is_keyed(kernel) ||
                  (kernel->queues.first && gyre_view_of(kernel->queues.first)->durable);
     if (alone && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,

@@ -15,6 +15,7 @@
 #include "core/device/buffer.h"
 #include "core/durability/checkpoint.h"
 #include "core/durability/upgrade.h"
+#include "core/kernel/keyed.h"
 #include "core/pipeline/build.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/names.h"
@@ -45,6 +46,16 @@ static void add_type(struct gyre_durable *durable, enum gyre_type_role role, con
     snprintf(added->about.name, sizeof added->about.name, "%s", name);
 }
 
+/* Describes what the handler keeps. A table of keys is bytes: its head says what they are (gyre/keyed_layout.h). */
+static void add_state(struct gyre_durable *durable, const gyre_type *state)
+{
+    const gyre_kernel *kernel = durable->kernel;
+    if (gyre_kernel_is_keyed(kernel))
+        add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", gyre_kernel_state_size(kernel));
+    else
+        add_type(durable, GYRE_ROLE_STATE, state, "", state->size);
+}
+
 /* Describes the types of the kernel's messages, and the types of a checkpoint's parts (state and buffers) in their order. */
 static gyre_status describe_types(struct gyre_durable *durable)
 {
@@ -52,11 +63,8 @@ static gyre_status describe_types(struct gyre_durable *durable)
     gyre_buffer_list list = {0};
     add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
     add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
-    if (kernel->checkpoints &&
-        kernel->record->form == GYRE_FORM_KEYED) /* the table's head says what it holds */
-        add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", kernel->memory.state_size);
-    else if (kernel->checkpoints && kernel->memory.state)
-        add_type(durable, GYRE_ROLE_STATE, kernel->record->state, "", kernel->record->state->size);
+    if (kernel->checkpoints && kernel->memory.state)
+        add_state(durable, kernel->record->state);
     gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
     for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)
         if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))

@@ -8,6 +8,7 @@
 
 #include "core/kernel/kernel.h"
 #include "core/types/key.h"
+#include "gyre/keyed.h"
 #include "gyre/keyed_layout.h"
 
 /** Bytes of a table. */
@@ -29,6 +30,17 @@ void gyre_keyed_plan(gyre_keyed_table *table);
 gyre_status gyre_keyed_create(const gyre_kernel *kernel, const void *initial, struct gyre_keyed **out);
 /** Accepts NULL. */
 void gyre_keyed_destroy(struct gyre_keyed *keyed);
+
+static inline bool gyre_kernel_is_keyed(const gyre_kernel *kernel)
+{
+    return kernel->record->form == GYRE_FORM_KEYED;
+}
+
+/** Bytes of what the handler keeps: its state, or the table of its keys. */
+static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)
+{
+    return kernel->memory.state_size;
+}
 
 /** Writes an empty table into the kernel's state memory. */
 gyre_status gyre_keyed_write(const gyre_kernel *kernel);

@@ -286,13 +286,6 @@ GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
  * return within stop_timeout_ms, LOST when the state was lost with its device.
  */
 GYRE_API gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
-/**
- * Copies the state of one key of a keyed actor, as gyre_kernel_state_read does. `key` points to the bytes of the key as a
- * request has them. NOT_FOUND when no message of this key came, or the key left; INVALID unless both sizes are those of the
- * kernel, or when the kernel has no keys.
- */
-GYRE_API gyre_status gyre_kernel_key_read(gyre_kernel *kernel, const void *key, size_t key_size, void *state,
-                                          size_t size);
 
 /**
  * Takes a checkpoint now: returns when a checkpoint covers every request that was handled before the call. INVALID for

@@ -3,13 +3,27 @@
 #include "conformance.h"
 #include "kernels/keyed.h"
 
-#include "../random.h"
-
+#include <gyre/keyed.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { KEYS = 4095, MESSAGES = 24576, BATCH = 64, FEW_KEYS = 16 };
+
+/* ---- numbers by chance, the same for the same seed ---- */
+
+static uint64_t random_begin(uint64_t seed)
+{
+    return seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+}
+
+static uint64_t random_below(uint64_t *state, uint64_t below)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (*state * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+}
 
 /* ---- a model ---- */
 

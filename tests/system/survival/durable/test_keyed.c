@@ -5,6 +5,7 @@
  */
 #include "lives.h"
 
+#include <gyre/keyed.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -31,7 +31,9 @@ exits 0
 prints 'kernel accounts, keyed form by account'
 
 # a word that came once makes room, one that came twice stays
-run call --backend cpu --set kernel.words.keys=1 "$words" '{"word":[97]}' '{"word":[98]}' '{"word":[98]}' '{"word":[97]}'
+zeros=0,0,0,0,0,0,0,0,0,0,0,0,0,0
+a="{\"word\":[97,0,$zeros]}" b="{\"word\":[98,0,$zeros]}"
+run call --backend cpu --set kernel.words.keys=1 "$words" "$a" "$b" "$b" "$a"
 exits 1
 says '3 answered, 1 failed'
 
@@ -52,7 +54,7 @@ done >"$folder/requests"
 run call --attach accounts <"$folder/requests"
 exits 0
 prints '{"cents":2740,"deposits":10}'
-run call --attach words '{"word":[104,105]}'
+run call --attach words "{\"word\":[104,105,$zeros]}"
 exits 0
 run state accounts --key 49
 exits 0
@@ -99,7 +101,7 @@ END
     exits 1
 }
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, it)'
-says "'it'"
+says "has no member named"
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, price)'
 says "the key 'price' is a float"
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, much)'
