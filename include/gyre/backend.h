@@ -163,7 +163,7 @@ enum gyre_linking {
      */
     GYRE_LINKING_HOST = 16,
     /* since 2.7: threads of this process fill the rings of topics, also those of programs (gyre_link_branch.is_client) */
-    GYRE_LINKING_CLIENTS = 32
+    GYRE_LINKING_CLIENTS = 64
 };
 
 typedef struct gyre_device_info {
