@@ -51,7 +51,7 @@ typedef enum gyre_slow {
     GYRE_SLOW_WAIT = 0, /* holds the sender up, as a link does */
     GYRE_SLOW_DROP = 1, /* the subscriber misses the message: the flow goes on without it */
     GYRE_SLOW_CUT =
-        2, /* the subscriber misses it, and every later message of the topic until the pipeline is closed */
+        2, /* the subscriber misses it, and every later message of the topic, until it leaves that */
     /**
      * The subscriber is a tap: it misses the message, and flows do not wait for those that it gets. What its handler replies is
      * thrown away, what it emits belongs to no flow either, and it sees no header and no flow id.
