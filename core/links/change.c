@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
@@ -394,10 +395,24 @@ static gyre_status leave_topic(gyre_pipeline *pipeline, const char *topic, const
 
 /* ---- the calls ---- */
 
+/* Only where threads of this process move the messages. */
+static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
+{
+    if (gyre_dispatch_device_info(pipeline->device)->knows_links & (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS))
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_UNIMPLEMENTED,
+        "%s: links of backend '%s' do not change while pipeline '%s' is open: run it on backend "
+        "'cpu', or close it and open another one",
+        call, gyre_dispatch_backend(pipeline->device), pipeline->name);
+}
+
 /* Takes the lock, and visits the pipeline. */
 static gyre_status enter(gyre_pipeline *pipeline, const char *call)
 {
-    const gyre_status status = gyre_runtime_check_own(pipeline->runtime, call);
+    gyre_status status = gyre_runtime_check_own(pipeline->runtime, call);
+    if (status == GYRE_OK)
+        status = check_device(pipeline, call);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&pipeline->lock);

@@ -158,7 +158,8 @@ GYRE_API gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t in
 /*
  * A kernel that is named here is one of the pipeline's, or one that is launched on the same device, without ports: it becomes a
  * stage then, and answers if the kernel that it replaces does. Kernels stay stages until the pipeline is closed. Each call is
- * INVALID for what would be refused when a pipeline is opened, and for links that would form a cycle; CLOSED for a pipeline
+ * INVALID for what would be refused when a pipeline is opened, and for links that would form a cycle; UNIMPLEMENTED on a device that
+ * moves messages by itself (CUDA); CLOSED for a pipeline
  * that takes no more requests; TIMEOUT when a handler does not return, or the deadline passes: then the change counts all the same, and
  * what it left is freed later. Otherwise a call that fails has changed nothing. Nothing is lost or handled twice.
  */
