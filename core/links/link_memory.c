@@ -25,6 +25,11 @@ static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, str
 
 /* ---- rings ---- */
 
+static const struct gyre_link_store *store_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return link->own.address ? &link->own : &pipeline->wires;
+}
+
 static const gyre_port_record *port_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return &pipeline->nodes[link->from].facts.record->ports[link->port];
@@ -45,11 +50,10 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
     const gyre_port_record *port = port_of(pipeline, link);
     const uint64_t least = gyre_link_capacity_least(port->most);
     const uint64_t needed = gyre_cycles_least(pipeline, link, least, GYRE_LINK_CAPACITY_MOST);
-    const bool is_own = link - pipeline->links >= pipeline->told_count;
     link->stride = gyre_link_stride(port->type->size);
     if (link->capacity == 0 || tight) {
         link->capacity =
-            tight || is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
+            tight || link->is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
@@ -69,7 +73,8 @@ static const struct gyre_link *first_of_subscriber(const gyre_pipeline *pipeline
                                                    const struct gyre_link *link)
 {
     const struct gyre_link *first = pipeline->links;
-    while (first->to != link->to || strcmp(first->topic, link->topic) != 0)
+    while ((first->retired && first != link) || first->to != link->to ||
+           strcmp(first->topic, link->topic) != 0)
         first++;
     return first;
 }
@@ -98,14 +103,14 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
     for (uint32_t i = 0; i < count; i++) {
-        rings[i].slots =
-            pipeline->wires_address + link->slots + i * gyre_link_slots_size(link->capacity, link->stride);
+        rings[i].slots = store_of(pipeline, link)->address + link->slots +
+                         i * gyre_link_slots_size(link->capacity, link->stride);
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
     }
-    const gyre_status status =
-        gyre_link_store_write(pipeline->device, &pipeline->wires, link->rings, rings, count * sizeof *rings);
+    const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,
+                                                     rings, count * sizeof *rings);
     free(rings);
     return status;
 }
@@ -159,6 +164,14 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
     return status == GYRE_OK ? write_admission(pipeline) : status;
 }
 
+gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    gyre_status status = choose_capacity(pipeline, link, false);
+    if (status == GYRE_OK)
+        status = make_store(pipeline, place_link(pipeline, link, 0), &link->own);
+    return status == GYRE_OK ? write_rings(pipeline, link) : status;
+}
+
 static void free_table(const gyre_pipeline *pipeline, struct gyre_node_table *table)
 {
     if (table)
@@ -177,6 +190,8 @@ void gyre_link_memory_destroy(gyre_pipeline *pipeline)
     }
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_link_store_release(pipeline->device, &pipeline->entries[i].flows);
+    for (int i = 0; i < pipeline->link_count; i++)
+        gyre_link_store_release(pipeline->device, &pipeline->links[i].own);
     gyre_link_store_release(pipeline->device, &pipeline->wires);
 }
 
@@ -223,14 +238,14 @@ static uint32_t count_inlets(const gyre_pipeline *pipeline, int node)
 {
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++)
-        if (pipeline->links[i].to == node)
+        if (pipeline->links[i].to == node && !pipeline->links[i].dropped)
             count += sender_blocks(pipeline, &pipeline->links[i]);
     return count;
 }
 
 static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *link, gyre_link_inlet *inlets)
 {
-    const uint64_t base = pipeline->wires_address;
+    const uint64_t base = store_of(pipeline, link)->address;
     for (uint32_t ring = 0; ring < sender_blocks(pipeline, link); ring++)
         inlets[ring] = (gyre_link_inlet){.ring = base + link->rings + ring * sizeof(gyre_link_ring),
                                          .windows = base + link->windows +
@@ -257,7 +272,8 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
 
 static bool is_branch(const struct gyre_link *link, int node, uint32_t port)
 {
-    return link->from == node && link->port == port && link->topic[0] && link->to != GYRE_NODE_NOWHERE;
+    return link->from == node && link->port == port && link->topic[0] && link->to != GYRE_NODE_NOWHERE &&
+           !link->retired;
 }
 
 static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t port)
@@ -279,11 +295,20 @@ static uint64_t topics_size(const gyre_pipeline *pipeline, int node)
     return size;
 }
 
+/* The address of the gate of a subscriber that may be cut off; 0 for others. */
+static uint64_t gate_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return link->slow == GYRE_SLOW_CUT
+               ? store_of(pipeline, first_of_subscriber(pipeline, link))->address + link->gate
+               : 0;
+}
+
 static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    return (gyre_link_branch){.rings = pipeline->wires_address + link->rings,
+    const uint64_t base = store_of(pipeline, link)->address;
+    return (gyre_link_branch){.rings = base + link->rings,
                               .control = pipeline->nodes[link->to].facts.control,
-                              .gate = link->gate ? pipeline->wires_address + link->gate : 0,
+                              .gate = gate_of(pipeline, link),
                               .slow = (gyre_u32)link->slow};
 }
 
@@ -311,10 +336,11 @@ static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_tabl
 /* Whether what is emitted to the link's port lies in the link's own rings: of several, in those of the first that is waited for. */
 static bool is_ports_own(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    if (link->slow != GYRE_SLOW_WAIT)
+    if (link->slow != GYRE_SLOW_WAIT || link->retired)
         return false;
     for (const struct gyre_link *other = pipeline->links; other != link; other++)
-        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT)
+        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT &&
+            !other->retired)
             return false;
     return true;
 }
@@ -326,14 +352,14 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     table->answers = pipeline->nodes[node].answers;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        if (link->to == node) {
+        if (link->to == node && !link->dropped) {
             write_inlets(pipeline, link, inlets + table->inlet_count);
             table->inlet_count += sender_blocks(pipeline, link);
         }
         if (link->from != node || !is_ports_own(pipeline, link))
             continue;
         gyre_link_port *port = &table->ports[link->port];
-        port->rings = pipeline->wires_address + link->rings;
+        port->rings = store_of(pipeline, link)->address + link->rings;
         port->most = port_of(pipeline, link)->most;
         port->use = link->to == GYRE_NODE_NOWHERE ? GYRE_PORT_NOWHERE : GYRE_PORT_LINKED;
         if (link->to != GYRE_NODE_NOWHERE)
@@ -463,9 +489,10 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline)
     return under_way[0];
 }
 
-static gyre_status download(const gyre_pipeline *pipeline, uint64_t offset, void *out, uint64_t bytes)
+static gyre_status download(const gyre_pipeline *pipeline, const struct gyre_link *link, uint64_t offset,
+                            void *out, uint64_t bytes)
 {
-    return gyre_link_store_read(pipeline->device, &pipeline->wires, offset, (uint64_t *)out, bytes);
+    return gyre_link_store_read(pipeline->device, store_of(pipeline, link), offset, (uint64_t *)out, bytes);
 }
 
 static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
@@ -489,9 +516,9 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     *counts = (struct gyre_link_counts){.sent = 0};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    gyre_status status = download(pipeline, link->rings, rings, count * sizeof *rings);
-    if (status == GYRE_OK && link->gate)
-        status = download(pipeline, link->gate, &gate, sizeof gate);
+    gyre_status status = download(pipeline, link, link->rings, rings, count * sizeof *rings);
+    if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT)
+        status = download(pipeline, first_of_subscriber(pipeline, link), link->gate, &gate, sizeof gate);
     for (uint32_t i = 0; i < count; i++)
         count_ring(link, &rings[i], counts);
     counts->is_cut = gate.cut != 0;

@@ -228,10 +228,10 @@ static void see_visitors_off(gyre_pipeline *pipeline)
 static void tell_missed(const gyre_pipeline *pipeline)
 {
     struct gyre_link_counts counts;
-    for (int i = 0; pipeline->wires_address && i < pipeline->told_count; i++) {
+    for (int i = 0; pipeline->wires_address && i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        if (link->slow == GYRE_SLOW_WAIT || gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK ||
-            !counts.missed)
+        if (link->slow == GYRE_SLOW_WAIT || link->retired ||
+            gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK || !counts.missed)
             continue;
         gyre_runtime_log(pipeline->runtime, link->slow == GYRE_SLOW_TAP ? GYRE_LOG_INFO : GYRE_LOG_WARNING,
                          "topic '%s': %s '%s' %s %llu messages of '%s'", link->topic,
@@ -333,47 +333,73 @@ gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns)
 
 /* ---- telling ---- */
 
-gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info)
+/* Under the lock. */
+static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                             gyre_link_info *told)
 {
-    gyre_link_info told = {.size = sizeof told};
-    if (!pipeline || !info || info->size < sizeof info->size)
-        return GYRE_ARGUMENTS("gyre_pipeline_link", {"pipeline", pipeline}, GYRE_SIZED(info));
-    if (index >= (size_t)pipeline->told_count)
-        return gyre_error_set(GYRE_NOT_FOUND, "pipeline '%s' has %d links", pipeline->name,
-                              pipeline->told_count);
-    const struct gyre_link *link = &pipeline->links[index];
     const struct gyre_node_facts *from = &pipeline->nodes[link->from].facts;
     const gyre_port_record *port = &from->record->ports[link->port];
-    snprintf(told.name, sizeof told.name, "%s", link->name);
-    snprintf(told.from, sizeof told.from, "%s", from->name);
-    snprintf(told.port, sizeof told.port, "%s", port->name);
-    snprintf(told.to, sizeof told.to, "%s",
+    snprintf(told->name, sizeof told->name, "%s", link->name);
+    snprintf(told->from, sizeof told->from, "%s", from->name);
+    snprintf(told->port, sizeof told->port, "%s", port->name);
+    snprintf(told->to, sizeof told->to, "%s",
              link->is_outlet                 ? GYRE_WIRING_HOST
              : link->to == GYRE_NODE_NOWHERE ? GYRE_WIRING_NOWHERE
                                              : pipeline->nodes[link->to].facts.name);
-    snprintf(told.type, sizeof told.type, "%s", port->type->name);
-    snprintf(told.topic, sizeof told.topic, "%s", link->is_outlet ? "" : link->topic);
-    told.slow = (uint32_t)link->slow;
-    told.most = port->most;
-    told.rings = from->movers;
-    told.capacity = link->capacity;
-    told.bytes = link->bytes;
+    snprintf(told->type, sizeof told->type, "%s", port->type->name);
+    snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
+    told->slow = (uint32_t)link->slow;
+    told->most = port->most;
+    told->rings = from->movers;
+    told->capacity = link->capacity;
+    told->bytes = link->bytes;
     const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
-    told.room = room.messages;
-    told.section = room.section;
-    told.held = room.held;
+    told->room = room.messages;
+    told->section = room.section;
+    told->held = room.held;
     gyre_layout *layout = NULL;
     struct gyre_link_counts counts = {.sent = 0};
     gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
     if (status == GYRE_OK) {
-        told.type_hash = layout->hash;
+        told->type_hash = layout->hash;
         status = gyre_link_memory_count(pipeline, link, &counts);
-        told.sent = counts.sent;
-        told.waiting = counts.waiting;
-        told.missed = counts.missed;
-        told.is_cut = counts.is_cut;
+        told->sent = counts.sent;
+        told->waiting = counts.waiting;
+        told->missed = counts.missed;
+        told->is_cut = counts.is_cut;
     }
     gyre_layout_destroy(layout);
+    return status;
+}
+
+/* Link number `index` of those that are told; NULL past the last one. *count: how many these are. Under the lock. */
+static const struct gyre_link *find_told(const gyre_pipeline *pipeline, size_t index, size_t *count)
+{
+    const struct gyre_link *found = NULL;
+    *count = 0;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (!link->is_own && !link->retired && (*count)++ == index)
+            found = link;
+    }
+    return found;
+}
+
+gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info)
+{
+    size_t count;
+    gyre_link_info told = {.size = sizeof told};
+    if (!pipeline || !info || info->size < sizeof info->size)
+        return GYRE_ARGUMENTS("gyre_pipeline_link", {"pipeline", pipeline}, GYRE_SIZED(info));
+    pthread_mutex_t *lock = &((gyre_pipeline *)(uintptr_t)pipeline)->lock;
+    pthread_mutex_lock(lock);
+    const struct gyre_link *link = find_told(pipeline, index, &count);
+    const gyre_status status =
+        link ? tell_link(pipeline, link, &told)
+             : gyre_error_set(GYRE_NOT_FOUND, "pipeline '%s' has %zu links", pipeline->name, count);
+    pthread_mutex_unlock(lock);
+    if (!link)
+        return status;
     const size_t size = info->size;
     memcpy(info, &told, size < sizeof told ? size : sizeof told);
     info->size = size;

@@ -2,8 +2,8 @@
 /*
  * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
  *
- * Lock: pipeline->lock for `entries`, `subscribers` and the tables of nodes, and for everything while the pipeline is opened or closed. Stages and links
- * are constant while it is open. A visitor (lend.h) keeps it from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
+ * Lock: pipeline->lock for `entries`, `subscribers` and the tables of nodes, and for everything while the pipeline is opened or closed. Of stages and links,
+ * more may come while it is open, and links are replaced (change.c). A visitor (lend.h) keeps it from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
  */
 #ifndef GYRE_CORE_LINKS_PIPELINE_H
 #define GYRE_CORE_LINKS_PIPELINE_H
@@ -19,7 +19,8 @@ struct gyre_subscriber;
 
 enum {
     GYRE_NODES_MAX = 64,
-    GYRE_LINKS_MAX = GYRE_WIRING_LINKS_MAX + GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
+    GYRE_LINKS_MAX =
+        GYRE_WIRING_LINKS_MAX + 2 * GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
     GYRE_NODE_NOWHERE = -1
 };
 
@@ -60,6 +61,13 @@ struct gyre_link {
         gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
     uint32_t observed; /* its record in the observation file; 0: none. observed.c, as of the pipeline */
+    /* of a link that came while the pipeline was open: where it lies; else in the pipeline's memory */
+    struct gyre_link_store own;
+    bool is_own; /* Gyre's: room for what is emitted to a topic on which nobody waits */
+    bool
+        retired; /* its port leads elsewhere since the change `turn`: its target takes what is left in the rings */
+    bool dropped; /* and has taken it: no table has the link since `turn` */
+    uint64_t turn;
 };
 
 /** A queue through which clients use the pipeline. */
@@ -85,7 +93,6 @@ struct gyre_pipeline {
     int node_count;
     struct gyre_link links[GYRE_LINKS_MAX];
     int link_count;
-    int told_count; /* the links from here on are Gyre's own: room for what is emitted to a topic on which nobody waits */
 
     uint32_t window, quota; /* as gyre_pipeline_info has them */
     uint32_t window_most;   /* 0: no links form a cycle */
@@ -136,10 +143,18 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
 /** Finds the kernels and ports that the wiring names, and checks the whole graph. Launches nothing and joins nothing. */
 gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 
+/** Resolves and checks one link, and adds it. The kernel that it leads to may be a new node, which is visited. */
+gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
+                            const struct gyre_wiring_place *place);
+/** Gives the port of a topic's link rings to emit into, unless a subscriber that is waited for has some. Whether it added a link. */
+bool gyre_wiring_add_rings(gyre_pipeline *pipeline, const struct gyre_link *link);
+
 /* ---- link_memory.c ---- */
 
 /** Chooses the capacities of links, and makes their memory. EXHAUSTED, INVALID. */
 gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
+/** Makes memory of its own for a link that comes while the pipeline is open. EXHAUSTED, INVALID. */
+gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link);
 void gyre_link_memory_destroy(gyre_pipeline *pipeline);
 /** Makes the table of flows of an entry. EXHAUSTED. */
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);

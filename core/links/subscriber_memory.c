@@ -18,10 +18,10 @@ enum { CONTROL_SIZE = offsetof(gyre_control_region, queues), TOPICS_TOLD = 32 };
 /* Whether the link is the first of its port, and that leads to the topic. */
 static bool begins_source(const gyre_pipeline *pipeline, const struct gyre_link *link, const char *topic)
 {
-    if (strcmp(link->topic, topic) != 0)
+    if (strcmp(link->topic, topic) != 0 || link->retired)
         return false;
     for (const struct gyre_link *other = pipeline->links; other != link; other++)
-        if (other->from == link->from && other->port == link->port)
+        if (!other->retired && other->from == link->from && other->port == link->port)
             return false;
     return true;
 }
@@ -31,7 +31,7 @@ static gyre_status no_such_topic(const gyre_pipeline *pipeline, const char *topi
     const char *names[TOPICS_TOLD] = {NULL};
     char list[256], hint[GYRE_TEXT_HINT_SIZE];
     size_t count = 0;
-    for (int i = 0; i < pipeline->told_count && count < TOPICS_TOLD; i++) {
+    for (int i = 0; i < pipeline->link_count && count < TOPICS_TOLD; i++) {
         const char *name = pipeline->links[i].topic;
         if (name[0] && (count == 0 || strcmp(names[count - 1], name) != 0))
             names[count++] = name;
@@ -46,7 +46,7 @@ static gyre_status no_such_topic(const gyre_pipeline *pipeline, const char *topi
 static gyre_status find_sources(struct gyre_subscriber *subscriber, uint32_t *most)
 {
     const gyre_pipeline *pipeline = subscriber->pipeline;
-    for (int i = 0; i < pipeline->told_count; i++) {
+    for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         const struct gyre_node_facts *const facts = &pipeline->nodes[link->from].facts;
         if (!begins_source(pipeline, link, subscriber->topic))
@@ -141,7 +141,7 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
     subscriber->face.slow = desc->slow;
     snprintf(subscriber->topic, sizeof subscriber->topic, "%s", topic);
     snprintf(subscriber->face.name, sizeof subscriber->face.name, "%s/%s", pipeline->name, topic);
-    subscriber->sources = calloc((size_t)pipeline->told_count + 1, sizeof *subscriber->sources);
+    subscriber->sources = calloc((size_t)pipeline->link_count + 1, sizeof *subscriber->sources);
     gyre_status status = subscriber->sources ? find_sources(subscriber, &most)
                                              : gyre_error_set(GYRE_EXHAUSTED, "no memory for a subscription");
     if (status == GYRE_OK)

@@ -107,7 +107,7 @@ static uint32_t count_branches(const gyre_pipeline *pipeline, int node)
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE;
+        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE && !link->retired;
     }
     for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
         count += gyre_subscribers_count(pipeline, node, port);
@@ -207,8 +207,11 @@ gyre_status gyre_subscribe(gyre_pipeline *pipeline, const char *topic, const gyr
 
 bool gyre_pipeline_has_topic(const gyre_pipeline *pipeline, const char *topic)
 {
-    for (int i = 0; i < pipeline->told_count; i++)
-        if (topic[0] && strcmp(pipeline->links[i].topic, topic) == 0)
-            return true;
-    return false;
+    bool found = false;
+    pthread_mutex_t *lock = &((gyre_pipeline *)(uintptr_t)pipeline)->lock;
+    pthread_mutex_lock(lock);
+    for (int i = 0; i < pipeline->link_count && !found; i++)
+        found = topic[0] && strcmp(pipeline->links[i].topic, topic) == 0;
+    pthread_mutex_unlock(lock);
+    return found;
 }

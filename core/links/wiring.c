@@ -111,7 +111,8 @@ static gyre_status check_new(const gyre_pipeline *pipeline, const struct gyre_li
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *other = &pipeline->links[i];
-        if (other->from == link->from && other->port == link->port && !of_one_topic(link, other))
+        if (!other->retired && other->from == link->from && other->port == link->port &&
+            !of_one_topic(link, other))
             return gyre_error_set(GYRE_INVALID,
                                   "port '%s.%s' has a link already, '%s': a port leads to one kernel, or to "
                                   "one topic with several",
@@ -193,7 +194,7 @@ static gyre_status check_subscriber(const gyre_pipeline *pipeline, const struct 
                               ": a port that leads nowhere has a link of its own");
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *other = &pipeline->links[i];
-        if (!of_one_topic(link, other) || other->to != link->to)
+        if (!of_one_topic(link, other) || other->to != link->to || other->retired)
             continue;
         if (other->from == link->from && other->port == link->port)
             return gyre_error_set(GYRE_INVALID, "kernel '%s' subscribes twice",
@@ -241,50 +242,63 @@ static bool is_waited_for(const gyre_pipeline *pipeline, const struct gyre_link 
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *other = &pipeline->links[i];
-        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT)
+        if (other->from == link->from && other->port == link->port && other->slow == GYRE_SLOW_WAIT &&
+            !other->retired)
             return true;
     }
     return false;
 }
 
-/* Gives a port rings to emit into whose topic has no subscriber that is waited for, whose rings would do. */
+bool gyre_wiring_add_rings(gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (is_waited_for(pipeline, link))
+        return false;
+    struct gyre_link *own = &pipeline->links[pipeline->link_count++];
+    *own = (struct gyre_link){.from = link->from,
+                              .to = GYRE_NODE_NOWHERE,
+                              .port = link->port,
+                              .place = link->place,
+                              .is_own = true};
+    snprintf(own->name, sizeof own->name, "%s", link->name);
+    snprintf(own->topic, sizeof own->topic, "%s", link->topic);
+    return true;
+}
+
 static void add_rings_of_topics(gyre_pipeline *pipeline)
 {
-    pipeline->told_count = pipeline->link_count;
-    for (int i = 0; i < pipeline->told_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        if (is_waited_for(pipeline, link))
-            continue;
-        struct gyre_link *own = &pipeline->links[pipeline->link_count++];
-        *own = (struct gyre_link){
-            .from = link->from, .to = GYRE_NODE_NOWHERE, .port = link->port, .place = link->place};
-        snprintf(own->name, sizeof own->name, "%s", link->name);
-        snprintf(own->topic, sizeof own->topic, "%s", link->topic);
+    const int count = pipeline->link_count;
+    for (int i = 0; i < count; i++)
+        gyre_wiring_add_rings(pipeline, &pipeline->links[i]);
+}
+
+gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
+                            const struct gyre_wiring_place *place)
+{
+    struct gyre_link link = {.place = *place, .capacity = given->capacity, .slow = given->slow};
+    const char *blamed = link.place.from;
+    snprintf(link.name, sizeof link.name, "%s", given->name);
+    snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
+    if (pipeline->link_count == GYRE_WIRING_LINKS_MAX)
+        return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_WIRING_LINKS_MAX);
+    gyre_status status = resolve_source(pipeline, given, &link);
+    if (status == GYRE_OK) {
+        blamed = link.place.to;
+        status = resolve_target(pipeline, given, &link);
     }
+    if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
+        status = check_subscriber(pipeline, &link);
+    if (status != GYRE_OK)
+        return gyre_wiring_blame(blamed, gyre_error_add(status, "link '%s'", link.name));
+    pipeline->links[pipeline->link_count++] = link;
+    return GYRE_OK;
 }
 
 static gyre_status add_links(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
-    for (size_t i = 0; i < wiring->desc.link_count; i++) {
-        const gyre_link_desc *given = &wiring->desc.links[i];
-        struct gyre_link link = {.place = wiring->links[i], .capacity = given->capacity, .slow = given->slow};
-        const char *place = link.place.from;
-        snprintf(link.name, sizeof link.name, "%s", given->name);
-        snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
-        if (pipeline->link_count == GYRE_WIRING_LINKS_MAX)
-            return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_WIRING_LINKS_MAX);
-        gyre_status status = resolve_source(pipeline, given, &link);
-        if (status == GYRE_OK) {
-            place = link.place.to;
-            status = resolve_target(pipeline, given, &link);
-        }
-        if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
-            status = check_subscriber(pipeline, &link);
-        if (status != GYRE_OK)
-            return gyre_wiring_blame(place, gyre_error_add(status, "link '%s'", link.name));
-        pipeline->links[pipeline->link_count++] = link;
-    }
-    return GYRE_OK;
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < wiring->desc.link_count && status == GYRE_OK; i++)
+        status = gyre_wiring_add(pipeline, &wiring->desc.links[i], &wiring->links[i]);
+    return status;
 }
 
 /* ---- the graph ---- */

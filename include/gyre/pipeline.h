@@ -53,7 +53,7 @@ typedef enum gyre_slow {
     GYRE_SLOW_WAIT = 0, /* holds the sender up, as a link does */
     GYRE_SLOW_DROP = 1, /* the subscriber misses the message: the flow goes on without it */
     GYRE_SLOW_CUT =
-        2, /* the subscriber misses it, and every later message of the topic until the pipeline is closed */
+        2, /* the subscriber misses it, and every later message of the topic, until it leaves that */
     /**
      * The subscriber is a tap: it misses the message, and flows do not wait for those that it gets. What its handler replies is
      * thrown away, what it emits belongs to no flow either, and it sees no header and no flow id.
@@ -148,8 +148,9 @@ typedef struct gyre_link_info {
         rings; /* one for each block of the sender; one in all where the host moves its messages (OpenCL) */
     uint64_t capacity; /* of each ring */
     uint64_t bytes;    /* memory of all rings */
-    uint64_t sent;     /* messages that were emitted, ever; of a subscriber: those that it did not miss */
-    uint64_t waiting;  /* messages under way now */
+    uint64_t
+        sent; /* messages that were emitted since it leads there; of a subscriber: those that it did not miss */
+    uint64_t waiting;                   /* messages under way now */
     char topic[GYRE_PIPELINE_NAME_MAX]; /* "": it is no subscriber of a topic */
     uint32_t slow;                      /* a gyre_slow */
     uint32_t is_cut;                    /* not 0: the subscriber was cut off */
@@ -178,6 +179,29 @@ typedef struct gyre_pipeline_info {
 } gyre_pipeline_info;
 
 GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_pipeline_info *info);
+
+/* ---- links that change while the pipeline is open ---- */
+
+/*
+ * A kernel that is named here is one of the pipeline's, or one that is launched on the same device, without ports: it becomes a
+ * stage then, and answers if the kernel that it replaces does. Kernels stay stages until the pipeline is closed. Each call is
+ * INVALID for what would be refused when a pipeline is opened, and for links that would form a cycle; UNIMPLEMENTED on a device that
+ * moves messages by itself (CUDA); CLOSED for a pipeline
+ * that takes no more requests; TIMEOUT when a handler does not return, or the deadline passes: then the change counts all the same, and
+ * what it left is freed later. Otherwise a call that fails has changed nothing. Nothing is lost or handled twice.
+ */
+
+/**
+ * Has a link lead to another kernel, or "nowhere". Waits until the old one is done with the messages that it had. `link`: its name,
+ * as gyre_link_info has it; not that of a topic or an outlet. Its counts begin again.
+ */
+GYRE_API gyre_status gyre_link_retarget(gyre_pipeline *pipeline, const char *link, const char *to,
+                                        uint64_t deadline_ns);
+/** Adds a kernel to the subscribers of a topic. Of `desc`, `topic`, `to`, `slow` and `capacity` count; `from` is NULL: all that send to it. */
+GYRE_API gyre_status gyre_link_open(gyre_pipeline *pipeline, const gyre_link_desc *desc);
+/** Takes a kernel off the subscribers of a topic, and waits until it is done with the messages that it had. */
+GYRE_API gyre_status gyre_link_close(gyre_pipeline *pipeline, const char *topic, const char *kernel,
+                                     uint64_t deadline_ns);
 
 /** Returns the pipeline of that name, or NULL. */
 GYRE_API gyre_pipeline *gyre_pipeline_find(gyre_runtime *runtime, const char *name);

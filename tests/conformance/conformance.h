@@ -32,7 +32,7 @@ extern const struct conformance_case lifecycle_cases[], message_cases[], call_ca
     refusal_cases[], queue_cases[], overtaking_cases[], handle_cases[], timing_cases[], shard_cases[],
     header_cases[], bridged_cases[], behaviour_cases[], level_cases[], typed_cases[], span_cases[],
     large_span_cases[], name_cases[], device_cases[], query_cases[], wait_cases[], link_cases[],
-    link_end_cases[], link_pause_cases[], topic_cases[], subscriber_cases[], cycle_cases[],
+    link_end_cases[], link_pause_cases[], topic_cases[], subscriber_cases[], change_cases[], cycle_cases[],
     observation_cases[], keyed_cases[];
 
 void require_(bool holds, const char *what, const char *file, int line);
