@@ -167,7 +167,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .buffer_types = kernel->buffer_types,
                               .queries = module->queries,
                               .ports = ports_of(module, index),
-                              .port_count = kernel->port_count};
+                              .port_count = kernel->port_count,
+                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }

@@ -166,6 +166,15 @@ static gyre_status blame_largest(const gyre_pipeline *pipeline, gyre_status stat
     return gyre_wiring_blame(largest->place.capacity, status);
 }
 
+/* Decides where the kernels' parts of a flow's memory lie (GYRE_FLOW). */
+static void place_memory(gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        pipeline->nodes[i].memory = pipeline->memory_size;
+        pipeline->memory_size += (uint32_t)whole_lines(pipeline->nodes[i].facts.record->flow_size);
+    }
+}
+
 static gyre_status write_admission(const gyre_pipeline *pipeline)
 {
     gyre_link_admission admission = {.window = pipeline->window};
@@ -184,6 +193,7 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
         status = choose_capacity(pipeline, &pipeline->links[i], wiring->desc.links_tight != 0);
         end = place_link(pipeline, &pipeline->links[i], end);
     }
+    place_memory(pipeline);
     pipeline->admission = end;
     pipeline->wires_size = end + sizeof(gyre_link_admission);
     if (status == GYRE_OK)
@@ -225,10 +235,14 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_node_describe_entry(entry->queue, &described);
     const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
     const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
+    const uint64_t memory = whole_lines(sizeof(gyre_flow_head) + described.slots.capacity * place);
+    gyre_status status =
+        make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
     const gyre_flow_head head = {.admission =
                                      pipeline->window ? pipeline->wires_address + pipeline->admission : 0,
-                                 .quota = pipeline->quota};
-    gyre_status status = make_store(pipeline, sizeof head + described.slots.capacity * place, &entry->flows);
+                                 .quota = pipeline->quota,
+                                 .memory_size = pipeline->memory_size,
+                                 .memory = entry->flows.address + memory};
     if (status == GYRE_OK)
         status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
     return status;
@@ -289,6 +303,7 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
+        entry->memory = pipeline->nodes[node].memory;
     }
 }
 

@@ -36,6 +36,7 @@ struct gyre_node {
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
+    uint32_t memory;               /* where its part of a flow's memory begins */
     bool reached;                  /* wiring.c: an entry leads to it */
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
@@ -91,6 +92,7 @@ struct gyre_pipeline {
     struct gyre_node_table *replaced; /* tables that a block may use yet */
     uint64_t turn;                    /* how often tables were replaced */
 
+    uint32_t memory_size; /* bytes of memory of a flow at all nodes */
     struct gyre_dispatch *device;
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;

@@ -164,7 +164,7 @@ enum gyre_linking {
     GYRE_LINKING_HOST = 16,
     /*
      * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
-     * the dialect that have to do with links (GYRE_MORE, gyre_turn)
+     * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW)
      */
     GYRE_LINKING_CYCLES = 32
 };
@@ -291,6 +291,7 @@ typedef struct gyre_kernel_record {
     uint32_t port_count;
     /* since 2.6: 1: the kernel was compiled without what a stage of a pipeline needs (GYRE_STAGE in kernel.h) */
     uint32_t is_island;
+    uint32_t flow_size; /* since 2.8: bytes of memory that each flow has at the kernel (GYRE_FLOW); 0: none */
 } gyre_kernel_record;
 
 /**

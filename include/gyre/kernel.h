@@ -169,6 +169,14 @@ typedef int gyre_result;
  *                                  room for as much again. In a block kernel all lanes return it alike
  *   u32 gyre_turn(gyre)            how often the handler was called with this message before
  *
+ * Memory of a flow at a kernel, on the CPU (other backends refuse it): GYRE_FLOW(join, partial), at file scope, gives the kernel
+ * `join`, which may be one without ports, a `partial` for each request of a client:
+ *
+ *   GYRE_GLOBAL partial *flow = gyre_flow(gyre, join);
+ *
+ * All bytes are zero at the first message of the flow, and the memory goes with the flow. It is as shared as a state: of a kernel of
+ * several blocks, several may handle messages of one flow. Outside of a pipeline each message has zeros.
+ *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *
  *   T gyre_atomic_add(pointer, value), _sub, _min, _max, _and, _or, _xor, _exchange

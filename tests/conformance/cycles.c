@@ -392,6 +392,50 @@ static void outside_of_a_pipeline_nobody_is_called_again(struct conformance *tes
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -17);
 }
 
+/* ---- memory of flows ---- */
+
+/* grow -> grow, grow -> join: trees of several depths side by side, each with its own sum, in places that are used again. */
+static void each_flow_has_its_own_memory(struct conformance *test)
+{
+    enum { TREES = 3000, DEPTHS = 6 };
+    static const char *const entry = "grow", *const answer = "join";
+    const gyre_link_desc links[] = {join("grow.more", "grow"), join("grow.leaves", "join")};
+    launch_as(test, "grow", "grow", 2);
+    launch_as(test, "join", "join", 1);
+    gyre_pipeline_desc desc = describe(&entry, links, 2, 1 << DEPTHS);
+    desc.answers = &answer;
+    desc.answer_count = 1;
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(test, &desc));
+    uint64_t sent = 0;
+    for (uint64_t received = 0; received < TREES; received++) {
+        walk reply;
+        gyre_completion completion;
+        for (; sent < TREES; sent++) {
+            const uint32_t depth = (uint32_t)(sent % DEPTHS);
+            const walk request = {.number = sent, .left = depth, .what = depth};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED);
+        require(reply.sum == sum_of_leaves(completion.index, (uint32_t)(completion.index % DEPTHS)));
+    }
+}
+
+static void outside_of_a_pipeline_each_message_has_its_own_memory(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "join"));
+    for (uint64_t i = 0; i < 100; i++) {
+        const walk request = {.number = i, .what = i % 2 ? 5 : 0};
+        walk reply = {0};
+        gyre_completion completion;
+        must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (i % 2 ? GYRE_NOT_REPLIED : GYRE_REPLIED) && (i % 2 || reply.sum == i));
+    }
+    queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "mistaken"));
+    require(call_walk(queue, 1, 1).failure_code == -17);
+}
+
 /* ---- mistakes ---- */
 
 static void refuse(struct conformance *test, const gyre_pipeline_desc *desc, const char *sentence)
@@ -440,6 +484,9 @@ const struct conformance_case cycle_cases[] = {
     {"a_later_call_may_fail", a_later_call_may_fail},
     {"orders_come_between_two_calls", orders_come_between_two_calls},
     {"outside_of_a_pipeline_nobody_is_called_again", outside_of_a_pipeline_nobody_is_called_again},
+    {"each_flow_has_its_own_memory", each_flow_has_its_own_memory},
+    {"outside_of_a_pipeline_each_message_has_its_own_memory",
+     outside_of_a_pipeline_each_message_has_its_own_memory},
     {"wrong_cycles_are_told", wrong_cycles_are_told},
     {NULL, NULL},
 };

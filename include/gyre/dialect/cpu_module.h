@@ -77,6 +77,8 @@ typedef struct gyre_context {
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 turn;        /* how often the handler was called with the current message before */
+    gyre_u32 memory_size; /* bytes of `memory` */
+    void *memory;         /* of the current message's flow at this kernel (GYRE_FLOW) */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -151,6 +153,7 @@ typedef struct gyre_cpu_kernel {
     gyre_cpu_runner run; /* NULL for block kernels, and for kernels with ports */
     const gyre_cpu_port_type *ports;
     gyre_u32 port_count;
+    const gyre_u32 *flow_size; /* bytes of memory of a flow (GYRE_FLOW); NULL: none. Such a kernel is not called by `run` */
     const char *file;
     gyre_u32 line;
 } gyre_cpu_kernel;
