@@ -229,12 +229,12 @@ finish()
 # check_stages [all]: what ./dev check runs, with all also what is labelled `more`, and clang-tidy.
 check_stages()
 {
-    local compiler=() which='^long$'
-    [[ "${1:-}" != all ]] || which='^(long|more)$'
+    local compiler=() which=(-L '^long$' -LE '^more$')
+    [[ "${1:-}" != all ]] || which=(-L '^(long|more)$')
     if have clang; then
         compiler=(-DCMAKE_C_COMPILER=clang)
     fi
-    stage dev "what takes long" -- -L "$which"
+    stage dev "what takes long" -- "${which[@]}"
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
         -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
     stage_fuzz "${compiler[@]}"

@@ -116,7 +116,6 @@ static void finish_migrator(struct migrator *migrator)
     gyre_error_hold();
     (void)gyre_kernel_terminate(migrator->kernel, GYRE_NO_WAIT,
                                 NULL); /* the watcher does not revive it from here on */
-    migrator->kernel->build = NULL;    /* owned by the kernel that is being launched */
     gyre_kernel_release(migrator->kernel);
     for (int i = 0; i < BUFFERS; i++)
         gyre_buffer_free(migrator->buffers[i]);
@@ -131,7 +130,7 @@ gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_reco
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a migration");
     migrator.kernel->migrates = true;
     migrator.kernel->dispatch = kernel->dispatch;
-    migrator.kernel->build = kernel->build;
+    migrator.kernel->build = gyre_build_retain(kernel->build); /* also if it does not end */
     migrator.kernel->record = migration;
     migrator.kernel->lanes = migrator.kernel->blocks = 1;
     snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%.40s.migration", kernel->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes a build, a loaded kernel file (stages load and verify, loading.h), and answers questions about it (build.h).
- * Takes no lock, because nobody changes a build after the pipeline returned it.
+ * Takes no lock, because nobody changes a build after the pipeline returned it; its owners are counted by atomics.
  */
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -36,6 +36,7 @@ gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_so
     *out = build;
     if (!build)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiled kernel");
+    build->owners = 1;
     build->device = gyre_dispatch_retain(device);
     memcpy(build->kernel, source->kernel, sizeof build->kernel);
     memcpy(build->file, source->path, sizeof build->file);
@@ -43,9 +44,15 @@ gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_so
     return GYRE_OK;
 }
 
+struct gyre_build *gyre_build_retain(struct gyre_build *build)
+{
+    __atomic_fetch_add(&build->owners, 1, __ATOMIC_RELAXED);
+    return build;
+}
+
 void gyre_build_release(struct gyre_build *build)
 {
-    if (!build)
+    if (!build || __atomic_sub_fetch(&build->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     gyre_dispatch_module_release(build->device, build->module);
     gyre_dispatch_close(build->device);

@@ -8,7 +8,13 @@
 
 #include "core/pipeline/pipeline.h"
 
-/** Unloads the module and gives the device back. No kernel of the build may run any more. Accepts NULL. */
+/** Another owner of the build, who releases it as well. */
+struct gyre_build *gyre_build_retain(struct gyre_build *build);
+
+/**
+ * Gives one owner's hold up. The last one unloads the module and gives the device back: whoever has a kernel of the build
+ * that may still run keeps its hold. Accepts NULL.
+ */
 void gyre_build_release(struct gyre_build *build);
 
 gyre_module *gyre_build_module(const struct gyre_build *build);

@@ -14,6 +14,7 @@
 enum { GYRE_OPTIONS_SIZE = 2048 };
 
 struct gyre_build {
+    uint32_t owners; /* see gyre_build_retain */
     struct gyre_dispatch *device;
     gyre_module *module;
     gyre_kernel_record *records;

@@ -53,11 +53,11 @@ static struct cache_line *take(struct cache *cache, uint64_t line)
 /* The block's own stores are in what it sees, also those that are on their way. */
 static void fetch(uint8_t *to, struct stores *stores, uint64_t from)
 {
-    for (int word = 0; word < CACHE_SECTOR / 8; word++) {
-        uint64_t value = __atomic_load_n((const uint64_t *)(uintptr_t)from + word, __ATOMIC_RELAXED);
-        if (stores->count)
-            value = machine_stores_overlay(stores, from + (uint64_t)word * 8, value, 8);
-        memcpy(to + 8 * word, &value, sizeof value);
+    for (uint64_t at = 0; at < CACHE_SECTOR; at += sizeof(machine_pair)) {
+        machine_pair pair = machine_load_pair((const void *)(uintptr_t)(from + at));
+        for (uint64_t word = 0; stores->count && word < 2; word++)
+            pair[word] = machine_stores_overlay(stores, from + at + word * 8, pair[word], 8);
+        memcpy(to + at, &pair, sizeof pair);
     }
 }
 

@@ -367,6 +367,22 @@ void machine_stores_let_go(struct stores *stores, uint64_t address);
 void machine_stores_let_all_go(struct stores *stores);
 void machine_stores_turn(struct stores *stores);
 
+/*
+ * 16 aligned bytes: a device moves them as one, and so do the processors that this machine runs on, by one instruction. In two
+ * halves, another block would see a new sequence beside what stood there before.
+ */
+typedef uint64_t machine_pair __attribute__((vector_size(16)));
+
+static inline machine_pair machine_load_pair(const void *at)
+{
+    return *(const volatile machine_pair *)at;
+}
+
+static inline void machine_store_pair(void *at, machine_pair pair)
+{
+    *(volatile machine_pair *)at = pair;
+}
+
 /** Aligned, at once, as seen by others. */
 static inline void machine_store(void *at, uint32_t size, uint64_t value)
 {

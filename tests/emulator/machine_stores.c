@@ -40,12 +40,22 @@ static bool all_held(const struct held_line *held, uint32_t at, uint32_t size)
     return (held->bits[at / 64] >> at % 64 & ones) == ones;
 }
 
+static void write_piece(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    machine_pair pair = {0, 0};
+    memcpy(&pair, from, size);
+    if (size == sizeof pair)
+        machine_store_pair(to, pair);
+    else
+        machine_store(to, size, pair[0]);
+}
+
 /* The widest pieces that are held whole, from the last. */
 static void write_line(const struct held_line *held)
 {
     uint8_t *to = (uint8_t *)(uintptr_t)held->address; /* NOLINT(performance-no-int-to-ptr) */
     for (uint32_t end = CACHE_LINE; end > 0;) {
-        uint32_t size = 8;
+        uint32_t size = sizeof(machine_pair);
         while (size > 0 && !(end % size == 0 && all_held(held, end - size, size)))
             size /= 2;
         if (size == 0) {
@@ -53,9 +63,7 @@ static void write_line(const struct held_line *held)
             continue;
         }
         end -= size;
-        uint64_t value = 0;
-        memcpy(&value, held->bytes + end, size);
-        machine_store(to + end, size, value);
+        write_piece(to + end, held->bytes + end, size);
     }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads and stores. Loads go from the first lane to the last and within a lane from the first word, stores the other
- * way: so that what a line holds last in memory, its sequence, is there last. Weak loads are served from the block's
- * cache. The order of this processor (loads in order, stores in order) is stronger than a device's.
+ * way: so that what a line holds last in memory, its sequence, is there last. 16 bytes of global memory are one access. Weak
+ * loads are served from the block's cache. The order of this processor (loads in order, stores in order) is stronger than a
+ * device's.
  */
 #include "ops_memory.h"
 
@@ -107,6 +108,11 @@ static inline const uint8_t *cached(struct warp *warp, const void *at)
     return machine_cache_load(&warp->block->cache, &warp->block->stores, address);
 }
 
+static inline bool is_pair(const struct instruction *i, struct where where)
+{
+    return where.global && i->access.size * i->access.count == (int)sizeof(machine_pair);
+}
+
 RUN(load)
 {
     const uint64_t *a = lanes_at(warp, i->o[i->access.count]);
@@ -122,6 +128,11 @@ RUN(load)
         if (i->access.weak && where.global) {
             const uint8_t *line = cached(warp, from);
             from = line ? line : from;
+        }
+        machine_pair pair;
+        if (from == where.at && is_pair(i, where)) {
+            pair = machine_load_pair(from);
+            from = (const uint8_t *)&pair;
         }
         for (uint32_t e = 0; e < count; e++) {
             uint64_t value = load_element(from + e * size, size);
@@ -158,16 +169,23 @@ static void store_lane(struct warp *warp, const struct instruction *i, uint32_t 
 {
     const uint32_t size = i->access.size;
     struct block *block = warp->block;
+    const bool held = where.global && block->stores.on && !i->access.release;
     uint8_t *to = where.at;
+    machine_pair pair = {0, 0};
+    const bool as_one = !held && is_pair(i, where);
     for (uint32_t e = i->access.count; e-- > 0;) {
         const uint64_t value = lanes_at(warp, i->o[e])[l];
         if (where.global)
             machine_cache_store(&block->cache, (uintptr_t)(to + e * size), &value, size);
-        if (where.global && block->stores.on && !i->access.release)
+        if (held)
             machine_stores_hold(&block->stores, (uintptr_t)(to + e * size), value, size);
+        else if (as_one)
+            memcpy((uint8_t *)&pair + e * size, &value, size);
         else
             machine_store(to + e * size, size, value);
     }
+    if (as_one)
+        machine_store_pair(to, pair);
 }
 
 RUN(store)

@@ -105,6 +105,48 @@ START_TEST(a_line_is_stored_from_its_end)
 }
 END_TEST
 
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Two words that are stored by one instruction are seen together. */
+START_TEST(sixteen_bytes_are_stored_as_one)
+{
+    static const char ptx[] = BEGIN_ "mov.u64 %d1, 0;\n"
+                                     "again:\nadd.s64 %d1, %d1, 1;\n"
+                                     "st.relaxed.sys.global.v2.u64 [%d0], {%d1, %d1};\n"
+                                     "setp.lt.u64 %p2, %d1, 150000;\n@%p2 bra again;\nret;\n}\n";
+    pair there = {0, 0};
+    struct machine_module *module;
+    const struct run run = {.ptx = ptx, .memory = &there, .size = sizeof there};
+    struct machine_grid *grid = run_start(&run, &module);
+    pair seen = {0, 0};
+    while (seen[0] < 150000) {
+        seen = *(volatile pair *)&there;
+        ck_assert_uint_eq(seen[0], seen[1]);
+    }
+    ck_assert_int_eq(run_end(&run, grid, module).kind, MACHINE_NO_FAULT);
+}
+END_TEST
+
+START_TEST(sixteen_bytes_are_loaded_as_one)
+{
+    static const char ptx[] = BEGIN_ "mov.u64 %d3, 0;\nmov.u64 %d4, 0;\n"
+                                     "again:\nld.relaxed.sys.global.v2.u64 {%d1, %d2}, [%d0];\n"
+                                     "setp.ne.s64 %p1, %d1, %d2;\n@%p1 add.s64 %d3, %d3, 1;\n"
+                                     "add.s64 %d4, %d4, 1;\nsetp.lt.u64 %p2, %d4, 200000;\n@%p2 bra again;\n"
+                                     "st.relaxed.sys.global.v2.u64 [%d0+16], {%d3, %d4};\nret;\n}\n";
+    pair words[2] = {{0, 0}, {0, 0}}, told = {0, 0};
+    struct machine_module *module;
+    const struct run run = {.ptx = ptx, .memory = words, .size = sizeof words};
+    struct machine_grid *grid = run_start(&run, &module);
+    for (uint64_t number = 1; !told[1]; number++) {
+        *(volatile pair *)&words[0] = (pair){number, number};
+        told = *(volatile pair *)&words[1];
+    }
+    ck_assert_int_eq(run_end(&run, grid, module).kind, MACHINE_NO_FAULT);
+    ck_assert_uint_eq(told[0], 0);
+}
+END_TEST
+
 /* A letter and, in another line, the word that tells of it: how often the word is seen before the letter. */
 static uint32_t seen_too_early(const char *between)
 {
@@ -177,6 +219,8 @@ TCase *memory_cases(void)
     tcase_add_test(cases, what_may_not_be_touched_is_told);
     tcase_add_test(cases, a_weak_load_goes_stale_until_something_acquires);
     tcase_add_test(cases, a_line_is_stored_from_its_end);
+    tcase_add_test(cases, sixteen_bytes_are_stored_as_one);
+    tcase_add_test(cases, sixteen_bytes_are_loaded_as_one);
     tcase_add_test(cases, a_fence_that_is_missing_is_found_when_stores_are_held);
     tcase_add_test(cases, a_kernel_that_waits_for_ever_can_be_ended);
     return cases;

@@ -93,6 +93,11 @@ gyre_status gyre_build_run(const struct gyre_build_desc *desc, struct gyre_build
     return GYRE_OK;
 }
 
+struct gyre_build *gyre_build_retain(struct gyre_build *build)
+{
+    return build;
+}
+
 void gyre_build_release(struct gyre_build *build)
 {
     if (build)

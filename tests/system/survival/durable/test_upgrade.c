@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sums.h"
 
@@ -395,7 +396,7 @@ static void a_state_that_nobody_says_how_to_migrate_is_refused(void)
     expect_call(limited, 203);
 }
 
-/* Its thread goes on until the process ends. */
+/* Its thread goes on until the process ends, in code and memory that have to stay: so the process lives on a moment. */
 static void meet_an_endless_one(void)
 {
     gyre_runtime *runtime = NULL;
@@ -403,6 +404,7 @@ static void meet_an_endless_one(void)
     require(setenv("GYRE_KERNEL__DEFAULT__LAUNCH_TIMEOUT_MS", "700", 1) == 0);
     require(launch_sum(&runtime, &kernel) == GYRE_FAILED);
     require(strstr(gyre_error_text(), "did not return within launch_timeout_ms = 700"));
+    usleep(200000);
 }
 
 /* The journal stays for one that ends. */
