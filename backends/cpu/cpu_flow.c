@@ -60,8 +60,8 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
         __atomic_store_n(&message->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with cpu_flow_begin */
     message->out->length = length;
     message->out->info = outcome;
+    cpu_admission_give(message->entry); /* before: who has all completions finds no flow under way */
     __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
-    cpu_admission_give(message->entry);
     worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
 }
 

@@ -151,7 +151,7 @@ static void a_ring_of_eight_runs_at_its_window(struct conformance *test)
     gyre_pipeline *pipeline = open_ring(test, RING_MAX, 1, 0, false);
     const gyre_pipeline_info info = limits_of(pipeline);
     require(info.quota == 1 && info.window == info.window_most && info.window == 1024 - 64 - 64 - 1);
-    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 2 * info.window, 200);
+    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 2 * info.window, 100);
     require(limits_of(pipeline).under_way == 0);
     must(gyre_pipeline_close(pipeline, soon()));
 }
@@ -162,7 +162,7 @@ static void tight_rings_of_several_blocks_run_at_their_window(struct conformance
     gyre_pipeline *pipeline = open_ring(test, 4, 3, 0, true);
     const gyre_pipeline_info info = limits_of(pipeline);
     require(info.window == 16 - 1 - 3 - 1);
-    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 100 * info.window, 200);
+    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 20 * info.window, 50);
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -266,7 +266,7 @@ static void two_cycles_share_a_kernel(struct conformance *test)
         desc.answer_count = 3;
         desc.links_tight = (uint32_t)tight;
         gyre_pipeline *pipeline = open_pipeline(test, &desc);
-        stream_walks(pipeline, gyre_pipeline_queue(pipeline), 1000, 50);
+        stream_walks(pipeline, gyre_pipeline_queue(pipeline), 300, 40);
         must(gyre_pipeline_close(pipeline, soon()));
         for (int i = 0; i < 3; i++)
             gyre_kernel_release(gyre_kernel_find(test->runtime, answers[i]));
@@ -276,7 +276,7 @@ static void two_cycles_share_a_kernel(struct conformance *test)
 /* k0 -> a topic of k1 and add; k1 -> k0. */
 static void a_topic_may_lie_in_a_cycle(struct conformance *test)
 {
-    enum { WALKS = 500, STEPS = 41 };
+    enum { WALKS = 100, STEPS = 41 };
     static const char *const answers[] = {"k0", "k1"};
     const gyre_link_desc links[] = {subscribe("k0.next", "add", GYRE_SLOW_WAIT),
                                     subscribe("k0.next", "k1", GYRE_SLOW_WAIT), join("k1.next", "k0")};
@@ -311,7 +311,7 @@ static gyre_pipeline *open_pouring(struct conformance *test, const char *kernel,
 /* More than any ring holds leaves by one message, and its flow ends behind all of it. */
 static void pour(struct conformance *test, const char *kernel, uint32_t blocks)
 {
-    enum { FLOWS = 20, NUMBERS = 5001 };
+    enum { FLOWS = 6, NUMBERS = 501 };
     gyre_pipeline *pipeline = open_pouring(test, kernel, blocks);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     for (uint64_t i = 0; i < FLOWS; i++) {
@@ -361,7 +361,7 @@ static void a_later_call_may_fail(struct conformance *test)
 /* A kernel that is pausing, or whose pipeline ends, leaves a message between two calls. */
 static void orders_come_between_two_calls(struct conformance *test)
 {
-    enum { NUMBERS = 4000 };
+    enum { NUMBERS = 1000 };
     gyre_pipeline *pipeline = open_pouring(test, "pour", 1);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     const walk request = {.left = NUMBERS};
@@ -397,7 +397,7 @@ static void outside_of_a_pipeline_nobody_is_called_again(struct conformance *tes
 /* grow -> grow, grow -> join: trees of several depths side by side, each with its own sum, in places that are used again. */
 static void each_flow_has_its_own_memory(struct conformance *test)
 {
-    enum { TREES = 3000, DEPTHS = 6 };
+    enum { TREES = 1500, DEPTHS = 6 };
     static const char *const entry = "grow", *const answer = "join";
     const gyre_link_desc links[] = {join("grow.more", "grow"), join("grow.leaves", "join")};
     launch_as(test, "grow", "grow", 2);
