@@ -539,7 +539,8 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
-    *counts = (struct gyre_link_counts){.sent = 0};
+    const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
+    *counts = (struct gyre_link_counts){.room = room.messages, .section = room.section, .held = room.held};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status = download(pipeline, link->rings, rings, count * sizeof *rings);

@@ -3,7 +3,6 @@
  * Makes, describes and closes pipelines (pipeline.h). What a gyre_pipeline_desc leaves to the configuration is filled in
  * before, by core/api.
  */
-#include "core/links/cycles.h"
 #include "core/links/pipeline.h"
 
 #include <stdio.h>
@@ -336,10 +335,6 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     told.rings = from->movers;
     told.capacity = link->capacity;
     told.bytes = link->bytes;
-    const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
-    told.room = room.messages;
-    told.section = room.section;
-    told.held = room.held;
     gyre_layout *layout = NULL;
     struct gyre_link_counts counts = {.sent = 0};
     gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
@@ -350,6 +345,9 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
         told.waiting = counts.waiting;
         told.missed = counts.missed;
         told.is_cut = counts.is_cut;
+        told.room = counts.room;
+        told.section = counts.section;
+        told.held = counts.held;
     }
     gyre_layout_destroy(layout);
     const size_t size = info->size;

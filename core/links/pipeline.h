@@ -152,8 +152,9 @@ bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
  * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
-/** What the rings of a link say. */
+/** What the rings of a link say; and, of a link in a cycle, what they have room for, as gyre_link_info tells it. */
 struct gyre_link_counts {
+    uint64_t room, section, held;
     uint64_t sent, waiting, missed;
     bool is_cut;
 };

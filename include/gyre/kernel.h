@@ -113,7 +113,7 @@ typedef int gyre_result;
 #define GYRE_REPLY    1
 #define GYRE_NO_REPLY 2
 /* GYRE_MORE, of kernels with ports: called again with the same message (see below) */
-#define GYRE_FAILED   3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
+#define GYRE_FAILED 3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
 /* Failure codes: a handler's own are 0 and up; those below 0 are Gyre's (ring_layout.h, GYRE_FAILURE_...). */
 
 #if defined(GYRE_DIALECT_CUDA)

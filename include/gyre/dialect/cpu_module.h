@@ -49,7 +49,7 @@ typedef struct gyre_cpu_port {
     gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
     gyre_u32 stride;        /* bytes from slot to slot */
     gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
-    gyre_u32 again;         /* of the first port: not 0: the handler asks to be called again with the same message */
+    gyre_u32 again; /* of the first port: not 0: the handler asks to be called again with the same message */
 } gyre_cpu_port;
 
 /** A port as its kernel declares it. */
@@ -153,7 +153,8 @@ typedef struct gyre_cpu_kernel {
     gyre_cpu_runner run; /* NULL for block kernels, and for kernels with ports */
     const gyre_cpu_port_type *ports;
     gyre_u32 port_count;
-    const gyre_u32 *flow_size; /* bytes of memory of a flow (GYRE_FLOW); NULL: none. Such a kernel is not called by `run` */
+    const gyre_u32 *
+        flow_size; /* bytes of memory of a flow (GYRE_FLOW); NULL: none. Such a kernel is not called by `run` */
     const char *file;
     gyre_u32 line;
 } gyre_cpu_kernel;
