@@ -14,8 +14,8 @@ enum { PORTS_PARAMETER = 6 }; /* dialect/ports.h */
 
 static const char unknown_type[] = "use of undeclared identifier 'gyre_least_"; /* dialect/c11_ports.h */
 static const char unknown_ports[] = "use of undeclared identifier 'gyre_ports_of_";
-static const char no_ports_of_kernel[] = "unknown type name 'gyre_ports_to_";     /* dialect/ports.h */
-static const char unknown_flow[] = "use of undeclared identifier 'gyre_flow_of_"; /* dialect/c11_ports.h */
+static const char no_ports_of_kernel[] = "unknown type name 'gyre_ports_to_"; /* dialect/ports.h */
+static const char unknown_flow[] = "unknown type name 'gyre_flow_of_";        /* dialect/c11_ports.h */
 static const char no_ports[] = "use of undeclared identifier 'ports'";
 static const char no_member[] = "no member named '";
 static const char same_member[] = "duplicate member '";
