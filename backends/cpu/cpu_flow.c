@@ -60,8 +60,8 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
         __atomic_store_n(&message->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with cpu_flow_begin */
     message->out->length = length;
     message->out->info = outcome;
+    cpu_admission_give(message->entry); /* before: who has all completions finds no flow under way */
     __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
-    cpu_admission_give(message->entry);
     worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
 }
 
@@ -298,6 +298,23 @@ static void keep(struct cpu_worker *worker, gyre_u64 origin, const void *request
     kept->length = length;
 }
 
+/* Where the flow's memory is at this kernel. */
+static void *memory_of(const struct cpu_worker *worker, const struct message *message)
+{
+    const gyre_flow_head *head = cpu_flow_head(message->entry);
+    if (!worker->context.memory_size)
+        return NULL;
+    return (unsigned char *)at(head->memory) +
+           (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * head->memory_size + message->entry->memory;
+}
+
+void cpu_flow_alone(struct cpu_worker *worker)
+{
+    worker->context.memory = worker->links.memory;
+    if (worker->links.memory && !worker->context.turn)
+        memset(worker->links.memory, 0, worker->context.memory_size);
+}
+
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
 static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
 {
@@ -306,6 +323,7 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     worker->context.foreign = 1; /* what its places held may be of any program: they are cleared */
     worker->context.origin = origin;
     worker->context.flow = 0;
+    cpu_flow_alone(worker);
     const struct outcome did = call_handler(worker, request, length, false);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
     keep(worker, origin, request, length, did.again);
@@ -325,6 +343,7 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     worker->context.origin = origin;
     worker->context.flow =
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
+    worker->context.memory = memory_of(worker, &message);
     struct outcome did = {.text = NULL};
     if (is_over(&message))
         cpu_ports_take_back(worker);
@@ -359,6 +378,11 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
     flow->index = index;
+    const gyre_flow_head *head = cpu_flow_head(entry);
+    if (head->memory_size) /* whoever gets a message of the flow sees it: the links order it */
+        memset((unsigned char *)at(head->memory) +
+                   (gyre_u64)(flow - (const gyre_flow *)at(entry->flows)) * head->memory_size,
+               0, head->memory_size);
     if (entry->slots.stamps_offset)
         flow->started_ns = worker->context.services->time_ns();
     return true;

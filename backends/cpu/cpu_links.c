@@ -453,13 +453,14 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
     return index - run->first;
 }
 
-/* Handles a message of a queue that is no entry: what it emits has nowhere to go. */
+/* Handles a message of a queue that is no entry: what it emits has nowhere to go, and it belongs to no flow. */
 static int handle_alone(const void *request, void *reply, void *state, void *scratch,
                         const gyre_binding *buffers, gyre_context *context)
 {
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     cpu_ports_take_back(worker);
+    cpu_flow_alone(worker);
     (void)scratch;
     const int result = cpu_handle(request, reply, state, worker->scratch, buffers, context);
     for (uint32_t i = 0; i < kernel->port_count && !context->failed; i++)

@@ -168,7 +168,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .queries = module->queries,
                               .ports = ports_of(module, index),
                               .port_count = kernel->port_count,
-                              .key = kernel->key};
+                              .key = kernel->key,
+                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }

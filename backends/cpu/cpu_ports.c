@@ -49,6 +49,11 @@ gyre_u64 cpu_port_places(gyre_u64 least)
     return power;
 }
 
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+}
+
 bool cpu_ports_init(struct cpu_worker *worker)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
@@ -64,6 +69,11 @@ bool cpu_ports_init(struct cpu_worker *worker)
         worker->links.thrown = calloc(1, thrown);
         worker->links.kept.bytes = calloc(1, kernel->sizes.request + GYRE_LINE_SIZE);
     }
+    worker->context.memory_size = kernel->flow_size ? *kernel->flow_size : 0;
+    if (worker->context.memory_size)
+        worker->links.memory = aligned_alloc(GYRE_LINE_SIZE, whole_lines(worker->context.memory_size));
+    if (worker->context.memory_size && !worker->links.memory)
+        return false;
     return worker->links.reply && (!thrown || (worker->links.thrown && worker->links.kept.bytes));
 }
 
@@ -71,6 +81,7 @@ void cpu_ports_finish(struct cpu_worker *worker)
 {
     free(worker->links.reply);
     free(worker->links.thrown);
+    free(worker->links.memory);
     free(worker->links.kept.bytes);
 }
 

@@ -223,9 +223,9 @@ static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *qu
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     if (queue->entry)
         return cpu_links_run(worker, queue, run);
-    if (kernel->run)
+    if (kernel->run && !kernel->flow_size)
         return kernel->run(run);
-    if (kernel->port_count)
+    if (kernel->port_count || kernel->flow_size)
         return cpu_links_run_alone(worker, run);
     if (run->bridge)
         return gyre_run_bridged_(run, &kernel->sizes, cpu_handle);

@@ -342,6 +342,16 @@ static void note_meeting(struct checker *checker, size_t function, const struct 
     checker->functions[function].meeting = *place;
 }
 
+/* Notes a call of what not every backend has yet. */
+static void note_rare(struct checker *checker, const char *name, const struct place *place)
+{
+    static const char *const rare[][2] = {
+        {"gyre_more_", "GYRE_MORE"}, {"gyre_turn", "gyre_turn"}, {"gyre_flow_", "GYRE_FLOW"}};
+    for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++)
+        if (strcmp(name, rare[i][0]) == 0)
+            report_only_some(&checker->report, rare[i][1], place);
+}
+
 void check_call(struct checker *checker, CXCursor call, size_t function)
 {
     char name[128];
@@ -362,8 +372,7 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
         if (strcmp(name, "gyre_fail") == 0)
             check_fail_code(checker, call, &place);
         check_given_text(checker, call, name);
-        if (strcmp(name, "gyre_more_") == 0 || strcmp(name, "gyre_turn") == 0)
-            report_only_some(&checker->report, name[5] == 'm' ? "GYRE_MORE" : name, &place);
+        note_rare(checker, name, &place);
         if (meets_lanes(name))
             note_meeting(checker, function, &place);
         return;

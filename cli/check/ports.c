@@ -15,6 +15,7 @@ enum { PORTS_PARAMETER = 6 }; /* dialect/ports.h */
 static const char unknown_type[] = "use of undeclared identifier 'gyre_least_"; /* dialect/c11_ports.h */
 static const char unknown_ports[] = "use of undeclared identifier 'gyre_ports_of_";
 static const char no_ports_of_kernel[] = "unknown type name 'gyre_ports_to_"; /* dialect/ports.h */
+static const char unknown_flow[] = "unknown type name 'gyre_flow_of_";        /* dialect/c11_ports.h */
 static const char no_ports[] = "use of undeclared identifier 'ports'";
 static const char no_member[] = "no member named '";
 static const char same_member[] = "duplicate member '";
@@ -203,6 +204,12 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
         refuse_type(checker, place, name);
     else if (named_behind(text, unknown_ports, name, sizeof name))
         refuse_ports(checker, place, name);
+    else if (named_behind(text, unknown_flow, name, sizeof name))
+        report_refuse(
+            &checker->report, "check", place,
+            "flows have no memory at kernel '%s': write GYRE_FLOW(%s, TYPE) before this function, with the "
+            "struct that each flow has",
+            name, name);
     else if (named_behind(text, no_ports_of_kernel, name, sizeof name))
         refuse_handler(checker, place, name);
     else if (strcmp(text, no_ports) == 0)

@@ -11,7 +11,7 @@ bool gyre_links_lead(const gyre_pipeline *pipeline, int from, int to);
 gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 /** How many messages a block may take at once from a ring of the link; 0: as it likes. */
 uint32_t gyre_cycles_run(const gyre_pipeline *pipeline, const struct gyre_link *link);
-/** As gyre_link_info tells it. */
+/** As gyre_link_counts has it. */
 struct gyre_cycle_room {
     uint64_t messages, section, held;
 };

@@ -132,6 +132,15 @@ static gyre_status blame_largest(const gyre_pipeline *pipeline, gyre_status stat
     return gyre_wiring_blame(largest->place.capacity, status);
 }
 
+/* Decides where the kernels' parts of a flow's memory lie (GYRE_FLOW). */
+static void place_memory(gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++) {
+        pipeline->nodes[i].memory = pipeline->memory_size;
+        pipeline->memory_size += (uint32_t)whole_lines(pipeline->nodes[i].facts.record->flow_size);
+    }
+}
+
 static gyre_status write_admission(const gyre_pipeline *pipeline)
 {
     gyre_link_admission admission = {.window = pipeline->window};
@@ -150,6 +159,7 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
         status = choose_capacity(pipeline, &pipeline->links[i], wiring->desc.links_tight != 0);
         end = place_link(pipeline, &pipeline->links[i], end);
     }
+    place_memory(pipeline);
     pipeline->admission = end;
     pipeline->wires_size = end + sizeof(gyre_link_admission);
     if (status == GYRE_OK)
@@ -201,10 +211,14 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_node_describe_entry(entry->queue, &described);
     const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
     const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
+    const uint64_t memory = whole_lines(sizeof(gyre_flow_head) + described.slots.capacity * place);
+    gyre_status status =
+        make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
     const gyre_flow_head head = {.admission =
                                      pipeline->window ? pipeline->wires_address + pipeline->admission : 0,
-                                 .quota = pipeline->quota};
-    gyre_status status = make_store(pipeline, sizeof head + described.slots.capacity * place, &entry->flows);
+                                 .quota = pipeline->quota,
+                                 .memory_size = pipeline->memory_size,
+                                 .memory = entry->flows.address + memory};
     if (status == GYRE_OK)
         status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
     return status;
@@ -265,6 +279,7 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
+        entry->memory = pipeline->nodes[node].memory;
     }
 }
 
@@ -513,7 +528,8 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
-    *counts = (struct gyre_link_counts){.sent = 0};
+    const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
+    *counts = (struct gyre_link_counts){.room = room.messages, .section = room.section, .held = room.held};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status = download(pipeline, link, link->rings, rings, count * sizeof *rings);

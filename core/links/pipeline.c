@@ -3,7 +3,6 @@
  * Makes, describes and closes pipelines (pipeline.h). What a gyre_pipeline_desc leaves to the configuration is filled in
  * before, by core/api.
  */
-#include "core/links/cycles.h"
 #include "core/links/pipeline.h"
 
 #include <stdio.h>
@@ -353,10 +352,6 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     told->rings = from->movers;
     told->capacity = link->capacity;
     told->bytes = link->bytes;
-    const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
-    told->room = room.messages;
-    told->section = room.section;
-    told->held = room.held;
     gyre_layout *layout = NULL;
     struct gyre_link_counts counts = {.sent = 0};
     gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
@@ -367,6 +362,9 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
         told->waiting = counts.waiting;
         told->missed = counts.missed;
         told->is_cut = counts.is_cut;
+        told->room = counts.room;
+        told->section = counts.section;
+        told->held = counts.held;
     }
     gyre_layout_destroy(layout);
     return status;

@@ -39,6 +39,7 @@ struct gyre_node {
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
+    uint32_t memory;               /* where its part of a flow's memory begins */
     bool reached;                  /* wiring.c: an entry leads to it */
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
@@ -102,6 +103,7 @@ struct gyre_pipeline {
     struct gyre_node_table *replaced; /* tables that a block may use yet */
     uint64_t turn;                    /* how often tables were replaced */
 
+    uint32_t memory_size; /* bytes of memory of a flow at all nodes */
     struct gyre_dispatch *device;
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;
@@ -174,8 +176,9 @@ bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn);
 /** Takes the tables away from all nodes, if any were announced. TIMEOUT when a handler does not return: then blocks may use
  * the links. */
 gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
-/** What the rings of a link say. */
+/** What the rings of a link say; and, of a link in a cycle, what they have room for, as gyre_link_info tells it. */
 struct gyre_link_counts {
+    uint64_t room, section, held;
     uint64_t sent, waiting, missed;
     bool is_cut;
 };

@@ -166,7 +166,7 @@ enum gyre_linking {
     GYRE_LINKING_CLIENTS = 32,
     /*
      * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
-     * the dialect that have to do with links (GYRE_MORE, gyre_turn)
+     * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW)
      */
     GYRE_LINKING_CYCLES = 64
 };
@@ -303,6 +303,7 @@ typedef struct gyre_kernel_record {
      * backend that does not know this form: the kernel cannot be launched there
      */
     const char *key;
+    uint32_t flow_size; /* since 2.8: bytes of memory that each flow has at the kernel (GYRE_FLOW); 0: none */
 } gyre_kernel_record;
 
 /**

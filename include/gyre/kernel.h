@@ -121,7 +121,7 @@ typedef int gyre_result;
 #define GYRE_REPLY    1
 #define GYRE_NO_REPLY 2
 /* GYRE_MORE, of kernels with ports: called again with the same message (see below) */
-#define GYRE_FAILED   3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
+#define GYRE_FAILED 3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
 /* Failure codes: a handler's own are 0 and up; those below 0 are Gyre's (ring_layout.h, GYRE_FAILURE_...). */
 
 #if defined(GYRE_DIALECT_CUDA)
@@ -176,6 +176,14 @@ typedef int gyre_result;
  *   return GYRE_MORE               what was emitted leaves, and the handler is called again with the same message, once there is
  *                                  room for as much again. In a block kernel all lanes return it alike
  *   u32 gyre_turn(gyre)            how often the handler was called with this message before
+ *
+ * Memory of a flow at a kernel, on the CPU (other backends refuse it): GYRE_FLOW(join, partial), at file scope, gives the kernel
+ * `join`, which may be one without ports, a `partial` for each request of a client:
+ *
+ *   GYRE_GLOBAL partial *flow = gyre_flow(gyre, join);
+ *
+ * All bytes are zero at the first message of the flow, and the memory goes with the flow. It is as shared as a state: of a kernel of
+ * several blocks, several may handle messages of one flow. Outside of a pipeline each message has zeros.
  *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *

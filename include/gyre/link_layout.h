@@ -32,11 +32,12 @@
 
 #include "gyre/ring_layout.h"
 
-#define GYRE_PORTS_MAX     8    /* ports of one kernel */
-#define GYRE_PORT_MOST_MAX 4096 /* messages that one call may emit to a port */
-#define GYRE_LINK_SECTIONS 16   /* parts of a ring, whose fetched messages are counted together */
-#define GYRE_ENTRIES_MAX   64   /* queues through which clients use a pipeline */
-#define GYRE_BRANCHES_MAX  64   /* subscribers of all topics that one kernel sends to */
+#define GYRE_PORTS_MAX     8     /* ports of one kernel */
+#define GYRE_PORT_MOST_MAX 4096  /* messages that one call may emit to a port */
+#define GYRE_LINK_SECTIONS 16    /* parts of a ring, whose fetched messages are counted together */
+#define GYRE_FLOW_SIZE_MAX 65536 /* bytes of memory that a flow has at one kernel (GYRE_FLOW) */
+#define GYRE_ENTRIES_MAX   64    /* queues through which clients use a pipeline */
+#define GYRE_BRANCHES_MAX  64    /* subscribers of all topics that one kernel sends to */
 
 /** The header of a link's slot; the payload follows it. Written last: `sequence`. */
 typedef struct gyre_link_slot {
@@ -123,10 +124,11 @@ typedef struct gyre_link_admission {
 
 /** What all flows of an entry have in common. Constant. It lies right before the first of them. */
 typedef struct gyre_flow_head {
-    gyre_u64 admission; /* address of the gyre_link_admission; 0: any number of flows may be under way */
-    gyre_u32 quota;     /* messages of one flow that may be alive; 0: any number */
-    gyre_u32 reserved_quota;
-    gyre_u64 reserved[6];
+    gyre_u64 admission;   /* address of the gyre_link_admission; 0: any number of flows may be under way */
+    gyre_u32 quota;       /* messages of one flow that may be alive; 0: any number */
+    gyre_u32 memory_size; /* bytes of memory of each flow, at all kernels together; whole lines */
+    gyre_u64 memory;      /* address of the first flow's */
+    gyre_u64 reserved[5];
 } gyre_flow_head;
 
 /**
@@ -138,7 +140,7 @@ typedef struct gyre_link_entry {
     gyre_u64 region; /* address of the queue's region */
     gyre_u64 serial; /* of the queue in the table of queues of its kernel; 0: it is another kernel's */
     gyre_u32 queue;  /* its number in that table */
-    gyre_u32 reserved;
+    gyre_u32 memory; /* where this kernel's part of a flow's memory begins */
     gyre_queue_slots slots;
 } gyre_link_entry;
 

@@ -151,7 +151,7 @@ static void a_ring_of_eight_runs_at_its_window(struct conformance *test)
     gyre_pipeline *pipeline = open_ring(test, RING_MAX, 1, 0, false);
     const gyre_pipeline_info info = limits_of(pipeline);
     require(info.quota == 1 && info.window == info.window_most && info.window == 1024 - 64 - 64 - 1);
-    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 2 * info.window, 200);
+    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 2 * info.window, 100);
     require(limits_of(pipeline).under_way == 0);
     must(gyre_pipeline_close(pipeline, soon()));
 }
@@ -162,7 +162,7 @@ static void tight_rings_of_several_blocks_run_at_their_window(struct conformance
     gyre_pipeline *pipeline = open_ring(test, 4, 3, 0, true);
     const gyre_pipeline_info info = limits_of(pipeline);
     require(info.window == 16 - 1 - 3 - 1);
-    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 100 * info.window, 200);
+    stream_walks(pipeline, gyre_pipeline_queue(pipeline), 20 * info.window, 50);
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -266,7 +266,7 @@ static void two_cycles_share_a_kernel(struct conformance *test)
         desc.answer_count = 3;
         desc.links_tight = (uint32_t)tight;
         gyre_pipeline *pipeline = open_pipeline(test, &desc);
-        stream_walks(pipeline, gyre_pipeline_queue(pipeline), 1000, 50);
+        stream_walks(pipeline, gyre_pipeline_queue(pipeline), 300, 40);
         must(gyre_pipeline_close(pipeline, soon()));
         for (int i = 0; i < 3; i++)
             gyre_kernel_release(gyre_kernel_find(test->runtime, answers[i]));
@@ -276,7 +276,7 @@ static void two_cycles_share_a_kernel(struct conformance *test)
 /* k0 -> a topic of k1 and add; k1 -> k0. */
 static void a_topic_may_lie_in_a_cycle(struct conformance *test)
 {
-    enum { WALKS = 500, STEPS = 41 };
+    enum { WALKS = 100, STEPS = 41 };
     static const char *const answers[] = {"k0", "k1"};
     const gyre_link_desc links[] = {subscribe("k0.next", "add", GYRE_SLOW_WAIT),
                                     subscribe("k0.next", "k1", GYRE_SLOW_WAIT), join("k1.next", "k0")};
@@ -311,7 +311,7 @@ static gyre_pipeline *open_pouring(struct conformance *test, const char *kernel,
 /* More than any ring holds leaves by one message, and its flow ends behind all of it. */
 static void pour(struct conformance *test, const char *kernel, uint32_t blocks)
 {
-    enum { FLOWS = 20, NUMBERS = 5001 };
+    enum { FLOWS = 6, NUMBERS = 501 };
     gyre_pipeline *pipeline = open_pouring(test, kernel, blocks);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     for (uint64_t i = 0; i < FLOWS; i++) {
@@ -361,7 +361,7 @@ static void a_later_call_may_fail(struct conformance *test)
 /* A kernel that is pausing, or whose pipeline ends, leaves a message between two calls. */
 static void orders_come_between_two_calls(struct conformance *test)
 {
-    enum { NUMBERS = 4000 };
+    enum { NUMBERS = 1000 };
     gyre_pipeline *pipeline = open_pouring(test, "pour", 1);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     const walk request = {.left = NUMBERS};
@@ -390,6 +390,50 @@ static void outside_of_a_pipeline_nobody_is_called_again(struct conformance *tes
     gyre_completion completion =
         call_walk(gyre_kernel_queue(gyre_kernel_find(test->runtime, "pour")), 1, 100);
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -17);
+}
+
+/* ---- memory of flows ---- */
+
+/* grow -> grow, grow -> join: trees of several depths side by side, each with its own sum, in places that are used again. */
+static void each_flow_has_its_own_memory(struct conformance *test)
+{
+    enum { TREES = 1500, DEPTHS = 6 };
+    static const char *const entry = "grow", *const answer = "join";
+    const gyre_link_desc links[] = {join("grow.more", "grow"), join("grow.leaves", "join")};
+    launch_as(test, "grow", "grow", 2);
+    launch_as(test, "join", "join", 1);
+    gyre_pipeline_desc desc = describe(&entry, links, 2, 1 << DEPTHS);
+    desc.answers = &answer;
+    desc.answer_count = 1;
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(test, &desc));
+    uint64_t sent = 0;
+    for (uint64_t received = 0; received < TREES; received++) {
+        walk reply;
+        gyre_completion completion;
+        for (; sent < TREES; sent++) {
+            const uint32_t depth = (uint32_t)(sent % DEPTHS);
+            const walk request = {.number = sent, .left = depth, .what = depth};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED);
+        require(reply.sum == sum_of_leaves(completion.index, (uint32_t)(completion.index % DEPTHS)));
+    }
+}
+
+static void outside_of_a_pipeline_each_message_has_its_own_memory(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "join"));
+    for (uint64_t i = 0; i < 100; i++) {
+        const walk request = {.number = i, .what = i % 2 ? 5 : 0};
+        walk reply = {0};
+        gyre_completion completion;
+        must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (i % 2 ? GYRE_NOT_REPLIED : GYRE_REPLIED) && (i % 2 || reply.sum == i));
+    }
+    queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "mistaken"));
+    require(call_walk(queue, 1, 1).failure_code == -17);
 }
 
 /* ---- mistakes ---- */
@@ -440,6 +484,9 @@ const struct conformance_case cycle_cases[] = {
     {"a_later_call_may_fail", a_later_call_may_fail},
     {"orders_come_between_two_calls", orders_come_between_two_calls},
     {"outside_of_a_pipeline_nobody_is_called_again", outside_of_a_pipeline_nobody_is_called_again},
+    {"each_flow_has_its_own_memory", each_flow_has_its_own_memory},
+    {"outside_of_a_pipeline_each_message_has_its_own_memory",
+     outside_of_a_pipeline_each_message_has_its_own_memory},
     {"wrong_cycles_are_told", wrong_cycles_are_told},
     {NULL, NULL},
 };

@@ -449,9 +449,10 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 /* The size of the scratch: 0 for gyre_none, which has a byte in C. */
 #define GYRE_SCRATCH_SIZE_(scratch_) _Generic((scratch_ *)0, gyre_none * : 0, default : sizeof(scratch_))
 
-/* What follows `runner_` are further members, with a comma behind each. */
+/* What follows `runner_` are further members, with a comma behind each. GYRE_FLOW defines the weak constant, where it stands. */
 #define GYRE_DESCRIBE_(form_, name_, ...) GYRE_DESCRIBE_AS_(GYRE_CALLS_(name_), form_, name_, __VA_ARGS__)
 #define GYRE_DESCRIBE_AS_(handle_, form_, name_, request_, reply_, scratch_, state_, buffers_, runner_, ...) \
+    extern const gyre_u32 gyre_flow_size_##name_ __attribute__((__weak__, __visibility__("hidden")));        \
     static const gyre_cpu_kernel gyre_kernel_##name_ = {.version = GYRE_CPU_MODULE_VERSION,                  \
                                                         .form = form_,                                       \
                                                         .name = #name_,                                      \
@@ -465,7 +466,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \
                                                         .handle = handle_,                                   \
                                                         .run = runner_,                                      \
-                                                        __VA_ARGS__.file = __FILE__,                         \
+                                                        __VA_ARGS__.flow_size = &gyre_flow_size_##name_,     \
+                                                        .file = __FILE__,                                    \
                                                         .line = __LINE__};                                   \
     static const gyre_cpu_kernel *const gyre_pointer_of_##name_                                              \
         __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;

@@ -431,6 +431,9 @@ GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
                           "state's bytes", 13);                                                              \
         gyre_range_share_(&gyre_call_its_, GYRE_SORT_SCRATCH, gyre_its_scratch_,                             \
                           GYRE_SCRATCH_SIZE_(scratch_), 1, "scratch's bytes", 15);                           \
+        if (gyre_its_context_->memory_size)                                                                  \
+            gyre_range_add_(&gyre_call_its_, gyre_its_context_->memory, gyre_its_context_->memory_size, 1,   \
+                            "flow's bytes", 12);                                                             \
         gyre_ranges_of_buffers_(&gyre_call_its_, gyre_its_buffers_, gyre_buffers_text_##buffers_,            \
                                 gyre_buffers_types_##buffers_);                                              \
         gyre_call_its_.port_types = port_types_;                                                             \

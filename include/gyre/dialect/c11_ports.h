@@ -97,6 +97,37 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
     return (GYRE_GLOBAL void *)(uintptr_t)place;
 }
 
+/* ---- memory of flows ---- */
+
+#ifdef GYRE_CHECK
+#define GYRE_FLOW(kernel_, type_) typedef type_ gyre_flow_of_##kernel_;
+#define GYRE_FLOW_SPARE_(kernel_) 0
+#else
+#define GYRE_FLOW(kernel_, type_)                                                                            \
+    _Static_assert(sizeof(type_) <= GYRE_FLOW_SIZE_MAX,                                                      \
+                   "GYRE_FLOW of kernel " #kernel_ ": at most " GYRE_TEXT_(GYRE_FLOW_SIZE_MAX) " bytes");    \
+    typedef type_ gyre_flow_of_##kernel_;                                                                    \
+    static gyre_flow_of_##kernel_ gyre_flow_spare_##kernel_ GYRE_UNUSED_;                                    \
+    extern const gyre_u32 gyre_flow_size_##kernel_;                                                          \
+    const gyre_u32 gyre_flow_size_##kernel_ __attribute__((__visibility__("hidden"))) = sizeof(type_);
+#define GYRE_FLOW_SPARE_(kernel_) (&gyre_flow_spare_##kernel_)
+#endif
+
+#define gyre_flow(gyre_, kernel_)                                                                            \
+    ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)gyre_flow_((gyre_), sizeof(gyre_flow_of_##kernel_),               \
+                                                      GYRE_FLOW_SPARE_(kernel_)))
+
+/* `spare`: for a handler that names another kernel than its own, whose memory is of another size. */
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_flow_(gyre_context *gyre, gyre_u64 size, void *spare)
+{
+    if (size == gyre->memory_size)
+        return (GYRE_GLOBAL void *)(gyre_u64)gyre->memory;
+    gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_flow: of another kernel than its own");
+    return (GYRE_GLOBAL void *)(gyre_u64)spare;
+}
+
+/* ---- being called again ---- */
+
 /* the struct of ports lies over the array of gyre_cpu_port */
 #define GYRE_MORE gyre_more_((gyre), (gyre_cpu_port *)(void *)(ports))
 

@@ -49,7 +49,7 @@ typedef struct gyre_cpu_port {
     gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
     gyre_u32 stride;        /* bytes from slot to slot */
     gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
-    gyre_u32 again;         /* of the first port: not 0: the handler asks to be called again with the same message */
+    gyre_u32 again; /* of the first port: not 0: the handler asks to be called again with the same message */
 } gyre_cpu_port;
 
 /** A port as its kernel declares it. */
@@ -78,6 +78,8 @@ typedef struct gyre_context {
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
     gyre_u32 turn;        /* how often the handler was called with the current message before */
+    gyre_u32 memory_size; /* bytes of `memory` */
+    void *memory;         /* of the current message's flow at this kernel (GYRE_FLOW) */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -154,6 +156,8 @@ typedef struct gyre_cpu_kernel {
     gyre_u32 port_count;
     const char *key; /* of a keyed actor: a field of the request, and where it lies there; else NULL */
     gyre_u32 key_offset, key_size;
+    const gyre_u32 *
+        flow_size; /* bytes of memory of a flow (GYRE_FLOW); NULL: none. Such a kernel is not called by `run` */
     const char *file;
     gyre_u32 line;
 } gyre_cpu_kernel;

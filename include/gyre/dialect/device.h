@@ -443,4 +443,15 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #include "gyre/dialect/no_ports.h"
 #endif
 
+/* The check stage says it before; this text is for files that are not checked. */
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_NO_FLOW_ASSERT_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
+#else
+#define GYRE_NO_FLOW_ASSERT_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
+#endif
+#define GYRE_FLOW(kernel_, type_)                                                                            \
+    typedef type_ gyre_flow_of_##kernel_;                                                                    \
+    GYRE_NO_FLOW_ASSERT_("kernel '" #kernel_ "' has memory of flows, which this backend does not have yet")
+#define gyre_flow(gyre_, kernel_) ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)0)
+
 #endif

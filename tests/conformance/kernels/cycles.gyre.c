@@ -110,3 +110,29 @@ GYRE_BLOCK_KERNEL_TO(pour_by_lanes, walk, walk, pour_ports, walk)
         return pour_out(gyre, ports, request, reply);
     return first + 4 < request->left ? GYRE_MORE : GYRE_NO_REPLY;
 }
+
+#define PARTIAL(FIELD) FIELD(u64, sum) FIELD(u64, seen)
+GYRE_MESSAGE(partial, PARTIAL)
+GYRE_FLOW(join, partial)
+
+/* Answers with the sum of as many numbers as a tree of depth `what` has leaves. */
+GYRE_KERNEL(join, walk, walk)
+{
+    GYRE_GLOBAL partial *flow = gyre_flow(gyre, join);
+    flow->sum += request->number;
+    if (++flow->seen < (u64)1 << request->what)
+        return GYRE_NO_REPLY;
+    *reply = *request;
+    reply->sum = flow->sum;
+    return GYRE_REPLY;
+}
+
+/* Names the memory of another kernel, by mistake. */
+#define WRONG(FIELD) FIELD(u64, words[3])
+GYRE_MESSAGE(wrong, WRONG)
+GYRE_FLOW(mistaken, wrong)
+GYRE_KERNEL(mistaken, walk, walk)
+{
+    gyre_flow(gyre, join)->seen++;
+    return GYRE_NO_REPLY;
+}

@@ -71,7 +71,11 @@ static const struct mistake {
     {MESSAGES PORTS KERNEL DOES("gyre_emit(gyre, other)->at = 1;"), 10,
      "'other' is no port of 'split_ports', which has: words, errors"},
     {MESSAGES PORTS "GYRE_KERNEL(split, line, gyre_none)\n" EMIT, 10,
-     "this kernel or helper has no 'ports', which gyre_emit needs: kernels declared with GYRE_KERNEL_TO"},
+     "this kernel or helper has no 'ports', which gyre_emit and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO"},
+    {MESSAGES PORTS "GYRE_KERNEL(split, line, gyre_none)\n{\n    return GYRE_MORE;\n}\n", 11,
+     "this kernel or helper has no 'ports', which gyre_emit and GYRE_MORE need"},
+    {MESSAGES PORTS KERNEL DOES("gyre_flow(gyre, split)->at = 1;"), 10,
+     "flows have no memory at kernel 'split': write GYRE_FLOW(split, TYPE) before this function"},
     {MESSAGES PORTS
      "GYRE_HELPER void put(gyre_context *gyre) { gyre_emit(gyre, words)->at = 1; }\n" KERNEL DOES(
          "put(gyre);"),

@@ -120,6 +120,29 @@ prints '{"unanswered":true}'
 says "gyre: the pipeline did not complete message 1 of 1 within 50 ms (--timeout)"
 says "gyre: kernel 'slow' is "
 
+# ---- cycles ----
+
+pagerank=examples/pipeline/pagerank.ini
+run pipeline pagerank --config "$pagerank"
+exits 0
+[[ "$(grep -oE '^[a-z]+ ' <<<"$out" | head -n 3 | tr -d '\n')" == "spread collect judge " ]] || fail "expected the order of the flow"
+prints "window 98: requests under way at once"
+prints "cycle: link 'shares' has room for 887 = 1024 (capacity) - 64 (a section) - 64 (taken at once) - 9 (a call); / quota 9 = 98 requests"
+run pipeline pagerank --config "$pagerank" --set pipeline.pagerank.window=7 --json
+exits 0
+prints '"window":7,"quota":9,"window_most":98'
+run call --config "$pagerank" --pipeline pagerank '{"round":0,"rank":[0.2,0.2,0.2,0.2,0.2]}' <"$nothing"
+exits 0
+[[ "$out" == '{"round":23,"rank":[0.22732924115144215,0.12661517230004232,0.3570607996444902,0.18175057091895017,0.10724421598507511]}' ]] ||
+    fail "expected the ranks"
+run call --config "$pagerank" --set pipeline.pagerank.quota=8 --pipeline pagerank '{"round":0,"rank":[1,0,0,0,0]}' <"$nothing"
+exits 1
+[[ "$out" == '{"failed":{"code":-16,"text":"more messages alive than the quota allows"}}' ]] || fail "expected the quota"
+run pipeline pagerank --config "$pagerank" --set pipeline.pagerank.quota=0
+refuses 4 "pipeline 'pagerank': $pagerank:15: links lead from kernel 'judge' back to it (a cycle), and pipeline 'pagerank' has no quota: set quota in [pipeline.pagerank] to the number of messages of one request that may be alive at once"
+run pipeline pagerank --config "$pagerank" --set link.again.capacity=64 --set pipeline.pagerank.window=7
+refuses 4 "pipeline 'pagerank': command line: link 'again' is in a cycle and has room for 55 of its messages: 64 of its capacity, less 4 (a section), 4 (taken by 1 block) and 1 (the most of one call); expected room for 63: window 7 x quota 9. Lower these, or set capacity of the link to more"
+
 # ---- topics ----
 
 market=examples/pipeline/market.ini
