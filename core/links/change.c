@@ -12,9 +12,11 @@
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
+#include "core/links/cycles.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/observation/observation.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
 #include "gyre/waiting.h"
@@ -60,6 +62,7 @@ static int clear_links(gyre_pipeline *pipeline)
     for (int i = 0; i < pipeline->link_count; i++) {
         struct gyre_link *link = &pipeline->links[i];
         if (link->retired && link->dropped && gyre_link_memory_let_go(pipeline, link->turn)) {
+            gyre_observation_leave(gyre_runtime_observation(pipeline->runtime), link->observed);
             gyre_link_store_release(pipeline->device, &link->own);
             continue;
         }
@@ -88,35 +91,6 @@ static gyre_status await_links(gyre_pipeline *pipeline, uint64_t deadline_ns)
 }
 
 /* ---- checks ---- */
-
-/* Whether links lead from a node to another one. `seen`: a bit for each node that was looked at. */
-static bool leads(const gyre_pipeline *pipeline, int from, int to, uint64_t *seen)
-{
-    if (from == to)
-        return true;
-    if (*seen >> from & 1)
-        return false;
-    *seen |= (uint64_t)1 << from;
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        if (link->from == from && !link->retired && link->to != GYRE_NODE_NOWHERE &&
-            leads(pipeline, link->to, to, seen))
-            return true;
-    }
-    return false;
-}
-
-static gyre_status check_no_cycle(const gyre_pipeline *pipeline, const struct gyre_link *link)
-{
-    uint64_t seen = 0;
-    if (link->to == GYRE_NODE_NOWHERE || !leads(pipeline, link->to, link->from, &seen))
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_INVALID,
-        "links lead from kernel '%s' to kernel '%s': while a pipeline is open no new link may "
-        "form a cycle",
-        pipeline->nodes[link->to].facts.name, pipeline->nodes[link->from].facts.name);
-}
 
 /* A new node answers where the one does whose place it takes (GYRE_NODE_NOWHERE: none). */
 static gyre_status check_answer(gyre_pipeline *pipeline, int node, int replaced)
@@ -148,6 +122,12 @@ static gyre_status check_node(gyre_pipeline *pipeline, int node, int replaced)
             GYRE_INVALID,
             "kernel '%s' has ports, which no link of the pipeline begins at: open the pipeline "
             "with it",
+            facts->name);
+    if (facts->record->flow_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' has memory of flows (GYRE_FLOW), which is made when a pipeline is opened: open the "
+            "pipeline with it",
             facts->name);
     return check_answer(pipeline, node, replaced);
 }
@@ -185,7 +165,7 @@ static gyre_status prepare(const struct change *change)
     gyre_pipeline *pipeline = change->pipeline;
     gyre_status status = GYRE_OK;
     for (int i = change->links; i < pipeline->link_count && status == GYRE_OK; i++)
-        status = check_no_cycle(pipeline, &pipeline->links[i]);
+        status = gyre_cycles_allow(pipeline, &pipeline->links[i]);
     if (status == GYRE_OK)
         status = join_nodes(change);
     for (int i = change->links; i < pipeline->link_count && status == GYRE_OK; i++)
@@ -294,6 +274,12 @@ static gyre_status retarget(gyre_pipeline *pipeline, const char *name, const cha
     if (status != GYRE_OK)
         return status;
     struct gyre_link *old = &pipeline->links[index];
+    if (old->is_in_cycle)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "link '%s' is part of a cycle, for which window and quota were reckoned: it does not change while "
+            "the pipeline is open",
+            name);
     const struct change change = begin(pipeline, old->to);
     write_from(pipeline, old, from);
     const gyre_link_desc desc = {

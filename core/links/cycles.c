@@ -24,7 +24,7 @@ enum { RUN_MOST = 64 /* messages that a lone block takes at once: more make noth
 
 static bool is_way(const struct gyre_link *link, bool waits)
 {
-    return link->to != GYRE_NODE_NOWHERE && (!waits || link->slow == GYRE_SLOW_WAIT);
+    return link->to != GYRE_NODE_NOWHERE && !link->retired && (!waits || link->slow == GYRE_SLOW_WAIT);
 }
 
 /* `seen`: a bit for each node that was looked at. `waits`: by links only whose sender waits for room. */
@@ -99,6 +99,23 @@ static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_
                    "of one request that may be alive at once",
                    what, pipeline->name, pipeline->name);
     return gyre_wiring_blame(wiring->entry, GYRE_INVALID);
+}
+
+gyre_status gyre_cycles_allow(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    gyre_status status = GYRE_OK;
+    if (link->to == GYRE_NODE_NOWHERE)
+        return GYRE_OK;
+    if (link->to == link->from || gyre_links_lead(pipeline, link->to, link->from))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "links lead from kernel '%s' to kernel '%s': while a pipeline is open no new link may "
+            "form a cycle",
+            name_of(pipeline, link->to), name_of(pipeline, link->from));
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
+        if (pipeline->links[i].slow == GYRE_SLOW_TAP && is_way(&pipeline->links[i], false))
+            status = check_tap(pipeline, &pipeline->links[i]);
+    return status;
 }
 
 gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
@@ -192,8 +209,6 @@ gyre_status gyre_cycles_admit(gyre_pipeline *pipeline, const struct gyre_wiring_
         const uint64_t flows = gyre_cycles_room(pipeline, link).messages / pipeline->quota;
         if (flows == 0 || flows < pipeline->window)
             return tell_no_room(pipeline, link, wiring);
-        if (flows < most)
-            pipeline->narrowest = i;
         most = flows < most ? flows : most;
     }
     if (most == UINT64_MAX)

@@ -7,6 +7,8 @@
 
 /** Whether there is a way from a node to another one, or back to itself. */
 bool gyre_links_lead(const gyre_pipeline *pipeline, int from, int to);
+/** Whether a link may come while the pipeline is open, which has it already: it forms no cycle, and leads no tap into one. INVALID. */
+gyre_status gyre_cycles_allow(const gyre_pipeline *pipeline, const struct gyre_link *link);
 /** Finds the links that form cycles, and what forbids one. INVALID, UNIMPLEMENTED. */
 gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 /** How many messages a block may take at once from a ring of the link; 0: as it likes. */

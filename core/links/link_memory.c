@@ -137,7 +137,7 @@ static void place_memory(gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++) {
         pipeline->nodes[i].memory = pipeline->memory_size;
-        pipeline->memory_size += (uint32_t)whole_lines(pipeline->nodes[i].facts.record->flow_size);
+        pipeline->memory_size += (uint32_t)gyre_whole_lines(pipeline->nodes[i].facts.record->flow_size);
     }
 }
 
@@ -211,7 +211,7 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_node_describe_entry(entry->queue, &described);
     const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
     const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
-    const uint64_t memory = whole_lines(sizeof(gyre_flow_head) + described.slots.capacity * place);
+    const uint64_t memory = gyre_whole_lines(sizeof(gyre_flow_head) + described.slots.capacity * place);
     gyre_status status =
         make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
     const gyre_flow_head head = {.admission =

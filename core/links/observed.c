@@ -72,12 +72,16 @@ static void observe_pipeline(gyre_pipeline *pipeline)
 {
     if (!observation_of(pipeline) || !is_near(pipeline))
         return;
+    if (pthread_mutex_trylock(&pipeline->lock) != 0)
+        return; /* it is being changed, and the next look comes soon */
     if (!pipeline->observed)
         enter_pipeline(pipeline);
     gyre_error_hold();
-    for (int i = 0; i < pipeline->told_count; i++)
-        observe_link(pipeline, &pipeline->links[i]);
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (!pipeline->links[i].is_own && !pipeline->links[i].retired)
+            observe_link(pipeline, &pipeline->links[i]);
     gyre_error_let_go();
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
 void gyre_pipelines_observe(gyre_runtime *runtime)

@@ -332,6 +332,16 @@ gyre_status gyre_pipeline_close(gyre_pipeline *pipeline, uint64_t deadline_ns)
 
 /* ---- telling ---- */
 
+static pthread_mutex_t *lock_of(const gyre_pipeline *pipeline)
+{
+    return &((gyre_pipeline *)(uintptr_t)pipeline)->lock;
+}
+
+static bool is_told(const struct gyre_link *link)
+{
+    return !link->is_own && !link->retired;
+}
+
 /* Under the lock. */
 static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_link *link,
                              gyre_link_info *told)
@@ -377,7 +387,7 @@ static const struct gyre_link *find_told(const gyre_pipeline *pipeline, size_t i
     *count = 0;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        if (!link->is_own && !link->retired && (*count)++ == index)
+        if (is_told(link) && (*count)++ == index)
             found = link;
     }
     return found;
@@ -389,13 +399,12 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     gyre_link_info told = {.size = sizeof told};
     if (!pipeline || !info || info->size < sizeof info->size)
         return GYRE_ARGUMENTS("gyre_pipeline_link", {"pipeline", pipeline}, GYRE_SIZED(info));
-    pthread_mutex_t *lock = &((gyre_pipeline *)(uintptr_t)pipeline)->lock;
-    pthread_mutex_lock(lock);
+    pthread_mutex_lock(lock_of(pipeline));
     const struct gyre_link *link = find_told(pipeline, index, &count);
     const gyre_status status =
         link ? tell_link(pipeline, link, &told)
              : gyre_error_set(GYRE_NOT_FOUND, "pipeline '%s' has %zu links", pipeline->name, count);
-    pthread_mutex_unlock(lock);
+    pthread_mutex_unlock(lock_of(pipeline));
     if (!link)
         return status;
     const size_t size = info->size;
@@ -404,16 +413,38 @@ gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre
     return status;
 }
 
+/* The number of the link in a cycle that has room for the fewest messages; 0 without a cycle. Under the lock. */
+static uint32_t find_narrowest(const gyre_pipeline *pipeline)
+{
+    uint32_t number = 0, found = 0;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        struct gyre_link_counts counts;
+        if (!is_told(link))
+            continue;
+        if (link->is_in_cycle && gyre_link_memory_count(pipeline, link, &counts) == GYRE_OK &&
+            counts.room < least) {
+            least = counts.room;
+            found = number;
+        }
+        number++;
+    }
+    return found;
+}
+
 gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_pipeline_info *info)
 {
     if (!pipeline || !info || info->size < sizeof info->size)
         return GYRE_ARGUMENTS("gyre_pipeline_info_get", {"pipeline", pipeline}, GYRE_SIZED(info));
+    pthread_mutex_lock(lock_of(pipeline));
     const gyre_pipeline_info told = {.size = info->size < sizeof told ? info->size : sizeof told,
                                      .window = pipeline->window,
                                      .quota = pipeline->quota,
                                      .under_way = gyre_link_memory_under_way(pipeline),
-                                     .narrowest = (uint32_t)pipeline->narrowest,
+                                     .narrowest = find_narrowest(pipeline),
                                      .window_most = pipeline->window_most};
+    pthread_mutex_unlock(lock_of(pipeline));
     memcpy(info, &told, told.size);
     return GYRE_OK;
 }

@@ -97,7 +97,6 @@ struct gyre_pipeline {
 
     uint32_t window, quota; /* as gyre_pipeline_info has them */
     uint32_t window_most;   /* 0: no links form a cycle */
-    int narrowest;          /* the link that allows the fewest flows */
     uint64_t admission; /* where the gyre_link_admission lies in the memory of links; in use with a window */
 
     struct gyre_node_table *replaced; /* tables that a block may use yet */
