@@ -4,7 +4,7 @@
  * `--why NAME` tells everything about one backend, and opens its devices for that.
  */
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

@@ -6,7 +6,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/report.h"
 #include "cli/bench/rounds.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

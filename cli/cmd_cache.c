@@ -2,7 +2,7 @@
 /* gyre cache: lists the content of the cache of compiled kernels,
  * and empties it. Touches no plugin and no device. */
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

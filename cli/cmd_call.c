@@ -7,16 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/call_buffers.h"
-#include "cli/call_ends.h"
-#include "cli/call_letters.h"
-#include "cli/call_report.h"
-#include "cli/call_stream.h"
-#include "cli/case_run.h"
+#include "cli/calls/call_buffers.h"
+#include "cli/calls/call_ends.h"
+#include "cli/calls/call_letters.h"
+#include "cli/calls/call_report.h"
+#include "cli/calls/call_stream.h"
+#include "cli/cases/case_run.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
 #include "cli/input_file.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/open.h"
 #include "core/base/error.h"
 #include "core/api/tools.h"

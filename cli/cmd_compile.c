@@ -5,7 +5,7 @@
  */
 #include "cli/cli.h"
 #include "cli/hush.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre decode: turns messages in their wire form into JSON lines. */
 #include "cli/cli.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/wire/decode.h"
 #include "cli/wire/frame.h"
 #include "cli/wire_session.h"

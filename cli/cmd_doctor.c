@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/doctor.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

@@ -2,7 +2,7 @@
 /* gyre help: prints the help of a command. Also prints the texts of the global options --help and --version. */
 #include "cli/cli.h"
 #include "cli/command_find.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 
 #include "gyre/backend.h"
 #include "gyre/gyre.h"

@@ -2,7 +2,7 @@
 /* gyre journal: lists, verifies, prints, cuts and converts journals that no program has open. */
 #include "cli/cli.h"
 #include "cli/journal_view.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

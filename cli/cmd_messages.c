@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre messages: prints the message types that a file declares, field by field. */
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/table.h"
 #include "cli/type_list.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/new_project.h"
 
 static const char HELP[] =

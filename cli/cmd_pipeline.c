@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
 #include "core/base/text.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/call_buffers.h"
-#include "cli/call_ends.h"
+#include "cli/calls/call_buffers.h"
+#include "cli/calls/call_ends.h"
 #include "cli/cli.h"
 #include "cli/notify.h"
 #include "cli/open.h"

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/case_file.h"
+#include "cli/cases/case_file.h"
 #include "cli/cli.h"
 #include "cli/output_file.h"
-#include "cli/shrink_finding.h"
-#include "cli/shrink_values.h"
-#include "cli/test_jobs.h"
+#include "cli/cases/shrink_finding.h"
+#include "cli/cases/shrink_values.h"
+#include "cli/cases/test_jobs.h"
 
 static const char HELP[] =
     "usage: gyre shrink FILE.gyre-case [-o FILE] [--backend NAME] [--tries N] [--limit MS]\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre stat: what processes with kernels say of themselves, from their observation files. */
-#include "cli/health.h"
-#include "cli/json.h"
-#include "cli/stat_print.h"
+#include "cli/observed/health.h"
+#include "cli/json/json.h"
+#include "cli/observed/stat_print.h"
 
 static const char HELP[] =
     "usage: gyre stat [NAME | PROCESS] [OPTION...]\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre state: prints the state that a served kernel keeps between messages, read from another program. */
 #include "cli/cli.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/open.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/open.h"
 #include "core/api/tools.h"
 #include "core/base/error.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/case_file.h"
+#include "cli/cases/case_file.h"
 #include "cli/cli.h"
 #include "cli/open.h"
-#include "cli/test_jobs.h"
-#include "cli/test_report.h"
+#include "cli/cases/test_jobs.h"
+#include "cli/cases/test_report.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/registry/registry.h"

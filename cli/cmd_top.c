@@ -7,9 +7,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/json.h"
-#include "cli/rates_look.h"
-#include "cli/top_screen.h"
+#include "cli/json/json.h"
+#include "cli/observed/rates_look.h"
+#include "cli/observed/top_screen.h"
 
 static const char HELP[] =
     "usage: gyre top [NAME | PROCESS] [OPTION...]\n"

@@ -2,8 +2,8 @@
 /* gyre why: what is wrong with a kernel or a queue, in sentences. */
 #include <time.h>
 
-#include "cli/rates_look.h"
-#include "cli/why.h"
+#include "cli/observed/rates_look.h"
+#include "cli/observed/why.h"
 
 static const char HELP[] =
     "usage: gyre why NAME [OPTION...]\n"

@@ -11,7 +11,7 @@
 
 #include "cli/command_find.h"
 #include "cli/new_project.h"
-#include "cli/observed.h"
+#include "cli/observed/observed.h"
 #include "cli/open.h"
 #include "core/config/config.h"
 #include "core/config/table.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "core/config/table.h"
 #include "core/config/value.h"
 

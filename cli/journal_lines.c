@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/journal_view.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/message.h"
 #include "gyre/ring_layout.h"

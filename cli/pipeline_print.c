@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/table.h"
 #include "core/base/text.h"
 #include "core/links/wiring_config.h"

@@ -3,7 +3,7 @@
 #ifndef GYRE_CLI_TIMES_H
 #define GYRE_CLI_TIMES_H
 
-#include "cli/observed.h"
+#include "cli/observed/observed.h"
 
 /** The words of enum gyre_observe_time: "waited", "handled", "returned", "round_trip". */
 extern const char *const times_words[GYRE_OBSERVE_TIMES];

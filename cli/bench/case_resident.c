@@ -5,7 +5,7 @@
 #include "cli/bench/session.h"
 #include "cli/bench/session_open.h"
 #include "cli/bench/story.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 
 #include <stdio.h>
 #include <time.h>

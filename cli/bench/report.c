@@ -3,7 +3,7 @@
 #include "cli/bench/report.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/rounds.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 #include "cli/table.h"
 
 #include <math.h>

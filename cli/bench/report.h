@@ -4,7 +4,7 @@
 #define GYRE_CLI_BENCH_REPORT_H
 
 #include "cli/bench/bench.h"
-#include "cli/json.h"
+#include "cli/json/json.h"
 
 /** One row as JSON; NULL without memory. */
 json_t *bench_row_json(const bench_row *row);

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/health.h"
-#include "cli/json.h"
-#include "cli/rates_look.h"
-#include "cli/stat_print.h"
-#include "cli/top_screen.h"
-#include "cli/why.h"
+#include "cli/observed/health.h"
+#include "cli/json/json.h"
+#include "cli/observed/rates_look.h"
+#include "cli/observed/stat_print.h"
+#include "cli/observed/top_screen.h"
+#include "cli/observed/why.h"
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 #include "web_page.inc" /* page_html, page_css and page_js, from the files of this folder */

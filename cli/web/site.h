@@ -3,7 +3,7 @@
 #ifndef GYRE_CLI_WEB_SITE_H
 #define GYRE_CLI_WEB_SITE_H
 
-#include "cli/rates.h"
+#include "cli/observed/rates.h"
 #include "cli/web/server.h"
 
 typedef struct web_site {

@@ -227,7 +227,7 @@ static void see_visitors_off(gyre_pipeline *pipeline)
 static void tell_missed(const gyre_pipeline *pipeline)
 {
     struct gyre_link_counts counts;
-    for (int i = 0; pipeline->wires_address && i < pipeline->link_count; i++) {
+    for (int i = 0; pipeline->wires.address && i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (link->slow == GYRE_SLOW_WAIT || link->retired ||
             gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK || !counts.missed)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "core/base/error.h"
 
 #define POINT(FIELD) FIELD(f32, x) FIELD(f64, y)

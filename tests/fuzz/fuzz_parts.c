@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 
 #include <gyre/kernel.h> /* behind the host's headers: a handler's GYRE_FAILED is another one */
 

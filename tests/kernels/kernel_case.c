@@ -2,7 +2,7 @@
 /* Loads a case: the kernel's types from its module, the rest from JSON. Test code: dies with a sentence. */
 #include "kernel_case.h"
 
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/buffers.h"
 

@@ -3,7 +3,7 @@
  * The loop of gyre call against a queue that is played here: it completes a few messages at a time, has a
  * small capacity, and complains when the loop sends beyond it.
  */
-#include "cli/call_stream.h"
+#include "cli/calls/call_stream.h"
 #include "core/base/error.h"
 #include "unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages as JSON: exact both ways, and one sentence for everything that is no message. */
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "gyre/gyre.h"
 #include "unit/unit.h"
 

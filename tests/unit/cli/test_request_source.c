@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests from arguments and from lines that come whole, in pieces, late, or never end. */
-#include "cli/request_source.h"
+#include "cli/calls/request_source.h"
 #include "core/base/error.h"
 #include "unit/unit.h"
 

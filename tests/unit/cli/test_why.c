@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rates.h"
-#include "cli/stat_print.h"
+#include "cli/observed/rates.h"
+#include "cli/observed/stat_print.h"
 #include "cli/times.h"
-#include "cli/why.h"
+#include "cli/observed/why.h"
 #include "unit/observation/folder.h"
 
 static struct gyre_observation *observation;

@@ -3,7 +3,7 @@
  * What holds for every type and every content: both serializers make the same bytes, each reads them back to
  * an equal message, and both refuse the same input.
  */
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/wire/decode.h"
 #include "cli/wire/description.h"
 #include "cli/wire/encode.h"

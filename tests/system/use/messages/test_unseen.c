@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "../../../patience.h"
-#include "cli/message_json.h"
+#include "cli/json/message_json.h"
 #include "cli/wire/decode.h"
 #include "cli/wire/description.h"
 #include "cli/wire/encode.h"

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sends requests while the queue has room, takes an answer, and so on, so that no policy for full queues applies. */
+#include "cli/cases/case_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/calls/call_outcome.h"
+#include "cli/cases/case_compare.h"
+#include "cli/json/message_json_reader.h"
+#include "core/base/error.h"
+#include "gyre/attach.h"
+#include "core/base/text.h"
+#include "core/types/message.h"
+
+enum { PLACE_SIZE = 4200 };
+
+typedef struct case_play {
+    const case_run_desc *desc;
+    gyre_layout *request_layout, *reply_layout;
+    unsigned char *request, *reply;
+    size_t *order; /* which pair is sent at each place */
+    size_t sent, answered, differing;
+    uint64_t first; /* the queue's index of the first pair; answers below are an earlier run's */
+    bool active;
+} case_play;
+
+/* ---- messages of the file ---- */
+
+/* Decodes a JSON string of hexadecimal digits to a message. The message is checked, because anything may stand in a file. */
+static gyre_status decode_bytes(const gyre_layout *layout, case_value digits, unsigned char *message)
+{
+    const uint64_t length = digits.length / 2 - 1; /* without the quotes */
+    if (digits.length % 2 || length > layout->size || (layout->tail == 0 && length != layout->size) ||
+        length < layout->least)
+        return gyre_error_set(GYRE_INVALID, "%zu digits are no message of '%s', which has %" PRIu64 " bytes",
+                              digits.length - 2, layout->name, layout->size);
+    gyre_layout_clear_message(layout, message);
+    for (uint64_t i = 0; i < length; i++) {
+        const int high = reader_hex_digit(digits.text[1 + 2 * i]),
+                  low = reader_hex_digit(digits.text[2 + 2 * i]);
+        if (high < 0 || low < 0)
+            return gyre_error_set(GYRE_INVALID, "expected hexadecimal digits, found '%.2s'",
+                                  digits.text + 1 + 2 * i);
+        message[i] = (unsigned char)(high << 4 | low);
+    }
+    return layout->tail ? gyre_layout_check_message(layout, message, length) : GYRE_OK;
+}
+
+static gyre_status read_message(const case_play *play, const gyre_layout *layout, case_value value,
+                                bool as_bytes, unsigned char *message)
+{
+    if (as_bytes && layout->shape != GYRE_SHAPE_PACKET)
+        return decode_bytes(layout, value, message);
+    return message_json_read_named(layout, value.text, value.length, play->desc->names, message);
+}
+
+static int refuse_message(const case_play *play, const case_pair *pair, const char *what)
+{
+    return case_error(play->desc->file, pair->line, "%s: %s", what, gyre_error_text());
+}
+
+/* ---- judging ---- */
+
+/* The text that call_outcome_print gives of a message of the file. NULL without memory. */
+static char *expected_text(const case_play *play, const unsigned char *message)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    if (play->reply_layout->shape == GYRE_SHAPE_PACKET) {
+        uint32_t used;
+        memcpy(&used, message, sizeof used);
+        message_json_write_hex(message + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT, stream);
+    } else {
+        message_json_write(play->reply_layout, message, stream);
+    }
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void place_of(const case_play *play, const case_pair *pair, char place[PLACE_SIZE])
+{
+    const int used = snprintf(place, PLACE_SIZE, "gyre: %s:%" PRIu64, play->desc->file->path, pair->line);
+    if (play->desc->order && used > 0 && used < PLACE_SIZE)
+        snprintf(place + used, PLACE_SIZE - (size_t)used, ": in order %" PRIu64, play->desc->order);
+}
+
+/* Compares a reply with the expected one. *differs as well. */
+static int judge_reply(const case_play *play, const case_pair *pair, const char *found, bool *differs)
+{
+    char place[PLACE_SIZE];
+    if (read_message(play, play->reply_layout, pair->reply, pair->reply_bytes, play->reply) != GYRE_OK)
+        return refuse_message(play, pair, "reply");
+    char *expected = expected_text(play, play->reply);
+    if (!expected)
+        return cli_error(CLI_FAILED, "out of memory");
+    place_of(play, pair, place);
+    *differs = case_compare(&(case_compare_desc){play->reply_layout, play->desc->file->ulps, place, stderr},
+                            expected, found) > 0;
+    free(expected);
+    return CLI_OK;
+}
+
+/* Compares a failure with the expected one. Its text may be cut by the ring, which holds a few bytes of it. */
+static bool is_failure(const case_pair *pair, const gyre_completion *completion)
+{
+    return completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == pair->failure_code &&
+           (!pair->failure_text ||
+            strncmp(pair->failure_text, completion->failure_text, sizeof completion->failure_text - 1) == 0);
+}
+
+static void expected_words(const case_pair *pair, char words[PLACE_SIZE])
+{
+    switch (pair->expectation) {
+    case CASE_FAILURE:
+        snprintf(words, PLACE_SIZE, "a failure of code %" PRId32 "%s%.100s", pair->failure_code,
+                 pair->failure_text ? ": " : "", pair->failure_text ? pair->failure_text : "");
+        break;
+    case CASE_REPLY:
+        snprintf(words, PLACE_SIZE, "the reply %.*s",
+                 pair->reply.length < 2000 ? (int)pair->reply.length : 2000, pair->reply.text);
+        break;
+    default:
+        snprintf(words, PLACE_SIZE, "%s",
+                 pair->expectation == CASE_NO_REPLY  ? "no reply"
+                 : pair->expectation == CASE_DROPPED ? "a request that is dropped"
+                                                     : "an answer");
+    }
+}
+
+/* Judges an answer whose kind is not the expected one, or of which only the kind counts. */
+static int judge_kind(const case_play *play, const case_pair *pair, bool as_expected, const char *found,
+                      bool *differs)
+{
+    char words[PLACE_SIZE];
+    *differs = !as_expected;
+    if (as_expected)
+        return CLI_OK;
+    expected_words(pair, words);
+    case_error(play->desc->file, pair->line, "expected %s, found %.600s", words, found);
+    return CLI_OK;
+}
+
+static int judge(const case_play *play, const case_pair *pair, const gyre_completion *completion,
+                 enum call_outcome kind, const char *found, bool *differs)
+{
+    switch (pair->expectation) {
+    case CASE_REPLY:
+        return kind == CALL_ANSWER ? judge_reply(play, pair, found, differs)
+                                   : judge_kind(play, pair, false, found, differs);
+    case CASE_FAILURE:
+        return judge_kind(play, pair, is_failure(pair, completion), found, differs);
+    case CASE_NO_REPLY:
+        return judge_kind(play, pair, kind == CALL_NO_REPLY, found, differs);
+    case CASE_DROPPED:
+        return judge_kind(play, pair, completion->outcome == GYRE_WAS_DROPPED, found, differs);
+    default:
+        return judge_kind(play, pair, kind == CALL_ANSWER || kind == CALL_NO_REPLY, found, differs);
+    }
+}
+
+/* Keeps an answer of the run in the order of the file, as far as there is memory. */
+static void keep_answer(const case_play *play, size_t pair, const char *found)
+{
+    case_answers *answers = play->desc->answers;
+    if (!answers->texts && (answers->texts = calloc(play->desc->file->count, sizeof *answers->texts)))
+        answers->count = play->desc->file->count;
+    if (answers->texts)
+        answers->texts[pair] = strdup(found);
+}
+
+/* Compares an answer with the one that came in the order of the file. */
+static bool compare_orders(const case_play *play, const case_pair *pair, const char *found)
+{
+    const size_t index = (size_t)(pair - play->desc->file->pairs);
+    const case_answers *answers = play->desc->answers;
+    char place[PLACE_SIZE];
+    if (!answers->texts || !answers->texts[index])
+        return false;
+    place_of(play, pair, place);
+    return case_compare(&(case_compare_desc){play->reply_layout, play->desc->file->ulps, place, stderr},
+                        answers->texts[index], found) > 0;
+}
+
+/* Prints an answer, and judges it. */
+static int take_answer(case_play *play, const gyre_completion *completion)
+{
+    char *found = NULL;
+    size_t size;
+    bool differs = false;
+    FILE *stream = open_memstream(&found, &size);
+    if (!stream)
+        return cli_error(CLI_FAILED, "out of memory");
+    const enum call_outcome kind = call_outcome_print(play->reply_layout, completion, play->reply, stream);
+    if (fclose(stream) != 0) {
+        free(found);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    const case_pair *pair = &play->desc->file->pairs[play->order[play->answered]];
+    int code = CLI_OK;
+    if (play->desc->order) {
+        differs = compare_orders(play, pair, found);
+    } else {
+        fprintf(play->desc->out, "%s\n", found);
+        keep_answer(play, play->answered, found);
+        code = judge(play, pair, completion, kind, found, &differs);
+    }
+    play->answered++;
+    play->differing += differs;
+    free(found);
+    return code;
+}
+
+/* ---- the flow ---- */
+
+/* Sends the next request. Sets *full instead when the queue has no room. */
+static int send_next(case_play *play, bool *full)
+{
+    const case_pair *pair = &play->desc->file->pairs[play->order[play->sent]];
+    const gyre_layout *layout = play->request_layout;
+    const unsigned char *message = play->request;
+    uint64_t index;
+    if (read_message(play, layout, pair->request, pair->request_bytes, play->request) != GYRE_OK)
+        return refuse_message(play, pair, "request");
+    size_t length = layout->size;
+    if (layout->shape == GYRE_SHAPE_PACKET) { /* sent without its length in front */
+        uint32_t used;
+        memcpy(&used, message, sizeof used);
+        message += GYRE_PACKET_FRONT;
+        length = used - GYRE_PACKET_FRONT;
+    }
+    const gyre_status status = gyre_send(play->desc->queue, message, length, &index, GYRE_NO_WAIT);
+    *full = status == GYRE_AGAIN;
+    if (status == GYRE_OK && play->sent++ == 0)
+        play->first = index;
+    return *full ? CLI_OK : cli_fail_unless_ok(status);
+}
+
+static uint64_t deadline_of(const case_play *play)
+{
+    return play->desc->timeout_ms ? gyre_in_ms(play->desc->timeout_ms) : GYRE_FOREVER;
+}
+
+static int activate_once(case_play *play)
+{
+    if (play->active)
+        return CLI_OK;
+    play->active = true;
+    return cli_fail_unless_ok(gyre_kernel_activate(play->desc->kernel, deadline_of(play)));
+}
+
+static int receive_one(case_play *play)
+{
+    gyre_completion completion;
+    fflush(play->desc->out); /* a handler may end this process */
+    const gyre_status status = gyre_receive(play->desc->queue, play->reply, play->reply_layout->size,
+                                            &completion, deadline_of(play));
+    if (status == GYRE_TIMEOUT)
+        return case_error(play->desc->file, play->desc->file->pairs[play->order[play->answered]].line,
+                          "no answer came within %" PRIu64 " ms", play->desc->timeout_ms),
+               CLI_TIMEOUT;
+    if (status != GYRE_OK)
+        return cli_fail(status);
+    return completion.index < play->first ? CLI_OK : take_answer(play, &completion);
+}
+
+static int run_pairs(case_play *play)
+{
+    const size_t count = play->desc->file->count;
+    int code = CLI_OK;
+    while (code == CLI_OK && play->answered < count) {
+        bool full = false;
+        while (code == CLI_OK && play->sent < count && !full)
+            code = send_next(play, &full);
+        if (code == CLI_OK)
+            code = activate_once(play);
+        if (code == CLI_OK)
+            code = receive_one(play);
+    }
+    return code;
+}
+
+/* The order in which requests are sent: that of the file, shuffled with numbers that follow from desc->order. False without
+ * memory. */
+static bool make_order(case_play *play)
+{
+    const size_t count = play->desc->file->count;
+    uint64_t state = play->desc->order;
+    play->order = calloc(count, sizeof *play->order);
+    for (size_t i = 0; play->order && i < count; i++)
+        play->order[i] = i;
+    for (size_t i = count; play->order && play->desc->order && i > 1; i--) {
+        uint64_t number = state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+        number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+        const size_t other = (size_t)((number ^ number >> 31) % i), moved = play->order[i - 1];
+        play->order[i - 1] = play->order[other];
+        play->order[other] = moved;
+    }
+    return play->order != NULL;
+}
+
+static void tell_counts(const case_play *play)
+{
+    const size_t as_expected = play->answered - play->differing;
+    fprintf(stderr, "gyre: %s: %zu of %zu answers as expected\n", play->desc->file->path, as_expected,
+            play->desc->file->count);
+}
+
+int case_run(const case_run_desc *desc)
+{
+    case_play play = {.desc = desc};
+    const gyre_type *request, *reply;
+    gyre_queue_types(desc->queue, &request, &reply);
+    gyre_status status = gyre_layout_create(request, GYRE_MESSAGE_MAX, &play.request_layout);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(reply, GYRE_MESSAGE_MAX, &play.reply_layout);
+    int code = cli_fail_unless_ok(status);
+    if (code == CLI_OK) {
+        play.request = malloc(play.request_layout->size + 1);
+        play.reply = malloc(play.reply_layout->size + 1);
+        code = play.request && play.reply && make_order(&play) ? run_pairs(&play)
+                                                               : cli_error(CLI_FAILED, "out of memory");
+        if (!desc->order || play.differing)
+            tell_counts(&play);
+    }
+    if (fflush(desc->out) != 0 || ferror(desc->out))
+        code = cli_error(CLI_FAILED, "cannot write the answers: %s", strerror(errno));
+    free(play.order);
+    free(play.request);
+    free(play.reply);
+    gyre_layout_destroy(play.request_layout);
+    gyre_layout_destroy(play.reply_layout);
+    return code == CLI_OK && play.differing ? CLI_FAILED : code;
+}
+
+void case_answers_finish(case_answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++)
+        free(answers->texts[i]);
+    free(answers->texts);
+    *answers = (case_answers){0};
+}

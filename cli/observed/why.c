@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of gyre why (why.h). A rule looks at one kernel or queue, and writes a sentence that says what is so, with figures, and
+ * what could be done. Rules that find nothing write nothing.
+ */
+#include "cli/observed/why.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LONG_SECONDS 1.0 /* a request that is unanswered for longer is told */
+enum { TROUBLES_MOST = 3 };
+
+typedef struct why_story {
+    FILE *out;
+    const rates_row *kernel;
+    unsigned told; /* sentences about something that is wrong */
+} why_story;
+
+static bool lives(const rates_row *row)
+{
+    return strcmp(row->life, "lives") == 0;
+}
+
+/* ---- the process and the kernel ---- */
+
+static void tell_process(why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    char age[24];
+    if (lives(kernel))
+        return;
+    story->told++;
+    observed_seconds_text(kernel->age, age);
+    if (strcmp(kernel->life, "dead") == 0)
+        fprintf(story->out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
+    else if (strcmp(kernel->life, "stopped") == 0)
+        fprintf(story->out,
+                "  Its process is stopped, by SIGSTOP or a debugger, for %s: kill -CONT %" PRIu32 "\n", age,
+                kernel->pid);
+    else
+        fprintf(
+            story->out,
+            "  Its process has not looked at itself for %s: it hangs, or its machine is too busy. gdb -p %" PRIu32
+            " shows where it is.\n",
+            age, kernel->pid);
+}
+
+static void tell_state(why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    switch (kernel->state) {
+    case GYRE_KERNEL_ACTIVE:
+        return;
+    case GYRE_KERNEL_INACTIVE:
+        fputs("  It is inactive: it handles nothing until its program calls gyre_kernel_activate.\n",
+              story->out);
+        break;
+    case GYRE_KERNEL_LOST:
+        fprintf(
+            story->out,
+            "  It is lost: its device, or the worker process with it, died. `on_loss = one` in [kernel.%s] would "
+            "launch it again.\n",
+            kernel->kernel);
+        break;
+    default:
+        fprintf(story->out, "  It is %s: its program launches it again, or not.\n",
+                gyre_kernel_state_word((gyre_kernel_state)kernel->state));
+    }
+    story->told++;
+}
+
+static void tell_deaths(why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    if (kernel->health == GYRE_HEALTH_STALLED) {
+        story->told++;
+        fprintf(
+            story->out,
+            "  A handler runs for longer than it may. `handler_budget_ms` with `on_stall = restart` in [kernel.%s], "
+            "and `isolation = process`, would end it.\n",
+            kernel->kernel);
+    }
+    if (kernel->restarts) {
+        story->told++;
+        fprintf(story->out,
+                "  %" PRIu64
+                " worker processes died with it; dead letters and the log say at which requests.\n",
+                kernel->restarts);
+    }
+    if (kernel->counts[RATES_FAILED]) {
+        char rate[16];
+        story->told++;
+        fprintf(story->out, "  Its handlers failed %" PRIu64 " messages", kernel->counts[RATES_FAILED]);
+        fprintf(story->out, kernel->has_rates ? ", now %s a second.\n" : ".\n",
+                rates_text(kernel->rates[RATES_FAILED], rate));
+    }
+}
+
+/* ---- queues ---- */
+
+/* Says how busy the blocks are, and what more of them would do. */
+static void tell_blocks(const why_story *story, const rates_row *queue)
+{
+    const rates_row *kernel = story->kernel;
+    const bool one = kernel->blocks == 1;
+    const double blocks = kernel->blocks ? (double)kernel->blocks : 1;
+    const double busy = 100 * kernel->rates[RATES_HANDLING_NS] / 1e9 / blocks;
+    fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, one ? "" : "s");
+    if (kernel->timed && kernel->has_rates)
+        fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", busy > 100 ? 100.0 : busy);
+    fprintf(story->out, ". More `blocks` in [kernel.%s]", kernel->kernel);
+    if (!queue->lent)
+        fprintf(story->out,
+                ", with as many `rings` in [queue.%s] (`shard = key` keeps the order of equal keys),",
+                queue->queue);
+    fputs(" would help where its messages do not depend on each other.", story->out);
+}
+
+static void tell_backlog(why_story *story, const rates_row *queue)
+{
+    char sent[16], handled[16], full[24];
+    const bool much = queue->length > queue->capacity / 2 && queue->capacity > 1;
+    if (queue->full <= 0 && !much)
+        return;
+    story->told++;
+    fprintf(story->out, "  Queue '%s' ", queue->queue);
+    if (queue->full > 0)
+        fprintf(story->out, "is full for %s", observed_seconds_text(queue->full, full));
+    else
+        fputs("fills", story->out);
+    fprintf(story->out, ": %" PRIu64 " of %" PRIu64 " places are taken.", queue->length, queue->capacity);
+    if (queue->unreceived > queue->unanswered) {
+        fprintf(story->out,
+                " %" PRIu64
+                " of them are replies that nobody received: the receiver is too slow. gyre_receive_batch "
+                "takes many at once, and a larger `capacity` bridges a pause.\n",
+                queue->unreceived);
+        return;
+    }
+    if (lives(queue) && queue->has_rates && story->kernel->state == GYRE_KERNEL_ACTIVE) {
+        fprintf(story->out, " The kernel handles %s messages a second, and %s a second are sent.",
+                rates_text(story->kernel->rates[RATES_HANDLED], handled),
+                rates_text(queue->rates[RATES_SENT], sent));
+        tell_blocks(story, queue);
+    }
+    fputs("\n", story->out);
+}
+
+static void tell_oldest(why_story *story, const rates_row *queue)
+{
+    char oldest[24];
+    if (queue->oldest < LONG_SECONDS)
+        return;
+    story->told++;
+    fprintf(story->out,
+            "  In queue '%s' the same request is unanswered for %s, and %" PRIu64 " behind it wait.\n",
+            queue->queue, observed_seconds_text(queue->oldest, oldest),
+            queue->unanswered ? queue->unanswered - 1 : 0);
+}
+
+static void tell_loss(why_story *story, const rates_row *queue, rates_count count, uint32_t first,
+                      uint32_t last, const char *what, const char *advice)
+{
+    char begin[32], end[32], rate[16];
+    if (!queue->counts[count])
+        return;
+    story->told++;
+    fprintf(story->out, "  %" PRIu64 " messages for queue '%s' %s, from %s to %s", queue->counts[count],
+            queue->queue, what,
+            observed_time_text(queue->of, observed_value(&queue->of->seen, queue->record, first), begin),
+            observed_time_text(queue->of, observed_value(&queue->of->seen, queue->record, last), end));
+    if (lives(queue) && queue->has_rates)
+        fprintf(story->out, ", now %s a second", rates_text(queue->rates[count], rate));
+    fprintf(story->out, ". %s\n", advice);
+}
+
+static void tell_queue(why_story *story, const rates_row *queue)
+{
+    tell_backlog(story, queue);
+    tell_oldest(story, queue);
+    tell_loss(story, queue, RATES_REFUSED, GYRE_OBSERVE_QUEUE_REFUSED_FIRST_NS,
+              GYRE_OBSERVE_QUEUE_REFUSED_LAST_NS, "were refused because it was full",
+              "Senders that can wait give a deadline (`policy = block`).");
+    tell_loss(story, queue, RATES_LOST, GYRE_OBSERVE_QUEUE_LOST_FIRST_NS, GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
+              "were dropped, or became dead letters", "gyre_dead_letter_take gives those that are kept.");
+}
+
+/* ---- the story ---- */
+
+/* The last troubles of the process that name the kernel. */
+static void tell_troubles(why_story *story)
+{
+    const observed_process *process = story->kernel->of;
+    gyre_observe_trouble trouble;
+    char quoted[GYRE_OBSERVE_NAME_MAX + 2], at[32];
+    int told = 0;
+    snprintf(quoted, sizeof quoted, "'%s'", story->kernel->kernel);
+    for (uint32_t i = 0; i < gyre_observed_troubles(&process->seen) && told < TROUBLES_MOST; i++) {
+        if (!gyre_observed_trouble(&process->seen, i, &trouble) || !strstr(trouble.text, quoted))
+            continue;
+        fprintf(story->out, "  The log said %" PRIu64 " times, last at %s: %s\n", trouble.count,
+                observed_time_text(process, trouble.last_ns, at), trouble.text);
+        story->told++;
+        told++;
+    }
+}
+
+unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
+{
+    char rate[16];
+    why_story story = {.out = out, .kernel = &table->rows[kernel]};
+    fprintf(out, "Kernel '%s' of process %" PRIu32 " (%s):\n", story.kernel->kernel, story.kernel->pid,
+            story.kernel->process);
+    tell_process(&story);
+    tell_state(&story);
+    tell_deaths(&story);
+    for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
+        tell_queue(&story, &table->rows[i]);
+    tell_troubles(&story);
+    if (story.told)
+        return story.told;
+    fprintf(out, "  Nothing is wrong: it is %s, no queue of it is half full, none refused or lost a message",
+            gyre_kernel_health_word((gyre_kernel_health)story.kernel->health));
+    fprintf(out, story.kernel->has_rates ? ", and it handles %s messages a second.\n" : ".\n",
+            rates_text(story.kernel->rates[RATES_HANDLED], rate));
+    return 0;
+}
+
+static bool is_named(const rates_table *table, size_t kernel, const char *name)
+{
+    bool named = strcmp(table->rows[kernel].kernel, name) == 0;
+    for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE && !named; i++)
+        named = strcmp(table->rows[i].queue, name) == 0;
+    return named;
+}
+
+/* Tells of the kernels of that name whose processes live, or of the others. Returns how many. */
+static size_t tell_named(FILE *out, const rates_table *table, const char *name, bool living)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].kind == GYRE_OBSERVE_KERNEL && lives(&table->rows[i]) == living &&
+            is_named(table, i, name)) {
+            why_tell_kernel(out, table, i);
+            told++;
+        }
+    return told;
+}
+
+size_t why_tell(FILE *out, const rates_table *table, const char *name)
+{
+    const size_t told = tell_named(out, table, name, true);
+    return told + tell_named(out, table, name, false);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Says in sentences why a kernel or a queue does not do what somebody expects of it: rules over what its process counts. No state. */
+#ifndef GYRE_CLI_OBSERVED_WHY_H
+#define GYRE_CLI_OBSERVED_WHY_H
+
+#include "cli/observed/rates.h"
+
+/** Writes paragraphs about the kernels named `name`, and about those with a queue of that name. Returns how many. */
+size_t why_tell(FILE *out, const rates_table *table, const char *name);
+/** Writes the paragraph about the kernel in row `kernel`. Returns how many of its sentences are about something that is wrong. */
+unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel);
+
+#endif
