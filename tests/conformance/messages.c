@@ -90,7 +90,7 @@ static void a_handler_without_a_result_has_failed(struct conformance *test)
     words_1 reply;
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -5);
-    require(strstr(completion.failure_text, "no result") != NULL);
+    require(strstr(completion.failure_text, "it returned no GYRE_REPLY") != NULL);
 }
 
 static void a_failure_code_below_0_is_refused(struct conformance *test)
