@@ -109,6 +109,13 @@ says "3 of 3 answers as expected"
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
 exits 1
 says "record: '/dev/null' is no regular file; name another one"
+cp kinds.gyre.c kept.gyre.c
+for option in --set=queue.kinds.record=kept.gyre.c --save=kept.gyre.c; do
+    run call --check races "$option" kinds.gyre.c '{"kind":1,"value":0}'
+    exits 1
+    says "kept.gyre.c' is there already and is no "
+    cmp -s kinds.gyre.c kept.gyre.c || fail "$option wrote over a handler"
+done
 run call --backend cpu "${recorded[@]}" --set queue.kinds.wire=memorypack kinds.gyre.c '{"kind":1,"value":0}'
 [[ "$code" != 0 ]] || fail "expected a refusal"
 run call --backend cpu --set queue.kinds.record=/dev/full kinds.gyre.c '{"kind":1,"value":0}'
