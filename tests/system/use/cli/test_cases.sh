@@ -225,6 +225,9 @@ for option in MENDED ACTOR; do
     run call --case order.gyre-case --backend cpu --set "kernel.default.options=-D$option"
     exits 0
 done
+run shrink wrong.gyre-case -o kept.gyre.c
+exits 1
+says "'kept.gyre.c' is there already and is no case that was written: remove it, or name another file"
 run shrink wrong.gyre-case -o ../small.gyre-case
 exits 2
 
