@@ -86,6 +86,13 @@ sed '2!d; s/18446744073709551614/18446744073709551615/' wrong.gyre-case | sed "1
 run call --case near.gyre-case --backend cpu
 exits 0
 
+printf '%s\n' "$header}" '{"request":{"kind":0,"value":1},"reply":{"vlues":[1,2],"large":1}}' >named.gyre-case
+run call --case named.gyre-case --backend cpu
+exits 1
+says "named.gyre-case:2: reply: unknown field 'vlues'; did you mean 'values'?"
+says "0 of 1 answers as expected"
+rm named.gyre-case
+
 run test "$root/examples" --backend cpu --check races,memory
 exits 0
 says "2 passed"
