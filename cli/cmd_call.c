@@ -579,7 +579,7 @@ static int check_save(const call_run *call)
                                call->pipeline    ? ", not for a pipeline"
                                : call->case_path ? "; --case has a file already"
                                                  : "");
-    return CLI_OK;
+    return case_file_spare(call->save);
 }
 
 /* Turns --check, --seed and --seeds into settings, and names the backend that has them. */

@@ -38,12 +38,23 @@ static const char *const taken[] = {
     "all",     "clean",          "depend",     "edit_cache",    "handlers", "help", "install",
     "package", "package_source", "preinstall", "rebuild_cache", "run",      "test", NULL};
 
-static bool is_taken(const char *name)
+static const char *const keywords[] = {
+    "asm",    "auto",   "break",    "case",     "char",     "const", "continue", "default", "do",
+    "double", "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline",
+    "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
+    "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",   NULL};
+
+static bool is_in(const char *const *list, const char *name)
 {
-    for (size_t i = 0; taken[i]; i++)
-        if (strcmp(taken[i], name) == 0)
+    for (size_t i = 0; list[i]; i++)
+        if (strcmp(list[i], name) == 0)
             return true;
     return false;
+}
+
+static bool is_taken(const char *name)
+{
+    return is_in(taken, name) || is_in(keywords, name);
 }
 
 static bool is_word(const char *name)
@@ -76,6 +87,8 @@ static int judge_name(const cli_context *cli, const char *name)
     if (strlen(name) > NAME_MAX_LENGTH)
         return cli_usage_error(cli, "'%s' is too long for a name: expected %d letters at most, found %zu",
                                name, (int)NAME_MAX_LENGTH, strlen(name));
+    if (is_in(keywords, name))
+        return cli_usage_error(cli, "'%s' is a keyword of C; choose another name", name);
     if (is_taken(name))
         return cli_usage_error(cli, "'%s' is a target of CMake; choose another name", name);
     if (strncmp(name, "gyre", 4) == 0)

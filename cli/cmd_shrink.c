@@ -307,7 +307,7 @@ static int find_places(shrinking *run, const char *path)
         snprintf(run->place, sizeof run->place, "%.*s.small%s", (int)(named ? length - suffix : length), path,
                  SUFFIX);
     snprintf(run->trying, sizeof run->trying, "%.*s.gyre-shrink-%d", folder, path, (int)getpid());
-    return CLI_OK;
+    return case_file_spare(run->place);
 }
 
 static int make_options(shrinking *run)

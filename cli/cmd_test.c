@@ -197,7 +197,9 @@ static int find_cases(test_run *run)
                                          : add_path(run, operands->items[i]);
     }
     if (code == CLI_OK && !run->paths.count)
-        code = cli_error(CLI_FAILED, "no case has '%s' in its path (--filter)", run->filter);
+        code = cli_error(
+            CLI_FAILED, "no case has '%s' in its path (--filter%s)", run->filter,
+            strpbrk(run->filter, "*?") ? ", where * or ? must match the whole path, its folders too" : "");
     return code;
 }
 

@@ -254,7 +254,7 @@ static void offer_values(const struct typed *typed, const char *option)
 static void offer_operands(const struct typed *typed, const char *command)
 {
     const char *const of_kernels[] = {"call", "serve", "compile", NULL},
-                      *const of_running[] = {"why", "stat", "top", "state", NULL},
+                      *const of_running[] = {"why", "stat", "top", "state", "web", NULL},
                       *const of_pipelines[] = {"serve", "pipeline", "links", NULL},
                       *const shells[] = {"bash", "zsh", "fish", NULL};
     if (strcmp(command, "help") == 0)
@@ -272,16 +272,20 @@ static void offer_operands(const struct typed *typed, const char *command)
 /* ---- the line ---- */
 
 /* Goes over the words in front of the last one. *command: NULL when none stands there. Returns the option that takes the last word
- * as its value, or NULL. */
+ * as its value, or NULL. *config: the file of --config, else left alone. */
 static const char *read_line(const cli_context *cli, const char *const *words, size_t count,
-                             struct options *options, const cli_command **command)
+                             struct options *options, const cli_command **command, const char **config)
 {
     const char *waiting = NULL;
     *command = NULL;
     ask_options(cli, NULL, options);
     for (size_t i = 0; i + 1 < count; i++) {
-        if (waiting)
+        if (waiting) {
+            if (strcmp(waiting, "--config") == 0)
+                *config = words[i];
             waiting = NULL;
+        } else if (strncmp(words[i], "--config=", strlen("--config=")) == 0)
+            *config = words[i] + strlen("--config=");
         else if (words[i][0] == '-')
             waiting = takes_word(options, words[i]) ? words[i] : NULL;
         else if (!*command && (*command = cli_command_find(cli, words[i])))
@@ -295,7 +299,9 @@ static void print_for(struct typed *typed, const char *const *words, size_t coun
     static char option[64], ahead[64];
     struct options options;
     const cli_command *command;
-    const char *waiting = read_line(typed->cli, words, count, &options, &command);
+    cli_context line = *typed->cli; /* with the configuration file that the line names */
+    const char *waiting = read_line(typed->cli, words, count, &options, &command, &line.config_path);
+    typed->cli = &line;
     const char *equals = strchr(typed->start, '=');
     if (!waiting && equals && strncmp(typed->start, "--", 2) == 0 && equals - typed->start < 60) {
         const int length = (int)(equals - typed->start);

@@ -70,11 +70,15 @@ gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out)
     return open_with(cli, print_timed_log, out);
 }
 
-/* True when the operand names a configured kernel: it has no letter that only a path has, and no file has that name. */
+/*
+ * True when the operand names a configured kernel: it has no letter that only a path has, and no file has that name. A folder is
+ * no file: a project has the name of its kernel (gyre new).
+ */
 static bool is_kernel_name(const char *operand)
 {
     struct stat info;
-    return !strpbrk(operand, "/.:") && lstat(operand, &info) != 0;
+    return !strpbrk(operand, "/.:") &&
+           (lstat(operand, &info) != 0 || (stat(operand, &info) == 0 && S_ISDIR(info.st_mode)));
 }
 
 gyre_launch_desc cli_launch(const cli_context *cli, const char *operand)

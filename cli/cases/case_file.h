@@ -85,6 +85,9 @@ typedef struct case_write_desc {
     size_t length;
 } case_write_desc;
 
+/** Refuses a path where a file is that a case would destroy: one with something in it that does not begin as a written case does. Returns an exit code. */
+int case_file_spare(const char *path);
+
 /** Writes a case file. Returns an exit code; prints why when it is not CLI_OK. */
 int case_file_write(const case_write_desc *desc);
 

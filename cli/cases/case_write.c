@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -188,6 +190,24 @@ static void write_header(FILE *out, const case_write_desc *desc)
     }
     free(text);
     json_decref(header);
+}
+
+int case_file_spare(const char *path)
+{
+    static const char begin[] = "{\"gyre_case\":";
+    char found[sizeof begin - 1];
+    struct stat there;
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size == 0)
+        return CLI_OK;
+    FILE *file = fopen(path, "r");
+    const size_t count = file ? fread(found, 1, sizeof found, file) : 0;
+    if (file)
+        fclose(file);
+    if (count == sizeof found && memcmp(found, begin, count) == 0)
+        return CLI_OK;
+    return cli_error(CLI_FAILED,
+                     "'%s' is there already and is no case that was written: remove it, or name another file",
+                     path);
 }
 
 int case_file_write(const case_write_desc *desc)

@@ -5,7 +5,7 @@
 
 #include "cli/check/checker.h"
 
-/** Refuses a GYRE_KEYED_ACTOR_LIVES without its GYRE_BORN or its GYRE_PASSIVE. */
+/** Refuses a GYRE_KEYED_ACTOR_LIVES without its GYRE_BORN or its GYRE_PASSIVE, and one of these without it. */
 void check_hooks(struct checker *checker);
 
 #endif

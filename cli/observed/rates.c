@@ -89,6 +89,7 @@ static rates_row kernel_row(const observed_process *process, uint32_t at, const 
     row.state = kernel->state;
     row.health = observed_value(seen, at, GYRE_OBSERVE_KERNEL_HEALTH);
     row.blocks = observed_value(seen, at, GYRE_OBSERVE_KERNEL_BLOCKS);
+    row.lanes = observed_value(seen, at, GYRE_OBSERVE_KERNEL_LANES);
     row.restarts = observed_value(seen, at, GYRE_OBSERVE_KERNEL_RESTARTS);
     row.stalls = observed_value(seen, at, GYRE_OBSERVE_KERNEL_STALLS);
     row.queued = observed_value(seen, at, GYRE_OBSERVE_KERNEL_QUEUED);

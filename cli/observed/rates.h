@@ -31,7 +31,7 @@ typedef struct rates_row {
     double age;                 /* seconds since the process looked at itself */
     uint32_t state;             /* of a kernel: gyre_kernel_state */
     uint64_t health;            /* gyre_kernel_health */
-    uint64_t blocks, restarts, stalls, queued;
+    uint64_t blocks, lanes, restarts, stalls, queued;
     bool lent;                                         /* another program uses the queue */
     uint64_t length, unanswered, unreceived, capacity; /* of a queue */
     double full, oldest;                               /* seconds */

@@ -155,15 +155,15 @@ static void add_link(cli_table *table, const observed_process *process, uint32_t
                                number(&cells[2], observed_value(seen, at, GYRE_OBSERVE_LINK_WAITING)),
                                number(&cells[3], observed_value(seen, at, GYRE_OBSERVE_LINK_CAPACITY)),
                                number(&cells[4], observed_value(seen, at, GYRE_OBSERVE_LINK_MISSED)),
-                               observed_value(seen, at, GYRE_OBSERVE_LINK_CUT) ? "cut off" : ""};
+                               observed_value(seen, at, GYRE_OBSERVE_LINK_CUT) ? "cut off" : "open"};
     cli_table_add(table, row);
 }
 
 /* Only where there are pipelines. */
 static int print_links(const observed_processes *processes)
 {
-    static const char *const headers[] = {">PROCESS", "PIPELINE",  "FROM",    "PORT", "TO", ">SENT",
-                                          ">WAITING", ">CAPACITY", ">MISSED", "",     NULL};
+    static const char *const headers[] = {">PROCESS", "PIPELINE",  "FROM",    "PORT",  "TO", ">SENT",
+                                          ">WAITING", ">CAPACITY", ">MISSED", "STATE", NULL};
     size_t rows = 0;
     cli_table *table = cli_table_create(headers);
     gyre_observe_record link;

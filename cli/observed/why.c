@@ -109,6 +109,8 @@ static void tell_blocks(const why_story *story, const rates_row *queue)
     fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, one ? "" : "s");
     if (kernel->timed && kernel->has_rates)
         fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", busy > 100 ? 100.0 : busy);
+    if (one && kernel->lanes == 1) /* an actor, most likely, whose `blocks` are refused */
+        fputs(". An actor has no more; a keyed actor has", story->out);
     fprintf(story->out, ". More `blocks` in [kernel.%s]", kernel->kernel);
     if (!queue->lent)
         fprintf(story->out,
@@ -199,8 +201,9 @@ static void tell_troubles(why_story *story)
     for (uint32_t i = 0; i < gyre_observed_troubles(&process->seen) && told < TROUBLES_MOST; i++) {
         if (!gyre_observed_trouble(&process->seen, i, &trouble) || !strstr(trouble.text, quoted))
             continue;
-        fprintf(story->out, "  The log said %" PRIu64 " times, last at %s: %s\n", trouble.count,
-                observed_time_text(process, trouble.last_ns, at), trouble.text);
+        fprintf(story->out, "  The log said %" PRIu64 " time%s, last at %s: %s\n", trouble.count,
+                trouble.count == 1 ? "" : "s", observed_time_text(process, trouble.last_ns, at),
+                trouble.text);
         story->told++;
         told++;
     }

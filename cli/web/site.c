@@ -165,7 +165,10 @@ static void answer_health(web_site *site, const web_request *request, health_que
         fprintf(writer.out, "%s\n", sentence);
     } else {
         good = health_of_all(&site->processes, question, writer.out, &seen);
-        if (good)
+        if (good && seen == 0)
+            fprintf(writer.out, "no kernel runs here%s\n",
+                    question == HEALTH_LIVES ? ", nothing is wrong" : "");
+        else if (good)
             fprintf(writer.out, "%zu kernel%s, nothing is wrong\n", seen, seen == 1 ? "" : "s");
         good = good && (seen > 0 || question == HEALTH_LIVES); /* nothing that runs is not ready */
     }

@@ -17,6 +17,14 @@
 
 enum { NAMES_MAX = 64, PIPELINES_MAX = 8 };
 
+static bool names_one(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static gyre_status no_such_kernel(const struct gyre_session *session, const char *name)
 {
     gyre_kernel *kernels[NAMES_MAX];
@@ -30,10 +38,14 @@ static gyre_status no_such_kernel(const struct gyre_session *session, const char
     for (size_t i = 0; i < count; i++)
         names[open + i] = kernels[i]->name;
     char list[256], hint[GYRE_TEXT_HINT_SIZE];
-    gyre_text_list(names, open + count, list, sizeof list);
-    gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel%s '%s'%s%s%s", open ? " and no pipeline" : "",
-                   name, count ? "; it has: " : ", and no other", list,
-                   gyre_text_hint(name, names, open + count, hint));
+    const bool is_pipeline = names_one(name, names, open);
+    gyre_text_list(names + (is_pipeline ? open : 0), count + (is_pipeline ? 0 : open), list, sizeof list);
+    if (is_pipeline)
+        gyre_error_set(GYRE_NOT_FOUND, "'%s' is a pipeline of the server; expected a kernel: %s", name, list);
+    else
+        gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel%s '%s'%s%s%s",
+                       open ? " and no pipeline" : "", name, count ? "; it has: " : ", and no other", list,
+                       gyre_text_hint(name, names, open + count, hint));
     for (size_t i = 0; i < count; i++)
         gyre_kernel_leave(kernels[i]);
     return GYRE_NOT_FOUND;

@@ -141,11 +141,23 @@ static void recording_destroy(gyre_queue *queue, void *state)
     recording_free(state);
 }
 
+/*
+ * Whether the file may be emptied: it has nothing in it, or is an earlier recording. A wrong name in `record` would otherwise
+ * cost its owner a handler, or a case that was written by hand and begins with a comment.
+ */
+static bool may_begin_anew(int descriptor)
+{
+    static const char begin[] = "{\"gyre_case\":";
+    char found[sizeof begin - 1];
+    const ssize_t count = pread(descriptor, found, sizeof found, 0);
+    return count == 0 || (count == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0);
+}
+
 /* Opens the file, which no other queue may record into, and empties it. */
 static gyre_status open_file(const char *path, int *descriptor)
 {
     struct stat info;
-    *descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (*descriptor < 0 || fstat(*descriptor, &info) != 0)
         return gyre_error_set(GYRE_FAILED, "record: cannot open '%s': %s%s", path, strerror(errno),
                               gyre_lack_remedy(errno));
@@ -155,6 +167,10 @@ static gyre_status open_file(const char *path, int *descriptor)
         return gyre_error_set(GYRE_INVALID,
                               "record: another queue records into '%s'; each queue needs a file of its own",
                               path);
+    if (!may_begin_anew(*descriptor))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "record: '%s' is there already and is no recording: remove it, or name another file", path);
     if (ftruncate(*descriptor, 0) != 0)
         return gyre_error_set(GYRE_FAILED, "record: cannot empty '%s': %s", path, strerror(errno));
     return GYRE_OK;

@@ -158,7 +158,7 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
         use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
     } else {
         if (part->count == table->capacity && !gyre_keyed_make_room_(table, part, hooks, context))
-            return gyre_keyed_refuse_(context, "no room for another key: raise keys of [kernel.NAME]");
+            return gyre_keyed_refuse_(context, "no room for another key: raise its `keys`");
         use->entry = gyre_keyed_add_(table, part, key, hash);
         if (hooks->born)
             hooks->born(request, gyre_keyed_state(table, use->entry), context);

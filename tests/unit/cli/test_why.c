@@ -150,6 +150,8 @@ START_TEST(a_slow_kernel_is_told_from_a_slow_receiver)
     look();
     queue_words[GYRE_OBSERVE_QUEUE_HANDLED_NS] = UINT64_C(1) << 50;
     says("match", "which is busy ");
+    kernel_words[GYRE_OBSERVE_KERNEL_LANES] = 1;
+    says("match", ". An actor has no more; a keyed actor has. More `blocks` in [kernel.match]");
     queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 4;
     queue_words[GYRE_OBSERVE_QUEUE_UNRECEIVED] = 1020;
     says("match", "1020 of them are replies that nobody received");
@@ -169,7 +171,7 @@ START_TEST(what_was_refused_and_lost_is_told)
     says("match", "4 worker processes died with it");
     ck_assert_ptr_nonnull(strstr(told, "Its handlers failed 9 messages"));
     gyre_observation_trouble(observation, 2, "kernel 'match' is stalled");
-    says("match", "The log said 1 times, last at ");
+    says("match", "The log said 1 time, last at ");
 }
 END_TEST
 

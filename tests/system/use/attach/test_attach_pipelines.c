@@ -157,6 +157,12 @@ static void an_entry_is_found_by_its_name(void)
     require(strstr(gyre_error_text(),
                    "no kernel and no pipeline 'chian'; it has: chain, first, second, last; did you "
                    "mean 'chain'?"));
+    gyre_state_copy *none;
+    require(gyre_state_copy_get(
+                "chain", &(gyre_attach_desc){.size = sizeof(gyre_attach_desc), .path = meeting_place()},
+                &none) == GYRE_NOT_FOUND);
+    require(strstr(gyre_error_text(),
+                   "'chain' is a pipeline of the server; expected a kernel: first, second, last"));
     queue = attach_to("last");
     stream_jobs(queue, 100, 1);
     gyre_queue_close(queue);

@@ -86,6 +86,13 @@ sed '2!d; s/18446744073709551614/18446744073709551615/' wrong.gyre-case | sed "1
 run call --case near.gyre-case --backend cpu
 exits 0
 
+printf '%s\n' "$header}" '{"request":{"kind":0,"value":1},"reply":{"vlues":[1,2],"large":1}}' >named.gyre-case
+run call --case named.gyre-case --backend cpu
+exits 1
+says "named.gyre-case:2: reply: unknown field 'vlues'; did you mean 'values'?"
+says "0 of 1 answers as expected"
+rm named.gyre-case
+
 run test "$root/examples" --backend cpu --check races,memory
 exits 0
 says "2 passed"
@@ -109,6 +116,13 @@ says "3 of 3 answers as expected"
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
 exits 1
 says "record: '/dev/null' is no regular file; name another one"
+cp kinds.gyre.c kept.gyre.c
+for option in --set=queue.kinds.record=kept.gyre.c --save=kept.gyre.c; do
+    run call --check races "$option" kinds.gyre.c '{"kind":1,"value":0}'
+    exits 1
+    says "kept.gyre.c' is there already and is no "
+    cmp -s kinds.gyre.c kept.gyre.c || fail "$option wrote over a handler"
+done
 run call --backend cpu "${recorded[@]}" --set queue.kinds.wire=memorypack kinds.gyre.c '{"kind":1,"value":0}'
 [[ "$code" != 0 ]] || fail "expected a refusal"
 run call --backend cpu --set queue.kinds.record=/dev/full kinds.gyre.c '{"kind":1,"value":0}'
@@ -218,6 +232,9 @@ for option in MENDED ACTOR; do
     run call --case order.gyre-case --backend cpu --set "kernel.default.options=-D$option"
     exits 0
 done
+run shrink wrong.gyre-case -o kept.gyre.c
+exits 1
+says "'kept.gyre.c' is there already and is no case that was written: remove it, or name another file"
 run shrink wrong.gyre-case -o ../small.gyre-case
 exits 2
 

@@ -30,6 +30,8 @@ offers 'orders' call --pipeline ''
 offers 'lane block actor pipeline' new --form ''
 offers 'call' --backend cpu help cal
 offers 'cpu' backends --why cp
+offers 'pagerank' pipeline --config examples/pipeline/pagerank.ini ''
+offers 'pagerank' --config=examples/pipeline/pagerank.ini call --pipeline ''
 offers '' call scale --timeout ''
 offers '' call --no-such-option
 

@@ -43,6 +43,11 @@ run new /
 exits 2
 run new test
 refuses 2 "'test' is a target of CMake; choose another name ('gyre help new' shows how)"
+run new switch
+refuses 2 "'switch' is a keyword of C; choose another name ('gyre help new' shows how)"
+run call --backend cpu --config scale/gyre.ini scale '{"value":20.5,"factor":2}' # the folder has the kernel's name
+exits 0
+prints '"result":41.0'
 run new gyre_own
 exits 2
 says 'names that begin with gyre'

@@ -97,7 +97,8 @@ judge()
 }
 judge "nothing runs" <<'PYTHON'
 assert get('/healthz')[0] == 200
-assert get('/readyz')[0] == 503
+status, headers, body = get('/readyz')
+assert status == 503 and body == 'no kernel runs here\n', body
 assert json.loads(get('/json')[2])['processes'] == []
 PYTHON
 run web --listen "${page:7:-1}"
