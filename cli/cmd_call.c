@@ -712,12 +712,17 @@ static int run_once(call_run *call)
     return code == CLI_OK ? run_opened(call) : code;
 }
 
-/* Runs the kernel; with --orders anew for each order. An actor's messages have an order, so that no other is tried. */
+/* Messages of an actor have an order, and so have those of one key. */
+static bool has_order(const gyre_kernel *kernel)
+{
+    return gyre_kernel_form(kernel) == GYRE_FORM_ACTOR || gyre_kernel_form(kernel) == GYRE_FORM_KEYED;
+}
+
+/* Runs the kernel; with --orders anew for each order, unless its messages have one. */
 static int run_launched(call_run *call)
 {
     int code = run_once(call);
-    while (code == CLI_OK && call->order < call->orders &&
-           gyre_kernel_form(call->kernel) != GYRE_FORM_ACTOR) {
+    while (code == CLI_OK && call->order < call->orders && !has_order(call->kernel)) {
         close_run(call);
         call->order++;
         code = run_once(call);

@@ -35,7 +35,7 @@ static const char HELP[] =
     "it costs inside one program, and no client can touch another's. NAME is a pipeline of [pipeline.NAME], whose\n"
     "kernels are launched and linked, or a kernel whose source is configured in [kernel.NAME]; without any, all\n"
     "pipelines that are configured. Clients attach to PIPELINE, or PIPELINE/ENTRY, and subscribe to the topics that are\n"
-    "told in brackets: `gyre call --subscribe PIPELINE/TOPIC`.\n"
+    "told in brackets: `gyre subscribe PIPELINE/TOPIC`.\n"
     "A line on standard output tells when everything is ready.\n"
     "\n"
     "Ends at an interrupt or SIGTERM: what was in the clients' queues by then is answered, as far as --drain allows, and\n"

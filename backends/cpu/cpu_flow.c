@@ -308,11 +308,11 @@ static void *memory_of(const struct cpu_worker *worker, const struct message *me
            (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * head->memory_size + message->entry->memory;
 }
 
-void cpu_flow_alone(struct cpu_worker *worker)
+void cpu_flow_alone(struct cpu_worker *worker, unsigned char *memory)
 {
-    worker->context.memory = worker->links.memory;
-    if (worker->links.memory && !worker->context.turn)
-        memset(worker->links.memory, 0, worker->context.memory_size);
+    worker->context.memory = memory;
+    if (memory && !worker->context.turn)
+        memset(memory, 0, worker->context.memory_size);
 }
 
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
@@ -323,7 +323,7 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     worker->context.foreign = 1; /* what its places held may be of any program: they are cleared */
     worker->context.origin = origin;
     worker->context.flow = 0;
-    cpu_flow_alone(worker);
+    cpu_flow_alone(worker, worker->links.memory);
     const struct outcome did = call_handler(worker, request, length, false);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
     keep(worker, origin, request, length, did.again);

@@ -460,7 +460,7 @@ static int handle_alone(const void *request, void *reply, void *state, void *scr
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     cpu_ports_take_back(worker);
-    cpu_flow_alone(worker);
+    cpu_flow_alone(worker, worker->links.outside);
     (void)scratch;
     const int result = cpu_handle(request, reply, state, worker->scratch, buffers, context);
     for (uint32_t i = 0; i < kernel->port_count && !context->failed; i++)

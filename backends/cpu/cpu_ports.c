@@ -71,9 +71,11 @@ bool cpu_ports_init(struct cpu_worker *worker)
     }
     worker->context.memory_size = kernel->flow_size ? *kernel->flow_size : 0;
     if (worker->context.memory_size)
-        worker->links.memory = aligned_alloc(GYRE_LINE_SIZE, whole_lines(worker->context.memory_size));
+        worker->links.memory = aligned_alloc(GYRE_LINE_SIZE, 2 * whole_lines(worker->context.memory_size));
     if (worker->context.memory_size && !worker->links.memory)
         return false;
+    worker->links.outside =
+        worker->links.memory ? worker->links.memory + whole_lines(worker->context.memory_size) : NULL;
     return worker->links.reply && (!thrown || (worker->links.thrown && worker->links.kept.bytes));
 }
 

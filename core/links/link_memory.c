@@ -533,7 +533,8 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status = download(pipeline, link, link->rings, rings, count * sizeof *rings);
-    if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT)
+    if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT &&
+        !link->retired) /* else who has the gate may be freed */
         status = download(pipeline, first_of_subscriber(pipeline, link), link->gate, &gate, sizeof gate);
     for (uint32_t i = 0; i < count; i++)
         count_ring(link, &rings[i], counts);

@@ -278,7 +278,7 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
     const char *blamed = link.place.from;
     snprintf(link.name, sizeof link.name, "%s", given->name);
     snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
-    if (pipeline->link_count == GYRE_WIRING_LINKS_MAX)
+    if (pipeline->link_count >= GYRE_WIRING_LINKS_MAX)
         return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_WIRING_LINKS_MAX);
     gyre_status status = resolve_source(pipeline, given, &link);
     if (status == GYRE_OK) {

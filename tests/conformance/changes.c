@@ -236,6 +236,29 @@ static void the_last_member_of_a_topic_may_leave(struct conformance *test)
     require(ask(test, "one").count == 30 && ask(test, "two").count == 30);
 }
 
+/* Links from two ports to one subscriber share its gate, and each goes when it is worked off. */
+static void a_subscriber_of_two_ports_comes_and_goes(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("source.ticks", "one", "prices", GYRE_SLOW_WAIT),
+                                    join("source.first", "one", "prices", GYRE_SLOW_WAIT)};
+    const job request = {.number = 1, .hops = 2};
+    job reply;
+    gyre_completion completion;
+    launch_from(test, "topics.gyre.c", "publish", "source", 2);
+    launch_from(test, "topics.gyre.c", "listen", "one", 1);
+    launch_from(test, "topics.gyre.c", "listen", "two", 1);
+    gyre_pipeline *pipeline = open_with_links(test, "source", NULL, links, 2);
+    for (uint64_t i = 0; i < 20; i++) {
+        must(open_link(pipeline, "prices", "two", GYRE_SLOW_CUT));
+        must(gyre_call(gyre_pipeline_queue(pipeline), &request, sizeof request, &reply, sizeof reply,
+                       &completion, soon()));
+        require(completion.outcome == GYRE_NOT_REPLIED);
+        require(look(pipeline, 2).sent + look(pipeline, 3).sent == 3 && !look(pipeline, 3).is_cut);
+        must(gyre_link_close(pipeline, "prices", "two", soon()));
+    }
+    require(ask(test, "two").count == 60);
+}
+
 /* ---- mistakes ---- */
 
 static void wrong_changes_are_told(struct conformance *test)
@@ -287,6 +310,7 @@ const struct conformance_case change_cases[] = {
     {"a_paused_target_keeps_what_it_has", a_paused_target_keeps_what_it_has},
     {"members_of_topics_come_and_go_under_load", members_of_topics_come_and_go_under_load},
     {"the_last_member_of_a_topic_may_leave", the_last_member_of_a_topic_may_leave},
+    {"a_subscriber_of_two_ports_comes_and_goes", a_subscriber_of_two_ports_comes_and_goes},
     {"wrong_changes_are_told", wrong_changes_are_told},
     {NULL, NULL},
 };

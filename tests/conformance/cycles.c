@@ -436,6 +436,38 @@ static void outside_of_a_pipeline_each_message_has_its_own_memory(struct conform
     require(call_walk(queue, 1, 1).failure_code == -17);
 }
 
+/* A tap that waits for room in the midst of a message keeps its memory, whatever comes by its own queue meanwhile. */
+static void a_kept_message_keeps_its_memory(struct conformance *test)
+{
+    enum { NUMBERS = 100 };
+    static const char *const entry = "k0";
+    const gyre_link_desc links[] = {subscribe("k0.next", "pour_counted", GYRE_SLOW_TAP),
+                                    join("pour_counted.next", "add")};
+    const walk told = {.number = 1, .left = NUMBERS + 1}, question = {.what = WALK_TELL};
+    walk reply;
+    gyre_completion completion;
+    launch_as(test, "step", "k0", 1);
+    launch_as(test, "pour_counted", "pour_counted", 1);
+    launch_as(test, "add", "add", 1);
+    gyre_pipeline_desc desc = describe(&entry, links, 2, 0);
+    desc.links_tight = 1;
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(test, &desc));
+    gyre_kernel *pouring = gyre_kernel_find(test->runtime, "pour_counted");
+    must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "add"), soon()));
+    must(gyre_call(queue, &told, sizeof told, &reply, sizeof reply, &completion, soon()));
+    while (info_of(pouring).handled == 0)
+        sleep_ms(1);
+    for (int i = 0; i < 3; i++) {
+        must(gyre_call(gyre_kernel_queue(pouring), &question, sizeof question, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply.sum == 0);
+    }
+    must(gyre_kernel_activate(gyre_kernel_find(test->runtime, "add"), soon()));
+    while (ask_sum(test).number < NUMBERS)
+        sleep_ms(1);
+    require(ask_sum(test).sum == 0); /* no call found another number of calls than there were */
+}
+
 /* ---- mistakes ---- */
 
 static void refuse(struct conformance *test, const gyre_pipeline_desc *desc, const char *sentence)
@@ -485,6 +517,7 @@ const struct conformance_case cycle_cases[] = {
     {"orders_come_between_two_calls", orders_come_between_two_calls},
     {"outside_of_a_pipeline_nobody_is_called_again", outside_of_a_pipeline_nobody_is_called_again},
     {"each_flow_has_its_own_memory", each_flow_has_its_own_memory},
+    {"a_kept_message_keeps_its_memory", a_kept_message_keeps_its_memory},
     {"outside_of_a_pipeline_each_message_has_its_own_memory",
      outside_of_a_pipeline_each_message_has_its_own_memory},
     {"wrong_cycles_are_told", wrong_cycles_are_told},

@@ -127,6 +127,25 @@ GYRE_KERNEL(join, walk, walk)
     return GYRE_REPLY;
 }
 
+/* Emits so many numbers, one a call, and counts the calls in the memory of the flow. Tells a client that asks what it finds there. */
+GYRE_FLOW(pour_counted, partial)
+GYRE_KERNEL_TO(pour_counted, walk, walk, step_ports)
+{
+    GYRE_GLOBAL partial *flow = gyre_flow(gyre, pour_counted);
+    *reply = *request;
+    reply->sum = flow->seen;
+    if (request->what == WALK_TELL) {
+        flow->seen += 1000;
+        return GYRE_REPLY;
+    }
+    GYRE_GLOBAL walk *out = gyre_emit(gyre, next);
+    *out = *request;
+    out->what = WALK_ON;
+    out->number = flow->seen != gyre_turn(gyre);
+    flow->seen++;
+    return gyre_turn(gyre) + 1 < request->left ? GYRE_MORE : GYRE_NO_REPLY;
+}
+
 /* Names the memory of another kernel, by mistake. */
 #define WRONG(FIELD) FIELD(u64, words[3])
 GYRE_MESSAGE(wrong, WRONG)
