@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many flows of a pipeline are under way, where that is limited (gyre_link_admission). A block asks before it takes a request of an
- * entry, and whoever settles a flow gives its place back. Without a limit these functions read one constant word.
+ * How many flows of a pipeline are under way, where that is limited (gyre_link_admission). A block asks before it takes a
+ * request of an entry, and whoever settles a flow gives its place back. Without a limit these functions read one constant word.
  *
  * Takes no lock. Who finds no place and sleeps is woken by whoever gives the first one back: the blocks of an entry look once more
  * after they said that they are parked, so either they see the place, or the other one sees that they are parked.

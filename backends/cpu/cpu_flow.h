@@ -29,8 +29,8 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
 /** Calls the handler again with the message that it asked to keep (cpu_links.kept), for which there is room. As cpu_flow_handle. */
 bool cpu_flow_handle_again(struct cpu_worker *worker);
 /**
- * Gives the next message, which is of no flow, memory as a flow has it (links.memory or links.outside): zeros, unless its handler is
- * called again. A message that the worker keeps has other memory than what comes by a queue meanwhile.
+ * Gives the next message, which is of no flow, memory as a flow has it (links.memory or links.outside): zeros, unless its
+ * handler is called again. A message that the worker keeps has other memory than what comes by a queue meanwhile.
  */
 void cpu_flow_alone(struct cpu_worker *worker, unsigned char *memory);
 /** The next message may be one of a queue that enters no pipeline. */

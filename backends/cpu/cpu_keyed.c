@@ -234,8 +234,8 @@ static gyre_u64 least_cursor(const struct cpu_worker *worker, gyre_u64 number)
 }
 
 /*
- * Fails requests that every block passed over, and returns how many. The queue's ticket says how far that was looked at, and orders the blocks that
- * look. Seq_cst: of two blocks that pass a request last, one sees the other's cursor.
+ * Fails requests that every block passed over, and returns how many. The queue's ticket says how far that was looked at, and
+ * orders the blocks that look. Seq_cst: of two blocks that pass a request last, one sees the other's cursor.
  */
 static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
 {

@@ -40,7 +40,10 @@ struct cpu_links {
     struct cpu_branch branches[GYRE_BRANCHES_MAX];
     uint32_t branch_count;
     unsigned char *reply; /* room for one reply */
-    /* as that of a flow, for a message of none: of a link, and of a queue that enters no pipeline; NULL: the kernel's flows have none */
+    /*
+     * as that of a flow, for a message of none: of a link, and of a queue that enters no pipeline; NULL: the kernel's flows have
+     * none
+     */
     unsigned char *memory, *outside;
     unsigned char *thrown; /* room for what one call emits to a port without a link; NULL: no ports */
     uint64_t completed;    /* a bit for each entry queue whose client may wait for a bell */

@@ -3,8 +3,8 @@
  * A worker of a kernel with ports, or of a stage of a pipeline: fetches messages from links, gives the handler places to
  * emit to, publishes what was emitted, and counts flows (link_layout.h has the protocol). cpu_worker.c is the loop.
  *
- * Takes no lock: who runs the worker holds its seat (cpu_seat.h). A worker writes its own rings and windows, the counts of fetched messages, the flows of the messages that it
- * handles, and the completions of flows that end with it.
+ * Takes no lock: who runs the worker holds its seat (cpu_seat.h). A worker writes its own rings and windows, the counts of
+ * fetched messages, the flows of the messages that it handles, and the completions of flows that end with it.
  */
 #ifndef GYRE_CPU_LINKS_H
 #define GYRE_CPU_LINKS_H

@@ -52,8 +52,8 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin);
 /** Tells the targets whether the worker, about to sleep, waits for room in their rings. */
 void cpu_ports_tell_starved(const struct cpu_worker *worker, bool starved);
 /**
- * Takes back that the worker, who sleeps, waits for room in its rings, where there is some by now. Returns whether it had said so: then
- * whoever calls this wakes it, because no target does any more.
+ * Takes back that the worker, who sleeps, waits for room in its rings, where there is some by now. Returns whether it had said
+ * so: then whoever calls this wakes it, because no target does any more.
  */
 bool cpu_ports_untell_starved(const struct cpu_worker *worker);
 /**

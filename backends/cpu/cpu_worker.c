@@ -313,8 +313,8 @@ static bool queues_have_work(const struct cpu_worker *worker, bool room)
 
 /*
  * A look at a stage, with its seat. One that sleeps, and whose room was used by a visitor, has to wake before it can wait for
- * room: it said when it fell asleep that it had some. When a visitor sits there, links are the visitor's business: it looks once more because of
- * the knock, and says so when it leaves messages behind.
+ * room: it said when it fell asleep that it had some. When a visitor sits there, links are the visitor's business: it looks once
+ * more because of the knock, and says so when it leaves messages behind.
  */
 static bool stage_has_work(const struct cpu_worker *worker)
 {

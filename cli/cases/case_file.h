@@ -71,8 +71,8 @@ int case_error(const case_file *file, uint64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * A path that leads to `path` from the folder of `from`, absolute where the two have no folder in common. NULL without memory, or when a path leads to nothing. The caller frees
- * it. `path` may be of "FILE.gyre.c:KERNEL".
+ * A path that leads to `path` from the folder of `from`, absolute where the two have no folder in common. NULL without memory,
+ * or when a path leads to nothing. The caller frees it. `path` may be of "FILE.gyre.c:KERNEL".
  */
 char *case_path_from(const char *from, const char *path);
 
@@ -85,7 +85,10 @@ typedef struct case_write_desc {
     size_t length;
 } case_write_desc;
 
-/** Refuses a path where a file is that a case would destroy: one with something in it that does not begin as a written case does. Returns an exit code. */
+/**
+ * Refuses a path where a file is that a case would destroy: one with something in it that does not begin as a written case does.
+ * Returns an exit code.
+ */
 int case_file_spare(const char *path);
 
 /** Writes a case file. Returns an exit code; prints why when it is not CLI_OK. */

@@ -35,8 +35,9 @@ typedef struct case_run_desc {
 } case_run_desc;
 
 /**
- * Runs the case. In an order of its own each answer must be the one that came in the order of the file. Prints what differs on standard error, a line for each field, and a line that counts. CLI_OK when every pair
- * had the answer that it expects; CLI_FAILED when not, and when a line of the file is no message of the kernel; CLI_TIMEOUT.
+ * Runs the case. In an order of its own each answer must be the one that came in the order of the file. Prints what differs on
+ * standard error, a line for each field, and a line that counts. CLI_OK when every pair had the answer that it expects;
+ * CLI_FAILED when not, and when a line of the file is no message of the kernel; CLI_TIMEOUT.
  */
 int case_run(const case_run_desc *desc);
 

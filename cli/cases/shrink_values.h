@@ -12,7 +12,10 @@
 
 /** How many numbers and texts that are not 0 or empty a document has. */
 size_t shrink_values_count(const json_t *document);
-/** Sets `count` of these, from the one numbered `first`, to 0 or to an empty text. The others keep their places, not their numbers. */
+/**
+ * Sets `count` of these, from the one numbered `first`, to 0 or to an empty text. The others keep their places, not their
+ * numbers.
+ */
 void shrink_values_clear(json_t *document, size_t first, size_t count);
 /** Halves the number, or the text, of that number. False when that changes nothing. */
 bool shrink_values_halve(json_t *document, size_t which);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges from outside whether kernels work, for supervisors: `gyre stat --health`, and /healthz and /readyz of `gyre web`. No state. */
+/*
+ * Judges from outside whether kernels work, for supervisors: `gyre stat --health`, and /healthz and /readyz of `gyre web`. No
+ * state.
+ */
 #ifndef GYRE_CLI_OBSERVED_HEALTH_H
 #define GYRE_CLI_OBSERVED_HEALTH_H
 
@@ -14,8 +17,8 @@ typedef enum health_question {
 } health_question;
 
 /**
- * Whether kernel `name` is as asked in one of the processes at least. Writes a sentence about it, or about one that is not so. Processes
- * that were killed answer nothing.
+ * Whether kernel `name` is as asked in one of the processes at least. Writes a sentence about it, or about one that is not so.
+ * Processes that were killed answer nothing.
  */
 bool health_of_one(const observed_processes *processes, const char *name, health_question question,
                    char sentence[HEALTH_TEXT]);

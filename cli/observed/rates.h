@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens a second in processes that are looked at: the counts of two looks at a process at itself, divided by the time between
- * these looks. A look of this program that finds nothing new keeps the rates of the one before.
+ * What happens a second in processes that are looked at: the counts of two looks at a process at itself, divided by the time
+ * between these looks. A look of this program that finds nothing new keeps the rates of the one before.
  */
 #ifndef GYRE_CLI_OBSERVED_RATES_H
 #define GYRE_CLI_OBSERVED_RATES_H

@@ -124,7 +124,10 @@ static void put_link(FILE *out, const observed_process *process, uint32_t at, co
     put_label(out, "to", observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_TO, &kernel));
 }
 
-/* `at`: the number of a link's record. Kernels of different runtimes of a process may have one name; the second runtime's are marked. */
+/*
+ * `at`: the number of a link's record. Kernels of different runtimes of a process may have one name; the second runtime's are
+ * marked.
+ */
 static void put_record(FILE *out, const observed_process *process, uint32_t at,
                        const gyre_observe_record *record)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says in sentences why a kernel or a queue does not do what somebody expects of it: rules over what its process counts. No state. */
+/*
+ * Says in sentences why a kernel or a queue does not do what somebody expects of it: rules over what its process counts. No
+ * state.
+ */
 #ifndef GYRE_CLI_OBSERVED_WHY_H
 #define GYRE_CLI_OBSERVED_WHY_H
 

@@ -39,8 +39,8 @@ typedef struct web_request {
  */
 web_status web_request_read(const char *bytes, size_t size, web_request *out, const char **complaint);
 /**
- * Finds a parameter of a query, with %XX decoded, and copies its value. False when it is not there, or its value is no text or has no
- * room.
+ * Finds a parameter of a query, with %XX decoded, and copies its value. False when it is not there, or its value is no text or
+ * has no room.
  */
 bool web_request_parameter(const web_request *request, const char *name, char *value, size_t size);
 

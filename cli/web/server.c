@@ -181,8 +181,8 @@ static void begin_sentence(web_connection *connection, web_status status, const 
 /* ---- answering ---- */
 
 /*
- * A page of another site can make a browser send requests here under a name that leads here (DNS rebinding), and read the answers. It
- * cannot make one send an address, or a name that was not given to this server.
+ * A page of another site can make a browser send requests here under a name that leads here (DNS rebinding), and read the
+ * answers. It cannot make one send an address, or a name that was not given to this server.
  */
 static bool may_be_for(const web_server *server, const char *host)
 {
@@ -353,7 +353,10 @@ static bool take_client(web_server *server, size_t listener, uint64_t now)
 
 /* ---- the loop ---- */
 
-/* What is waited for. A client that follows and sends its end is gone; another one may have no more to say, and wait for its answer. */
+/*
+ * What is waited for. A client that follows and sends its end is gone; another one may have no more to say, and wait for its
+ * answer.
+ */
 static short events_of(const web_connection *connection)
 {
     const bool writes = connection->stage == WEB_WRITING;

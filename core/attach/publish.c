@@ -3,8 +3,8 @@
  * Feeds a program that subscribed to a topic (the program's side: subscribe.c). The session subscribes in its place
  * (core/links/subscriber.h), and sends what it receives over the client's socket: as many messages in a packet as are there.
  *
- * Takes no lock. A client that reads nothing fills its socket, then the rings of the subscription; what happens then is what it asked
- * for. Nobody else waits for it, and the server's end waits for a moment only.
+ * Takes no lock. A client that reads nothing fills its socket, then the rings of the subscription; what happens then is what it
+ * asked for. Nobody else waits for it, and the server's end waits for a moment only.
  */
 #include "core/attach/publish.h"
 

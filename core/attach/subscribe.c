@@ -3,8 +3,8 @@
  * A subscription to a topic of a server (its side: publish.c): asks for it, and takes messages out of the server's packets. The
  * packets are not believed: a message is checked against the type that the server told before the caller gets it.
  *
- * Lock: subscribed->lock for the packet and what was read of it. Nobody holds it while waiting: threads wait at the socket, and who finds
- * a packet there takes it.
+ * Lock: subscribed->lock for the packet and what was read of it. Nobody holds it while waiting: threads wait at the socket, and
+ * who finds a packet there takes it.
  */
 #include <errno.h>
 #include <limits.h>

@@ -44,7 +44,10 @@ static gyre_status setting_append(struct gyre_settings *settings, const struct g
     return GYRE_OK;
 }
 
-/* Splits "queue.orders" into kind and name. False when there is no such kind, or the name is missing, or [gyre] or [observe] has one. */
+/*
+ * Splits "queue.orders" into kind and name. False when there is no such kind, or the name is missing, or [gyre] or [observe] has
+ * one.
+ */
 static bool split_section(const char *section, enum gyre_section_kind *kind, const char **name)
 {
     const char *dot = strchr(section, '.');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logs lines of a runtime, opens its observation file, lists the runtime's guests, and checks that the calling process owns the runtime.
- * Lock: runtime->lock for the guests.
+ * Logs lines of a runtime, opens its observation file, lists the runtime's guests, and checks that the calling process owns the
+ * runtime. Lock: runtime->lock for the guests.
  */
 #include "core/device/runtime.h"
 

@@ -24,7 +24,10 @@ struct gyre_journal_file {
     bool cut;         /* another program made the file shorter: later writes stand behind a hole */
 };
 
-/** Writes into a lock file, whose lock this process has, which process that is. It is a hint for people: errors count for nothing. */
+/**
+ * Writes into a lock file, whose lock this process has, which process that is. It is a hint for people: errors count for
+ * nothing.
+ */
 void gyre_journal_lock_note(int lock);
 /** Who has the lock, as the lock file says: "process 12", "another kernel of this program",
  * or, where it names no living process, "a program". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel as a node (a stage) of a pipeline: what core/links needs to know of it, and does with it. The pipeline itself, its links and
- * their memory are core/links.
+ * A kernel as a node (a stage) of a pipeline: what core/links needs to know of it, and does with it. The pipeline itself, its
+ * links and their memory are core/links.
  */
 #ifndef GYRE_CORE_KERNEL_NODE_H
 #define GYRE_CORE_KERNEL_NODE_H
@@ -44,8 +44,9 @@ gyre_status gyre_node_await(gyre_kernel *kernel);
 bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command);
 
 /**
- * Opens a queue that enters the pipeline (`lent`: see gyre_kernel_add_entry). The pipeline owns it, until gyre_node_close_entry. gyre_queue_find does not find it
- * until gyre_node_show_entry: a request that comes before all blocks know the entry would be handled outside its flow.
+ * Opens a queue that enters the pipeline (`lent`: see gyre_kernel_add_entry). The pipeline owns it, until gyre_node_close_entry.
+ * gyre_queue_find does not find it until gyre_node_show_entry: a request that comes before all blocks know the entry would be
+ * handled outside its flow.
  */
 gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                                  const gyre_queue_desc *desc, const char *section,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a kernel and its queues into the observation file (observed.h). Lock: kernel->lock, so that no queue is freed during a look.
- * A look that finds a kernel or a queue for the first time takes a record for it.
+ * Writes a kernel and its queues into the observation file (observed.h). Lock: kernel->lock, so that no queue is freed during a
+ * look. A look that finds a kernel or a queue for the first time takes a record for it.
  */
 #include "core/kernel/observed.h"
 

@@ -9,8 +9,8 @@
 /**
  * Call when a kernel of that name is launched, or a queue or shards of that name are opened. If the configuration has no
  * section for the name, and has an unused section with a similar name, a warning names both. CONFIG, with a sentence, in place
- * of the warning when that section asks for a journal: the queue's messages would not be durable, and nobody would notice before they
- * are lost. `build`: the kernels of the file, or NULL.
+ * of the warning when that section asks for a journal: the queue's messages would not be durable, and nobody would notice before
+ * they are lost. `build`: the kernels of the file, or NULL.
  */
 gyre_status gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
                                const struct gyre_build *build);

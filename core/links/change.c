@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links that change while the pipeline is open. A change adds links, with memory of their own, and retires links: their ports lead
- * elsewhere, and their targets keep them as inlets until nothing is left in their rings. Then tables without them are distributed, and
- * their memory is freed when every block obeyed. Under pipeline->lock, which is given up while a target works off what it has.
+ * elsewhere, and their targets keep them as inlets until nothing is left in their rings. Then tables without them are
+ * distributed, and their memory is freed when every block obeyed. Under pipeline->lock, which is given up while a target works
+ * off what it has.
  */
 #include <stdio.h>
 #include <string.h>

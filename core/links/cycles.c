@@ -7,8 +7,8 @@
  *     capacity - a section - what all blocks of the target take at once - most
  *
  * messages of the cycle still has room, and `window` flows with `quota` messages each must not be more. A block of a kernel with
- * several blocks takes one message at a time: else it could sleep with one that it has no room for, while others go on behind it, and
- * room comes back in order only. Pure: changes the pipeline's own lists only.
+ * several blocks takes one message at a time: else it could sleep with one that it has no room for, while others go on behind
+ * it, and room comes back in order only. Pure: changes the pipeline's own lists only.
  */
 #include <stdint.h>
 #include <stdio.h>

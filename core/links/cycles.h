@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that form cycles: which ones do, what they hold, and how many flows that allows (cycles.c). Called with the pipeline's lock. */
+/*
+ * Links that form cycles: which ones do, what they hold, and how many flows that allows (cycles.c). Called with the pipeline's
+ * lock.
+ */
 #ifndef GYRE_CORE_LINKS_CYCLES_H
 #define GYRE_CORE_LINKS_CYCLES_H
 
@@ -7,7 +10,10 @@
 
 /** Whether there is a way from a node to another one, or back to itself. */
 bool gyre_links_lead(const gyre_pipeline *pipeline, int from, int to);
-/** Whether a link may come while the pipeline is open, which has it already: it forms no cycle, and leads no tap into one. INVALID. */
+/**
+ * Whether a link may come while the pipeline is open, which has it already: it forms no cycle, and leads no tap into one.
+ * INVALID.
+ */
 gyre_status gyre_cycles_allow(const gyre_pipeline *pipeline, const struct gyre_link *link);
 /** Finds the links that form cycles, and what forbids one. INVALID, UNIMPLEMENTED. */
 gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);

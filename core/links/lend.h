@@ -36,9 +36,9 @@ gyre_status gyre_pipeline_lend(gyre_pipeline *pipeline, const char *entry, const
 enum gyre_taken_back { GYRE_BACK_FREED, GYRE_BACK_WAITS, GYRE_BACK_BUSY, GYRE_BACK_LEFT };
 /**
  * Takes a lent queue back. The first call ends its sends and hides it from the device. FREED: its flows are settled, and nothing
- * is left of it. WAITS: some are under way; BUSY: a handler has not returned, and its block may know the queue. Call again later after both,
- * or leave it to the pipeline. LEFT: the pipeline frees it when it ends, because the device died or the end has begun. Unless it says
- * FREED, the queue stays valid until the visitor leaves.
+ * is left of it. WAITS: some are under way; BUSY: a handler has not returned, and its block may know the queue. Call again later
+ * after both, or leave it to the pipeline. LEFT: the pipeline frees it when it ends, because the device died or the end has
+ * begun. Unless it says FREED, the queue stays valid until the visitor leaves.
  */
 enum gyre_taken_back gyre_pipeline_take_back(gyre_pipeline *pipeline, gyre_queue *queue);
 

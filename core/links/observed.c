@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which must never
- * wait for a device. So it looks only at memory that a thread of this process can read by itself.
+ * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which
+ * must never wait for a device. So it looks only at memory that a thread of this process can read by itself.
  */
 #include "core/links/observed.h"
 

@@ -2,8 +2,9 @@
 /*
  * The object behind gyre_pipeline: nodes (kernels), links between them, and the queues of its entries.
  *
- * Lock: pipeline->lock for `entries`, `subscribers` and the tables of nodes, and for everything while the pipeline is opened or closed. Of stages and links,
- * more may come while it is open, and links are replaced (change.c). A visitor (lend.h) keeps it from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
+ * Lock: pipeline->lock for `entries`, `subscribers` and the tables of nodes, and for everything while the pipeline is opened or
+ * closed. Of stages and links, more may come while it is open, and links are replaced (change.c). A visitor (lend.h) keeps it
+ * from being freed. Order: pipeline->lock, kernel->lock, runtime->lock.
  */
 #ifndef GYRE_CORE_LINKS_PIPELINE_H
 #define GYRE_CORE_LINKS_PIPELINE_H
@@ -147,7 +148,9 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
 /** Resolves and checks one link, and adds it. The kernel that it leads to may be a new node, which is visited. */
 gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
                             const struct gyre_wiring_place *place);
-/** Gives the port of a topic's link rings to emit into, unless a subscriber that is waited for has some. Whether it added a link. */
+/**
+ * Gives the port of a topic's link rings to emit into, unless a subscriber that is waited for has some. Whether it added a link.
+ */
 bool gyre_wiring_add_rings(gyre_pipeline *pipeline, const struct gyre_link *link);
 
 /* ---- link_memory.c ---- */

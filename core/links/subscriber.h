@@ -4,8 +4,8 @@
  * kernel, and that gyre_subscription_receive reads. It looks to the senders like a kernel: where that has a control region, it has
  * its `control`, whose doorbell they ring.
  *
- * Who owns it: the caller; while it is in the pipeline's list, the pipeline too. The end of the pipeline takes it off the list, when
- * no table names its rings any more: what lies in them can be received all the same.
+ * Who owns it: the caller; while it is in the pipeline's list, the pipeline too. The end of the pipeline takes it off the list,
+ * when no table names its rings any more: what lies in them can be received all the same.
  *
  * Locks: pipeline->lock for the list; then subscriber->lock for what is below it. Nobody holds subscriber->lock while waiting.
  */

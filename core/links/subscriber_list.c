@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of a pipeline's subscribers (subscriber.h): what senders are told of them, branches of the topic that a port leads to; and
- * how they part from a pipeline that ends. Under pipeline->lock.
+ * The list of a pipeline's subscribers (subscriber.h): what senders are told of them, branches of the topic that a port leads
+ * to; and how they part from a pipeline that ends. Under pipeline->lock.
  */
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subscriptions of this program to topics of an open pipeline: begun and ended (subscriber.h). Senders hear of a subscriber by a
- * new table of links, and its memory is freed when every block obeyed a table without it, as an entry's is (entries.c).
+ * The subscriptions of this program to topics of an open pipeline: begun and ended (subscriber.h). Senders hear of a subscriber
+ * by a new table of links, and its memory is freed when every block obeyed a table without it, as an entry's is (entries.c).
  */
 #include <string.h>
 
@@ -22,8 +22,8 @@ static void unlist(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
 }
 
 /*
- * Takes a subscriber off the tables. Returns whether no block knows it any more: then it is in no list. Never waits for a handler that
- * it waited for before. Under pipeline->lock.
+ * Takes a subscriber off the tables. Returns whether no block knows it any more: then it is in no list. Never waits for a
+ * handler that it waited for before. Under pipeline->lock.
  */
 static bool take_back(gyre_pipeline *pipeline, struct gyre_subscriber *subscriber)
 {

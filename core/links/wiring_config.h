@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completes the descriptor of a pipeline from the sections [pipeline.NAME], [link.NAME] and [topic.NAME] of the configuration, and keeps the
- * place of each setting, so that an error can name it.
+ * Completes the descriptor of a pipeline from the sections [pipeline.NAME], [link.NAME] and [topic.NAME] of the configuration,
+ * and keeps the place of each setting, so that an error can name it.
  *
  * Threads: one at a time. Names are copies, and live until gyre_wiring_config_destroy; places live as long as the configuration.
  */
@@ -51,7 +51,10 @@ gyre_status gyre_wiring_config_check(const struct gyre_config *config);
 /** Accepts NULL. */
 void gyre_wiring_config_destroy(struct gyre_wiring_config *wiring);
 
-/** Adds the place of a setting (NULL: none) to the error about it, and returns its status: CONFIG in place of INVALID. OK stays OK. */
+/**
+ * Adds the place of a setting (NULL: none) to the error about it, and returns its status: CONFIG in place of INVALID. OK stays
+ * OK.
+ */
 gyre_status gyre_wiring_blame(const char *place, gyre_status status);
 
 /** The length of the kernel's name in "KERNEL.PORT"; the port begins behind the dot. 0: `from` is no such text. */

@@ -75,8 +75,8 @@ struct gyre_observed_file {
 gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file **out, size_t *count);
 void gyre_observed_files_free(struct gyre_observed_file *files, size_t count);
 /**
- * Whether what was read of a file counts: in a folder that several users write to, another user's file may claim anything. It has to
- * belong to this user, to root, or to the owner of the folder, who could replace any file in it.
+ * Whether what was read of a file counts: in a folder that several users write to, another user's file may claim anything. It
+ * has to belong to this user, to root, or to the owner of the folder, who could replace any file in it.
  */
 bool gyre_observed_is_believed(const struct gyre_observed_file *file, const struct gyre_observed *observed);
 /** Writes why one of the folders that `configured` stands for is there, and is not read. False: none is such. */

@@ -7,10 +7,10 @@
 #include "core/types/types.h"
 
 /**
- * Whether values of `from` can be taken over as values of `to`, a later type of the same thing. Each field of `from` must be in `to`,
- * at any offset, with the same scalar and at least as long in each dimension; `to`, and types inside it, may have further fields. In a
- * type with a tail the further fields stand behind the others, and the tail is at least as large. In a protocol (GYRE_PROTOCOL) each
- * type keeps its number. INCOMPATIBLE with the first field that breaks a rule.
+ * Whether values of `from` can be taken over as values of `to`, a later type of the same thing. Each field of `from` must be in
+ * `to`, at any offset, with the same scalar and at least as long in each dimension; `to`, and types inside it, may have further
+ * fields. In a type with a tail the further fields stand behind the others, and the tail is at least as large. In a protocol
+ * (GYRE_PROTOCOL) each type keeps its number. INCOMPATIBLE with the first field that breaks a rule.
  */
 gyre_status gyre_layout_check_adopt(const gyre_layout *from, const gyre_layout *to);
 /**

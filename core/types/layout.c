@@ -325,7 +325,10 @@ static gyre_status node_create(gyre_layout_builder *builder, const gyre_type *ty
     return GYRE_OK;
 }
 
-/* Looks up a type that was met before. *out: its layout; stays as it is when the type is new. INVALID when the type contains itself. */
+/*
+ * Looks up a type that was met before. *out: its layout; stays as it is when the type is new. INVALID when the type contains
+ * itself.
+ */
 static gyre_status find_built(const gyre_layout_builder *builder, const gyre_type *type, gyre_layout **out)
 {
     for (const layout_node *node = builder->nodes; node; node = node->next) {

@@ -90,11 +90,11 @@ typedef struct gyre_attach_desc {
 /**
  * Opens a queue of this program into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" to configure the queue by the
  * server's section [queue.QUEUE]; or into a pipeline: "PIPELINE", or "PIPELINE/ENTRY", by the section [queue.PIPELINE]. Where
- * both have that name, the pipeline is meant. NOT_FOUND when there is no such kernel, section, pipeline or entry, UNAVAILABLE when nobody serves at
- * the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server takes nobody
- * in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with the server's
- * last sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a
- * second at most until the server has let go of the queue.
+ * both have that name, the pipeline is meant. NOT_FOUND when there is no such kernel, section, pipeline or entry, UNAVAILABLE
+ * when nobody serves at the path, INCOMPATIBLE when the types differ or the server has another version, TIMEOUT when the server
+ * takes nobody in or does not answer. A server without room is asked again until the deadline: then EXHAUSTED with the server's
+ * last sentence, or LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits for a second at
+ * most until the server has let go of the queue.
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 

@@ -182,8 +182,8 @@ typedef int gyre_result;
  *
  *   GYRE_GLOBAL partial *flow = gyre_flow(gyre, join);
  *
- * All bytes are zero at the first message of the flow, and the memory goes with the flow. It is as shared as a state: of a kernel of
- * several blocks, several may handle messages of one flow. Outside of a pipeline each message has zeros.
+ * All bytes are zero at the first message of the flow, and the memory goes with the flow. It is as shared as a state: of a
+ * kernel of several blocks, several may handle messages of one flow. Outside of a pipeline each message has zeros.
  *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *

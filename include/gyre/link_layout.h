@@ -19,9 +19,9 @@
  * misses what its ring has no room for. A message for a tap, and whatever the tap emits, says GYRE_ORIGIN_TAP: it belongs to no
  * flow, which may be settled already.
  *
- * Links may form cycles. Then no ring of a cycle may ever be full for good: the flows that are under way at once, and the messages of
- * each that are alive, are limited so that they fit any ring of the cycle (gyre_link_admission). A flow that exceeds its quota
- * fails, and the handlers of its other messages are not called.
+ * Links may form cycles. Then no ring of a cycle may ever be full for good: the flows that are under way at once, and the
+ * messages of each that are alive, are limited so that they fit any ring of the cycle (gyre_link_admission). A flow that exceeds
+ * its quota fails, and the handlers of its other messages are not called.
  *
  * One writer per cache line, as in ring_layout.h; each struct names its writers.
  *
@@ -180,15 +180,16 @@ typedef struct gyre_link_branch {
     gyre_u64 gate;    /* address of the subscriber's gyre_link_gate; 0 unless `slow` is CUT */
     gyre_u32 slow;    /* enum gyre_branch_slow */
     /*
-     * only for a device with GYRE_LINKING_CLIENTS. Not 0: the subscriber is no kernel but a program. Its messages belong to no flow,
-     * as those of a tap, whatever `slow` says. `control` is a region of which only the doorbell, `parked` and `parks` count
+     * only for a device with GYRE_LINKING_CLIENTS. Not 0: the subscriber is no kernel but a program. Its messages belong to no
+     * flow, as those of a tap, whatever `slow` says. `control` is a region of which only the doorbell, `parked` and `parks`
+     * count
      */
     gyre_u32 is_client;
 } gyre_link_branch;
 
 /**
- * A topic, as one port sees it. Constant. The port's own rings are those of a branch that waits, which are written in place. If none
- * does, they belong to nobody: what is emitted into them is copied to the branches, and thrown away.
+ * A topic, as one port sees it. Constant. The port's own rings are those of a branch that waits, which are written in place. If
+ * none does, they belong to nobody: what is emitted into them is copied to the branches, and thrown away.
  */
 typedef struct gyre_link_topic {
     gyre_u32 branch_count, reserved;

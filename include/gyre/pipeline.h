@@ -28,10 +28,11 @@
  * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
  * the sender arrive in their order at a target of one block. Links lie in memory of the kernels' device.
  *
- * Links may form cycles: `quota` limits how many messages of one request are alive, and `window` how many requests are under way, so
- * that a cycle is never full. A request that exceeds its quota fails (-16), and no other one does.
+ * Links may form cycles: `quota` limits how many messages of one request are alive, and `window` how many requests are under
+ * way, so that a cycle is never full. A request that exceeds its quota fails (-16), and no other one does.
  *
- * In this version all kernels of a pipeline are of one device whose backend knows links, and a kernel is in one pipeline at most. The kernels of an open pipeline cannot be terminated; they can be paused.
+ * In this version all kernels of a pipeline are of one device whose backend knows links, and a kernel is in one pipeline at
+ * most. The kernels of an open pipeline cannot be terminated; they can be paused.
  *
  * Threads, deadlines and errors as in gyre.h. Stability: as gyre.h.
  */
@@ -66,7 +67,10 @@ typedef struct gyre_link_desc {
     size_t size;
     const char *name; /* for people; NULL: `from` */
     const char *from; /* "KERNEL.PORT" */
-    /** "KERNEL"; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown away. */
+    /**
+     * "KERNEL"; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown
+     * away.
+     */
     const char *to;
     uint64_t
         capacity; /* messages that each block of the sender may have under way; a power of two; 0: Gyre chooses */
@@ -121,9 +125,9 @@ GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const cha
                                               const gyre_queue_desc *desc, gyre_queue **out);
 
 /**
- * Takes no more requests, and waits until all flows are settled or the deadline. Taps belong to no flow: gyre_link_info.waiting tells
- * what is on its way to one. TIMEOUT when some are not: *left (may be NULL)
- * says how many requests. The pipeline stays open.
+ * Takes no more requests, and waits until all flows are settled or the deadline. Taps belong to no flow: gyre_link_info.waiting
+ * tells what is on its way to one. TIMEOUT when some are not: *left (may be NULL) says how many requests. The pipeline stays
+ * open.
  */
 GYRE_API gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, uint64_t *left);
 
@@ -185,10 +189,10 @@ GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_
 /*
  * A kernel that is named here is one of the pipeline's, or one that is launched on the same device, without ports: it becomes a
  * stage then, and answers if the kernel that it replaces does. Kernels stay stages until the pipeline is closed. Each call is
- * INVALID for what would be refused when a pipeline is opened, and for links that would form a cycle; UNIMPLEMENTED on a device that
- * moves messages by itself (CUDA); CLOSED for a pipeline
- * that takes no more requests; TIMEOUT when a handler does not return, or the deadline passes: then the change counts all the same, and
- * what it left is freed later. Otherwise a call that fails has changed nothing. Nothing is lost or handled twice.
+ * INVALID for what would be refused when a pipeline is opened, and for links that would form a cycle; UNIMPLEMENTED on a device
+ * that moves messages by itself (CUDA); CLOSED for a pipeline that takes no more requests; TIMEOUT when a handler does not
+ * return, or the deadline passes: then the change counts all the same, and what it left is freed later. Otherwise a call that
+ * fails has changed nothing. Nothing is lost or handled twice.
  */
 
 /**
@@ -197,7 +201,10 @@ GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_
  */
 GYRE_API gyre_status gyre_link_retarget(gyre_pipeline *pipeline, const char *link, const char *to,
                                         uint64_t deadline_ns);
-/** Adds a kernel to the subscribers of a topic. Of `desc`, `topic`, `to`, `slow` and `capacity` count; `from` is NULL: all that send to it. */
+/**
+ * Adds a kernel to the subscribers of a topic. Of `desc`, `topic`, `to`, `slow` and `capacity` count; `from` is NULL: all that
+ * send to it.
+ */
 GYRE_API gyre_status gyre_link_open(gyre_pipeline *pipeline, const gyre_link_desc *desc);
 /** Takes a kernel off the subscribers of a topic, and waits until it is done with the messages that it had. */
 GYRE_API gyre_status gyre_link_close(gyre_pipeline *pipeline, const char *topic, const char *kernel,

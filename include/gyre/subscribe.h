@@ -69,9 +69,9 @@ typedef struct gyre_publication {
 } gyre_publication;
 
 /**
- * Receives the next message. `size`: room at `message`, the type's size at least; what a shorter message leaves of the type's size is
- * zero. `about` may be NULL. AGAIN when none is there and the caller does not wait, TIMEOUT at the deadline. CLOSED once the
- * pipeline was closed, or the subscription was cut off, and LOST once the server's program died: after all that came before.
+ * Receives the next message. `size`: room at `message`, the type's size at least; what a shorter message leaves of the type's
+ * size is zero. `about` may be NULL. AGAIN when none is there and the caller does not wait, TIMEOUT at the deadline. CLOSED once
+ * the pipeline was closed, or the subscription was cut off, and LOST once the server's program died: after all that came before.
  */
 GYRE_API gyre_status gyre_subscription_receive(gyre_subscription *subscription, void *message, size_t size,
                                                gyre_publication *about, uint64_t deadline_ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random graphs of the kernels node0, node1, ... of links.gyre.c, and what becomes of flows through them, worked out without kernels. */
+/*
+ * Random graphs of the kernels node0, node1, ... of links.gyre.c, and what becomes of flows through them, worked out without
+ * kernels.
+ */
 #ifndef GYRE_CONFORMANCE_GRAPHS_H
 #define GYRE_CONFORMANCE_GRAPHS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that subscribe to topics and outlets of an open pipeline: they come and go, and each gets what its way of being slow says. */
+/*
+ * Programs that subscribe to topics and outlets of an open pipeline: they come and go, and each gets what its way of being slow
+ * says.
+ */
 #include "conformance.h"
 #include "kernels/topics.h"
 

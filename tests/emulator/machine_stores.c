@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With EMULATOR_HOLD=1, stores to global memory are on their way for a while: a block's own threads see them at once, everybody else some turns later, and
- * lines in any order, until a fence or a release of the block puts all of them before what follows. That is what a
- * device may do between fences; a fence that is missing is found by it. Within a line bytes go from the last to the
- * first, so that a line that lanes store together appears as over the bus. Only the block's own thread comes here.
+ * With EMULATOR_HOLD=1, stores to global memory are on their way for a while: a block's own threads see them at once, everybody
+ * else some turns later, and lines in any order, until a fence or a release of the block puts all of them before what follows.
+ * That is what a device may do between fences; a fence that is missing is found by it. Within a line bytes go from the last to
+ * the first, so that a line that lanes store together appears as over the bus. Only the block's own thread comes here.
  */
 #include "machine_core.h"
 

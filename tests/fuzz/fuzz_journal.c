@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the reader of journals, what `gyre journal` prints of one, and what it writes anew. The input is taken as a file as it is; and as a list of records (a byte of
- * kind, two of length, contents), which get their headers and hashes, so that what is behind them is reached.
+ * Fuzzes the reader of journals, what `gyre journal` prints of one, and what it writes anew. The input is taken as a file as it
+ * is; and as a list of records (a byte of kind, two of length, contents), which get their headers and hashes, so that what is
+ * behind them is reached.
  */
 #include <stdint.h>
 #include <stdlib.h>

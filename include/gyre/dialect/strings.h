@@ -24,9 +24,9 @@
  *     gyre_append_u64(gyre, reply, part, number)      in decimal digits
  *     gyre_append_i64(gyre, reply, part, number)
  *
- * decimal.h has gyre_append_f64. `part` of the functions gyre_append... is a field of the reply, which they write. The message fails with
- * GYRE_FAILURE_TAIL if another part was made behind it, or if there is no room. In block kernels lane 0 alone calls the functions that write into the
- * reply.
+ * decimal.h has gyre_append_f64. `part` of the functions gyre_append... is a field of the reply, which they write. The message
+ * fails with GYRE_FAILURE_TAIL if another part was made behind it, or if there is no room. In block kernels lane 0 alone calls
+ * the functions that write into the reply.
  */
 #ifndef GYRE_DIALECT_STRINGS_H
 #define GYRE_DIALECT_STRINGS_H

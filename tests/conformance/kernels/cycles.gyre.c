@@ -127,7 +127,10 @@ GYRE_KERNEL(join, walk, walk)
     return GYRE_REPLY;
 }
 
-/* Emits so many numbers, one a call, and counts the calls in the memory of the flow. Tells a client that asks what it finds there. */
+/*
+ * Emits so many numbers, one a call, and counts the calls in the memory of the flow. Tells a client that asks what it finds
+ * there.
+ */
 GYRE_FLOW(pour_counted, partial)
 GYRE_KERNEL_TO(pour_counted, walk, walk, step_ports)
 {

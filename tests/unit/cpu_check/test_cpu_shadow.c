@@ -171,7 +171,10 @@ static bool same_access(const struct cpu_access *a, const struct cpu_access *b)
            a->atomic == b->atomic;
 }
 
-/* Nothing is told falsely, nor twice of an access that is repeated, and as long as a word has no more than four accesses of two lanes nothing is missed. */
+/*
+ * Nothing is told falsely, nor twice of an access that is repeated, and as long as a word has no more than four accesses of two
+ * lanes nothing is missed.
+ */
 START_TEST(random_histories)
 {
     uint64_t random = random_begin((uint64_t)_i + 1);

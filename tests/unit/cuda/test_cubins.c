@@ -152,7 +152,10 @@ START_TEST(each_test_kernel_is_described_as_on_the_cpu_and_spills_nothing)
 }
 END_TEST
 
-/* Quickly: what the optimizer makes of handlers is judged above, here it would take half the time. Some whole, as where there are no parts: each kernel of theirs takes seconds. */
+/*
+ * Quickly: what the optimizer makes of handlers is judged above, here it would take half the time. Some whole, as where there
+ * are no parts: each kernel of theirs takes seconds.
+ */
 static const char *parts_for(const char *path)
 {
     static const char *const whole[] = {"/behave.", "/blocks."};

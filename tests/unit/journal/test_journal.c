@@ -93,7 +93,10 @@ static struct gyre_journal_content read_back(void)
 
 /* ---- far behind ---- */
 
-/* More than a group takes was sent and received since: a group says of no reply that it was taken whose request stands in the next. */
+/*
+ * More than a group takes was sent and received since: a group says of no reply that it was taken whose request stands in the
+ * next.
+ */
 START_TEST(no_reply_is_noted_before_its_request)
 {
     enum { COUNT = 128, WORDS = 8000 };

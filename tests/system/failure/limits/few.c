@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `few BACKEND FILE [SETTING]`: launches a kernel with no free descriptor, with one, with two and so on, until it works:
- * with an open runtime that launched one before, with one that did not, and opening one each time. Whatever fails before says that there are no descriptors,
- * in its status too: a retry can help. Exit code 77: that backend cannot be used here.
+ * with an open runtime that launched one before, with one that did not, and opening one each time. Whatever fails before says
+ * that there are no descriptors, in its status too: a retry can help. Exit code 77: that backend cannot be used here.
  */
 #include <gyre/gyre.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that are launched, released or ended while their worker dies or others need them: one case a run, `test_releases CASE`. */
+/*
+ * Kernels that are launched, released or ended while their worker dies or others need them: one case a run, `test_releases
+ * CASE`.
+ */
 #include "faults.h"
 #include "requests.h"
 #include "workers.h"

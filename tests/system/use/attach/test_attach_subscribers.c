@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that subscribe to a topic of another program's pipeline: each hears what its way of being slow says, and none disturbs the
- * pipeline, by its death or by what it sends. One case a run: `test_attach_subscribers CASE`.
+ * Programs that subscribe to a topic of another program's pipeline: each hears what its way of being slow says, and none
+ * disturbs the pipeline, by its death or by what it sends. One case a run: `test_attach_subscribers CASE`.
  */
 #include <signal.h>
 #include <stdio.h>
