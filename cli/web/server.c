@@ -21,6 +21,7 @@
 #define LINGER_NS SECOND_NS        /* for what a client still sends when it has its answer */
 #define YOUNG_NS  (SECOND_NS / 10) /* a connection of this age is not closed to make room */
 #define ROUND_NS  (SECOND_NS / 20) /* how often deadlines are looked at while there are connections */
+#define REST_NS   (SECOND_NS / 20) /* after a client that could not be taken */
 enum { HEAD_MAX = 640 };
 
 struct web_text {
@@ -54,6 +55,7 @@ struct web_server {
     web_server_desc desc;
     web_connection connections[WEB_CONNECTIONS];
     uint64_t tick_ns; /* the next one */
+    uint64_t rest_ns; /* no client is taken before: one could not be, for want of descriptors or memory */
 };
 
 /* ---- texts ---- */
@@ -339,8 +341,11 @@ static bool take_client(web_server *server, size_t listener, uint64_t now)
     web_connection *place = find_place(server, now);
     const int client =
         place ? accept4(server->desc.listeners[listener], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
-    if (client < 0)
+    if (client < 0) {
+        if (place && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+            server->rest_ns = now + REST_NS;
         return false;
+    }
     close_connection(place);
     place->stage = WEB_READING;
     place->socket = client;
@@ -388,7 +393,7 @@ static size_t wait_for_clients(web_server *server, struct pollfd polls[WEB_LISTE
                                const sigset_t *waiting)
 {
     const uint64_t now = gyre_clock_ns();
-    const bool room = find_place(server, now) != NULL;
+    const bool room = find_place(server, now) != NULL && now >= server->rest_ns;
     size_t count = 0, busy = 0;
     for (size_t i = 0; i < WEB_LISTENERS; i++)
         polls[count++] = (struct pollfd){
@@ -399,7 +404,7 @@ static size_t wait_for_clients(web_server *server, struct pollfd polls[WEB_LISTE
         busy += !free && connection->stage != WEB_FOLLOWING;
         polls[count++] = (struct pollfd){free ? -1 : connection->socket, events_of(connection), 0};
     }
-    uint64_t wait = busy ? ROUND_NS : SECOND_NS;
+    uint64_t wait = busy || now < server->rest_ns ? ROUND_NS : SECOND_NS;
     if (count_followers(server) > 0)
         wait = server->tick_ns <= now ? 0 : server->tick_ns - now < wait ? server->tick_ns - now : wait;
     const struct timespec time = {(time_t)(wait / SECOND_NS), (long)(wait % SECOND_NS)};
@@ -415,10 +420,18 @@ static void run_tick(web_server *server)
     server->desc.tick(server->desc.context, server);
 }
 
+/* ppoll delivers no signal while a socket is ready, and there may always be one. */
+static void let_signals_in(const sigset_t *waiting)
+{
+    sigset_t before;
+    pthread_sigmask(SIG_SETMASK, waiting, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void web_server_run(web_server *server, const volatile sig_atomic_t *ended, const sigset_t *waiting)
 {
     struct pollfd polls[WEB_LISTENERS + WEB_CONNECTIONS];
-    while (!*ended) {
+    for (; !*ended; let_signals_in(waiting)) {
         if (wait_for_clients(server, polls, waiting) > 0) {
             for (size_t i = 0; i < WEB_CONNECTIONS; i++)
                 serve_connection(server, &server->connections[i], polls[WEB_LISTENERS + i].revents);

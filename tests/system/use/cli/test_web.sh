@@ -272,4 +272,17 @@ called="the end of gyre web" err="$(<"$folder/said")"
 exits 0
 checks=$((checks + 1))
 [[ ! -e "$folder/page" && -z "$err" ]] || fail "expected no socket and no word"
+
+# without descriptors for clients that wait, it still ends when it is told to
+(ulimit -n 10 && exec "$GYRE" web --listen 0) >"$folder/showing" 2>"$folder/said" &
+web=$!
+await_line "$folder/showing" "$web"
+page="$(grep -o 'http://[^ ]*' "$folder/showing")"
+judge "a lack of descriptors" <<'PYTHON'
+web = int(sys.argv[3])
+held = [raw() for _ in range(8)]
+time.sleep(0.3)
+os.kill(web, 15)
+until(lambda: not os.path.exists(f'/proc/{web}/exe'))
+PYTHON
 finish
