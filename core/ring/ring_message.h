@@ -37,10 +37,11 @@ static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes
     return slot + 1;
 }
 
-/** Where the bytes of a request lie. They stay there until its completion is received. */
+/** Where the bytes of a request lie. They stay there until its completion is received. Its length may change meanwhile, if it expires. */
 static inline const void *gyre_request_payload(const struct gyre_ring *ring, const gyre_slot *slot)
 {
-    if (ring->bytes && ring->bytes->requests && slot->length > GYRE_SLOT_SMALL_PAYLOAD)
+    if (ring->bytes && ring->bytes->requests &&
+        __atomic_load_n(&slot->length, __ATOMIC_RELAXED) > GYRE_SLOT_SMALL_PAYLOAD)
         return gyre_bytes_request(ring->bytes, slot);
     return slot + 1;
 }
