@@ -294,12 +294,13 @@ static const char *read_line(const cli_context *cli, const char *const *words, s
     return waiting;
 }
 
-static void print_for(struct typed *typed, const char *const *words, size_t count)
+static void print_for(const struct typed *asked, const char *const *words, size_t count)
 {
     static char option[64], ahead[64];
     struct options options;
     const cli_command *command;
-    cli_context line = *typed->cli; /* with the configuration file that the line names */
+    struct typed own = *asked, *typed = &own;
+    cli_context line = *asked->cli; /* with the configuration file that the line names */
     const char *waiting = read_line(typed->cli, words, count, &options, &command, &line.config_path);
     typed->cli = &line;
     const char *equals = strchr(typed->start, '=');
