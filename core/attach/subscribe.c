@@ -218,15 +218,6 @@ static void wait_for_packet(const struct subscribed *subscribed, uint64_t deadli
     ppoll(&wait, 1, deadline_ns == GYRE_FOREVER ? NULL : &until, NULL);
 }
 
-static gyre_status find_none(uint64_t deadline_ns)
-{
-    if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "no message of the subscription is there");
-    return gyre_clock_ns() < deadline_ns
-               ? GYRE_OK
-               : gyre_error_set_text(GYRE_TIMEOUT, "no message of the subscription came: timeout");
-}
-
 static gyre_status take_or_wait(struct subscribed *subscribed, void *message, gyre_publication *about,
                                 uint64_t deadline_ns)
 {
@@ -234,7 +225,7 @@ static gyre_status take_or_wait(struct subscribed *subscribed, void *message, gy
         gyre_status status = take(subscribed, message, about);
         if (status != GYRE_AGAIN)
             return status;
-        status = find_none(deadline_ns);
+        status = gyre_subscription_may_wait(deadline_ns);
         if (status != GYRE_OK)
             return status;
         pthread_mutex_unlock(&subscribed->lock);

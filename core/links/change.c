@@ -314,18 +314,6 @@ static bool begins_port(const gyre_pipeline *pipeline, int index, const char *to
     return true;
 }
 
-static uint32_t count_branches(const gyre_pipeline *pipeline, int node)
-{
-    uint32_t count = 0;
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE && !link->retired;
-    }
-    for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
-        count += gyre_subscribers_count(pipeline, node, port);
-    return count;
-}
-
 /* Adds a link from each port of the topic. */
 static gyre_status add_branches(gyre_pipeline *pipeline, const gyre_link_desc *wish)
 {
@@ -343,7 +331,7 @@ static gyre_status add_branches(gyre_pipeline *pipeline, const gyre_link_desc *w
         desc.name = wish->topic;
         desc.from = from;
         status = gyre_wiring_add(pipeline, &desc, &nowhere);
-        if (status == GYRE_OK && count_branches(pipeline, pipeline->links[i].from) > GYRE_BRANCHES_MAX)
+        if (status == GYRE_OK && gyre_branches_count(pipeline, pipeline->links[i].from) > GYRE_BRANCHES_MAX)
             status = gyre_error_set(GYRE_EXHAUSTED,
                                     "the topics of kernel '%s' have %d subscribers, which is the most",
                                     pipeline->nodes[pipeline->links[i].from].facts.name, GYRE_BRANCHES_MAX);

@@ -64,6 +64,8 @@ struct gyre_subscriber {
 
 /** How many subscribers hear a port. */
 uint32_t gyre_subscribers_count(const gyre_pipeline *pipeline, int node, uint32_t port);
+/** How many subscribers all topics of a kernel have, kernels included. */
+uint32_t gyre_branches_count(const gyre_pipeline *pipeline, int node);
 /** Writes the branches that lead to them. Returns how many. */
 uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_t port,
                                 gyre_link_branch *branches);

@@ -138,15 +138,6 @@ void gyre_subscriber_wake(struct gyre_subscriber *subscriber)
     gyre_bell_ring(&subscriber->control->doorbell.bell, INT_MAX);
 }
 
-static gyre_status find_none(uint64_t deadline_ns)
-{
-    if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "no message of the subscription is there");
-    return gyre_clock_ns() < deadline_ns
-               ? GYRE_OK
-               : gyre_error_set_text(GYRE_TIMEOUT, "no message of the subscription came: timeout");
-}
-
 /* Under the lock, which it gives up while it waits. */
 static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *message, gyre_publication *about,
                                 uint64_t deadline_ns)
@@ -158,7 +149,7 @@ static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *messag
             return GYRE_OK;
         gyre_status status = was_cut || !is_cut(subscriber) ? find_end(subscriber) : GYRE_OK;
         if (status == GYRE_OK)
-            status = find_none(deadline_ns);
+            status = gyre_subscription_may_wait(deadline_ns);
         if (status != GYRE_OK)
             return status;
         pthread_mutex_unlock(&subscriber->lock);

@@ -102,18 +102,6 @@ static void end(gyre_subscription *subscription)
 
 static const struct gyre_subscription_kind kind = {gyre_subscriber_receive, gyre_subscriber_look, end};
 
-static uint32_t count_branches(const gyre_pipeline *pipeline, int node)
-{
-    uint32_t count = 0;
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE && !link->retired;
-    }
-    for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
-        count += gyre_subscribers_count(pipeline, node, port);
-    return count;
-}
-
 /* Whether the kernel can send to one more. Under pipeline->lock. */
 static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
 {
@@ -123,7 +111,7 @@ static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
                               "kernel '%s' is on backend '%s', whose topics have kernels alone as "
                               "subscribers: run the pipeline on backend 'cpu'",
                               facts->name, gyre_dispatch_backend(facts->device));
-    if (count_branches(pipeline, node) < GYRE_BRANCHES_MAX)
+    if (gyre_branches_count(pipeline, node) < GYRE_BRANCHES_MAX)
         return GYRE_OK;
     return gyre_error_set(GYRE_EXHAUSTED,
                           "the topics of kernel '%s' have %d subscribers, which is the most: try again when "

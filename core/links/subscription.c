@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/types/compare.h"
+#include "gyre/waiting.h"
 
 gyre_status gyre_subscription_read_desc(const char *call, const gyre_subscribe_desc *desc,
                                         gyre_subscribe_desc *out)
@@ -37,6 +38,15 @@ gyre_status gyre_subscription_check_type(const gyre_layout *topic, const gyre_ty
         status = gyre_layout_compare(topic, "the topic", layout, "the subscriber");
     gyre_layout_destroy(layout);
     return status;
+}
+
+gyre_status gyre_subscription_may_wait(uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set_text(GYRE_AGAIN, "no message of the subscription is there");
+    return gyre_clock_ns() < deadline_ns
+               ? GYRE_OK
+               : gyre_error_set_text(GYRE_TIMEOUT, "no message of the subscription came: timeout");
 }
 
 void gyre_subscription_copy(const gyre_layout *layout, void *message, const void *bytes, uint64_t length)

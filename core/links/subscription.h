@@ -31,6 +31,8 @@ gyre_status gyre_subscription_read_desc(const char *call, const gyre_subscribe_d
                                         gyre_subscribe_desc *out);
 /** INCOMPATIBLE, unless the caller's type (NULL: unchecked) equals that of the topic. */
 gyre_status gyre_subscription_check_type(const gyre_layout *topic, const gyre_type *callers);
+/** Whether a receiver that found no message may wait for one: AGAIN with GYRE_NO_WAIT, TIMEOUT past the deadline. */
+gyre_status gyre_subscription_may_wait(uint64_t deadline_ns);
 /** Copies a message of `length` bytes into room for the type's size, and makes what is left of that zero. */
 void gyre_subscription_copy(const gyre_layout *layout, void *message, const void *bytes, uint64_t length);
 
