@@ -57,8 +57,8 @@ gyre_status gyre_replay_restore(gyre_kernel *kernel)
 /* The end of the requests that may have to be handled again. The device handles later requests in the normal way. */
 static uint64_t end_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
-    return gyre_kernel_repeats_in_order(kernel) ? gyre_queue_first_unanswered(queue)
-                                                : gyre_queue_next_index(queue);
+    return gyre_kernel_repeats_in_order(kernel, queue) ? gyre_queue_first_unanswered(queue)
+                                                       : gyre_queue_next_index(queue);
 }
 
 static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)

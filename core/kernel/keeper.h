@@ -129,13 +129,4 @@ static inline void gyre_keeper_queue_free(const gyre_kernel *kernel, struct gyre
         kernel->keeper->queue_free(durable);
 }
 
-/**
- * True when the kernel's requests are handled again after the death of its device by one block, in their order: no request
- * behind the first unanswered one counts as done.
- */
-static inline bool gyre_kernel_repeats_in_order(const gyre_kernel *kernel)
-{
-    return kernel->checkpoints && kernel->blocks == 1;
-}
-
 #endif

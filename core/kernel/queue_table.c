@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/keeper.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/bytes.h"
 #include "core/ring/express.h"
+#include "core/stages/log.h"
 
 static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
@@ -48,13 +48,18 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     __atomic_store_n(&control->command.queue_count, kernel->queues.entries, __ATOMIC_RELEASE);
 }
 
+bool gyre_kernel_repeats_in_order(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    return kernel->checkpoints && kernel->blocks == 1 && !gyre_queue_log_is_ahead(queue);
+}
+
 /* Marks answered requests, so that the next device skips them. A kernel with checkpoints and one block handles requests again
  * in their order, so there only settled requests are marked. */
 static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 {
     if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
         return;
-    if (gyre_kernel_repeats_in_order(kernel))
+    if (gyre_kernel_repeats_in_order(kernel, queue))
         gyre_queue_mark_settled(queue);
     else
         gyre_queue_mark_answered(queue);

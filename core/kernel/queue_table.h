@@ -8,6 +8,12 @@
 
 #include "core/kernel/kernel.h"
 
+/**
+ * True when the queue's requests are handled again after the death of the device by one block, in their order: no request
+ * behind the first unanswered one counts as done. False as well after a run with several blocks whose checkpoint covers such
+ * requests.
+ */
+bool gyre_kernel_repeats_in_order(const gyre_kernel *kernel, const gyre_queue *queue);
 /** Writes the table entry of a listed queue, from its first unanswered request on. */
 void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue);
 /** Clears every entry of the table, including those that a worker process overwrote. */

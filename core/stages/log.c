@@ -365,6 +365,19 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
     return false;
 }
 
+bool gyre_queue_log_is_ahead(const gyre_queue *queue)
+{
+    const struct gyre_queue_log *log = gyre_log_of(queue);
+    if (!log)
+        return false;
+    const uint64_t first = word_load(&log->base.first), unanswered = gyre_queue_first_unanswered(queue);
+    for (uint64_t place = unanswered > first ? unanswered - first : 0; place < gyre_ring_of(queue)->capacity;
+         place++)
+        if (is_marked(&log->base, place))
+            return true;
+    return false;
+}
+
 bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
 {
     uint64_t index = word_load(&gyre_log_of(queue)->base.first);

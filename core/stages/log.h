@@ -109,6 +109,9 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
 
+/** True when the checkpoint covers a request behind the first unanswered one. False for a queue without a log. */
+bool gyre_queue_log_is_ahead(const gyre_queue *queue);
+
 /** True when a worker overwrote the slot of a request below `end` that has to be handled again. */
 bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end);
 

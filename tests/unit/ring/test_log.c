@@ -219,8 +219,11 @@ START_TEST(what_a_checkpoint_covers_out_of_turn_is_not_handled_again)
     send_unanswered(&taker, 4);
     complete(taker.queue, 1, GYRE_OUTCOME_REPLY, 0);
     complete(taker.queue, 2, GYRE_OUTCOME_REPLY, 0);
+    ck_assert(!gyre_queue_log_is_ahead(taker.queue));
     take_checkpoint(&taker);
+    ck_assert(gyre_queue_log_is_ahead(taker.queue));
     complete(taker.queue, 0, GYRE_OUTCOME_REPLY, 0);
+    ck_assert(!gyre_queue_log_is_ahead(taker.queue)); /* all marked ones are below the first unanswered now */
     complete(taker.queue, 3, GYRE_OUTCOME_REPLY, 0);
     ck_assert(gyre_queue_log_next(taker.queue, &index, 4, &request) && index == 0 && payload == 0);
     index++;
