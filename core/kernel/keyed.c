@@ -187,15 +187,15 @@ static gyre_status compare_heads(const gyre_kernel *kernel, const gyre_keyed_tab
         kernel->name, kernel->record->state->name, kernel->record->key);
 }
 
-/* After a death a request was seen to count twice in a table (docs/keyed.md). */
+/* A request was seen to count twice in a table whose worker had died (docs/keyed.md). */
 gyre_status gyre_keyed_check_kept(const gyre_kernel *kernel)
 {
-    if (!gyre_kernel_is_keyed(kernel))
+    if (!gyre_kernel_is_keyed(kernel) || !gyre_dispatch_isolated(kernel->dispatch))
         return GYRE_OK;
     return gyre_error_set(
         GYRE_UNIMPLEMENTED,
-        "kernel '%s' is a keyed actor, whose table no checkpoint and no journal keeps exactly yet: leave out "
-        "checkpoints in its section and durability = journal of its queue",
+        "kernel '%s' is a keyed actor with checkpoints or a journal, which a worker process does not keep "
+        "exactly yet: set isolation = none in the backend's section",
         kernel->name);
 }
 

@@ -45,7 +45,7 @@ static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)
 /** Writes an empty table into the kernel's state memory. */
 gyre_status gyre_keyed_write(const gyre_kernel *kernel);
 
-/** UNIMPLEMENTED, and a sentence, for a keyed actor with checkpoints. */
+/** UNIMPLEMENTED, and a sentence, when a table with checkpoints would live in a worker process. */
 gyre_status gyre_keyed_check_kept(const gyre_kernel *kernel);
 
 /**
