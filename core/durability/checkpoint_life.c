@@ -223,9 +223,6 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     if (!checkpoints || !checkpoints->part_count)
         return GYRE_OK;
-    const gyre_status fits = gyre_keyed_check_kept(kernel);
-    if (fits != GYRE_OK)
-        return fits;
     const unsigned char *earlier = gyre_durable_state(kernel);
     gyre_status status = earlier ? gyre_keyed_check_saved(kernel, earlier) : GYRE_OK;
     if (status != GYRE_OK)

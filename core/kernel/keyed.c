@@ -187,18 +187,6 @@ static gyre_status compare_heads(const gyre_kernel *kernel, const gyre_keyed_tab
         kernel->name, kernel->record->state->name, kernel->record->key);
 }
 
-/* A request was seen to count twice in a table whose worker had died (docs/keyed.md). */
-gyre_status gyre_keyed_check_kept(const gyre_kernel *kernel)
-{
-    if (!gyre_kernel_is_keyed(kernel) || !gyre_dispatch_isolated(kernel->dispatch))
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_UNIMPLEMENTED,
-        "kernel '%s' is a keyed actor with checkpoints or a journal, which a worker process does not keep "
-        "exactly yet: set isolation = none in the backend's section",
-        kernel->name);
-}
-
 gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned char *saved)
 {
     gyre_keyed_table head;

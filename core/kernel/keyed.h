@@ -45,9 +45,6 @@ static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)
 /** Writes an empty table into the kernel's state memory. */
 gyre_status gyre_keyed_write(const gyre_kernel *kernel);
 
-/** UNIMPLEMENTED, and a sentence, when a table with checkpoints would live in a worker process. */
-gyre_status gyre_keyed_check_kept(const gyre_kernel *kernel);
-
 /**
  * INCOMPATIBLE, and a sentence, when the state that an earlier run saved is a table which this kernel, as it is configured now,
  * cannot go on with. OK for other kernels.

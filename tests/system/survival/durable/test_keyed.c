@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keyed actors whose program dies: each key's state has each of its messages once, in their order, also when
+ * Keyed actors whose program, or worker process, dies: each key's state has each of its messages once, in their order, also when
  * the next life has another number of blocks. One case a run, `test_keyed CASE`.
  */
 #include "lives.h"
 
 #include <gyre/keyed.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tellers.h"
 
@@ -89,13 +91,14 @@ static void require_accounts(gyre_kernel *kernel, uint64_t count)
 
 /* ---- lives ---- */
 
+static bool isolated, workers_die;
 static uint32_t blocks = 1;
 static const char *const with[] = {"kernel.default.checkpoint_ms=5", "kernel.tellers.keys=2000", NULL};
 
 static void busy_life(void)
 {
     gyre_kernel *kernel = NULL;
-    gyre_runtime *runtime = open_durable(false, with);
+    gyre_runtime *runtime = open_durable(isolated, with);
     must(launch_tellers(runtime, blocks, &kernel));
     gyre_queue *queue = gyre_kernel_queue(kernel);
     uint64_t next = take_over(queue);
@@ -107,6 +110,8 @@ static void busy_life(void)
             must(gyre_await(queue, next - 1, GYRE_DURABLE, soon()));
             ledger->durable = next;
         }
+        if (workers_die && round % 20 == 10)
+            kill(worker_of(getpid()), SIGKILL);
         while (next - ledger->received > 100) {
             receive_one(queue, ledger->received);
             ledger->received++;
@@ -130,25 +135,21 @@ static void states_of_keys_outlive_the_program(void)
 {
     for (unsigned i = 0; i < 12; i++) {
         blocks = 1 + i % 3;
+        isolated = i % 4 == 3;
         live_at_work(busy_life, 15000 + 7000 * i);
     }
     live(last_life, 0);
     require(ledger->offered > 0);
 }
 
-/* Refused, because the effect of a request could be there twice when a worker had died. */
-static void meet_isolation(void)
+static void states_of_keys_outlive_workers(void)
 {
-    gyre_kernel *kernel = NULL;
-    gyre_runtime *runtime = open_durable(true, with);
-    require(launch_tellers(runtime, 1, &kernel) == GYRE_UNIMPLEMENTED);
-    require(strstr(gyre_error_text(), "set isolation = none") != NULL);
-    gyre_close(runtime);
-}
-
-static void states_of_keys_in_a_worker_are_not_promised(void)
-{
-    live(meet_isolation, 0);
+    isolated = workers_die = true;
+    for (unsigned i = 0; i < 4; i++) {
+        blocks = 1 + i % 2;
+        live_at_work(busy_life, 100000 + 40000 * i);
+    }
+    live(last_life, 0);
 }
 
 /* ---- a table that does not fit ---- */
@@ -180,7 +181,7 @@ static void another_number_of_keys_is_refused(void)
 
 static const named_case cases[] = {
     {"states_of_keys_outlive_the_program", states_of_keys_outlive_the_program},
-    {"states_of_keys_in_a_worker_are_not_promised", states_of_keys_in_a_worker_are_not_promised},
+    {"states_of_keys_outlive_workers", states_of_keys_outlive_workers},
     {"another_number_of_keys_is_refused", another_number_of_keys_is_refused},
 };
 
