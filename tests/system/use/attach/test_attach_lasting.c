@@ -499,7 +499,7 @@ static void end_servers_until_done(party *server, const party *client, void (*co
 
 static void numbers_reach_a_journal_once_whatever_dies(void)
 {
-    begin_campaign(orderly ? 1200 : 4000);
+    begin_campaign(1200);
     party server = start_server(serve_tellers), client = party_start(be_a_client);
     require(party_hear(&client) == 'r');
     end_servers_until_done(&server, &client,
