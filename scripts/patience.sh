@@ -6,7 +6,7 @@
 # longer than usual is the factor, because other programs may come while the tests run; a test that hangs only ends later.
 set -euo pipefail
 
-readonly USUAL_MS=500 # on two cores of 2.5 GHz with nothing else to do
+readonly USUAL_MS=750 # on two cores of 2.5 GHz with nothing else to do
 compiler="${1:-cc}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ now_ms()
 
 begun="$(now_ms)"
 compilers=()
-for ((i = 2 * $(nproc); i > 0; i--)); do
+for ((i = 3 * $(nproc); i > 0; i--)); do
     "$compiler" -O2 -S -o /dev/null tests/patience_work.c &
     compilers+=($!)
 done

@@ -25,7 +25,7 @@ compiler()
     "$tree/scripts/patience.sh" "$work/cc"
 }
 
-quick="$(compiler 0)" slow="$(compiler 2.1)"
+quick="$(compiler 0)" slow="$(compiler 3.1)"
 ((quick >= 2)) || expect "the least" 2 "$quick"
 ((slow >= 9 && slow <= 64)) || expect "a machine that takes four times as long" "9 to 64" "$slow"
 printf '#!/bin/sh\nexit 1\n' >"$work/cc"
