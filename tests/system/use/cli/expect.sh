@@ -22,6 +22,15 @@ run()
     called="gyre $*"
 }
 
+# await_begun FILE PROCESS: until the process has written into the file, which was empty, or ended.
+await_begun()
+{
+    for ((i = 0; i < 600 * patience; i++)); do
+        if [[ -s "$1" ]] || ! kill -0 "$2" 2>/dev/null; then break; fi
+        sleep 0.05
+    done
+}
+
 fail()
 {
     failures=$((failures + 1))

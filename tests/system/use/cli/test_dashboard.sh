@@ -12,23 +12,15 @@ server='' web='' scraper=''
 # shellcheck disable=SC2086
 trap 'kill -KILL $server $web $scraper 2>/dev/null; rm -rf "$folder"' EXIT
 
-await_line()
-{
-    for ((i = 0; i < 600 * patience; i++)); do
-        if [[ -s "$1" ]] || ! kill -0 "$2" 2>/dev/null; then break; fi
-        sleep 0.05
-    done
-}
-
 "$GYRE" serve --config examples/pipeline/gyre.ini --set observe.every_ms=50 --set kernel.default.timing=true \
     >"$folder/ready" 2>"$folder/served" &
 server=$!
-await_line "$folder/ready" "$server"
+await_begun "$folder/ready" "$server"
 run call --attach orders '{"item":2,"count":3}'
 exits 0
 "$GYRE" web --listen 0 >"$folder/showing" 2>"$folder/said" &
 web=$!
-await_line "$folder/showing" "$web"
+await_begun "$folder/showing" "$web"
 page="$(grep -o 'http://[^ ]*' "$folder/showing")"
 
 cat >"$folder/queries.py" <<'PYTHON'

@@ -42,12 +42,7 @@ says '3 answered, 1 failed'
 : >"$folder/ready"
 "$GYRE" serve --backend cpu --set kernel.accounts.blocks=2 "$accounts" "$words" >"$folder/ready" 2>"$folder/served" &
 server=$!
-for ((i = 0; i < 600 * patience; i++)); do
-    if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
-        break
-    fi
-    sleep 0.05
-done
+await_begun "$folder/ready" "$server"
 for ((account = 0; account < 500; account++)); do
     echo "{\"account\":$((account % 50)),\"cents\":$account}"
 done >"$folder/requests"

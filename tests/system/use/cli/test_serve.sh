@@ -15,12 +15,7 @@ start_server()
     : >"$folder/ready"
     "$GYRE" serve --backend cpu "$@" >"$folder/ready" 2>"$folder/served" &
     server=$!
-    for ((i = 0; i < 600 * patience; i++)); do
-        if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
-            break
-        fi
-        sleep 0.05
-    done
+    await_begun "$folder/ready" "$server"
 }
 
 # stop_server SIGNAL: its exit status is left in `ended`.
@@ -95,12 +90,7 @@ exec 3<&- # and there is no reader
 "$GYRE" serve --backend cpu --set gyre.log_level=debug examples/command/scale.gyre.c >"$folder/ready" 2>&4 4>&- &
 server=$!
 exec 4>&-
-for ((i = 0; i < 600 * patience; i++)); do
-    if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
-        break
-    fi
-    sleep 0.05
-done
+await_begun "$folder/ready" "$server"
 run call --attach scale '{"value":20.5,"factor":2}'
 exits 0
 stop_server TERM

@@ -16,12 +16,7 @@ start_server()
     "$GYRE" serve --backend cpu --config examples/service/gyre.ini --set "gyre.journal_dir=$folder/journal" \
         --socket "$socket" examples/service/ledger.gyre.c >"$folder/ready" 2>>"$folder/served" &
     server=$!
-    for ((i = 0; i < 600 * patience; i++)); do
-        if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
-            break
-        fi
-        sleep 0.05
-    done
+    await_begun "$folder/ready" "$server"
 }
 
 clerks=4 deposits=3000

@@ -15,12 +15,7 @@ start_server()
     : >"$folder/ready"
     "$GYRE" serve --backend cpu --set observe.every_ms=20 --socket "$socket" "$@" >"$folder/ready" 2>"$folder/served" &
     server=$!
-    for ((i = 0; i < 600 * patience; i++)); do
-        if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
-            break
-        fi
-        sleep 0.05
-    done
+    await_begun "$folder/ready" "$server"
 }
 
 # value EXPRESSION: of the JSON that the last run printed.

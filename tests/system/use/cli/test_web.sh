@@ -9,21 +9,12 @@ mkdir -p "$XDG_CACHE_HOME" "$TMPDIR"
 server='' web=''
 trap 'kill -KILL $server $web 2>/dev/null; rm -rf "$folder"' EXIT
 
-# await_line FILE PROCESS
-await_line()
-{
-    for ((i = 0; i < 600 * patience; i++)); do
-        if [[ -s "$1" ]] || ! kill -0 "$2" 2>/dev/null; then break; fi
-        sleep 0.05
-    done
-}
-
 start_web()
 {
     : >"$folder/showing"
     "$GYRE" web "$@" >"$folder/showing" 2>"$folder/said" &
     web=$!
-    await_line "$folder/showing" "$web"
+    await_begun "$folder/showing" "$web"
     page="$(grep -o 'http://[^ ]*' "$folder/showing")"
 }
 
@@ -108,7 +99,7 @@ says "cannot listen at ${page:7:-1}: Address already in use; --listen names anot
 "$GYRE" serve --backend cpu --set observe.every_ms=20 --set kernel.scale.timing=true --socket "$folder/socket" \
     examples/command/scale.gyre.c >"$folder/ready" 2>"$folder/served" &
 server=$!
-await_line "$folder/ready" "$server"
+await_begun "$folder/ready" "$server"
 run stat --prometheus
 cp "$folder/out" "$folder/metrics"
 export METRICS="$folder/metrics" SOCKET="$folder/socket" GYRE
@@ -274,10 +265,10 @@ checks=$((checks + 1))
 [[ ! -e "$folder/page" && -z "$err" ]] || fail "expected no socket and no word"
 
 # without descriptors for clients that wait, it still ends when it is told to
-: >"$folder/showing" # await_line waits for what is new
+: >"$folder/showing" # await_begun waits for what is new
 (ulimit -n 10 && exec "$GYRE" web --listen 0) >"$folder/showing" 2>"$folder/said" &
 web=$!
-await_line "$folder/showing" "$web"
+await_begun "$folder/showing" "$web"
 page="$(grep -o 'http://[^ ]*' "$folder/showing")"
 judge "a lack of descriptors" <<'PYTHON'
 web = int(sys.argv[3])
