@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which
- * must never wait for a device. So it looks only at memory that a thread of this process can read by itself.
+ * must never wait for a device: it holds the locks of the runtime and of the pipeline. So it looks only at memory that a thread
+ * of this process can read by itself, and leaves a link out while another thread has the device.
  */
 #include "core/links/observed.h"
 
@@ -53,7 +54,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     uint64_t words[GYRE_OBSERVE_LINK_WORDS] = {0};
     struct gyre_link_counts counts;
     const struct gyre_node *from = &pipeline->nodes[link->from];
-    if (gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK)
+    if (gyre_link_memory_peek(pipeline, link, &counts) != GYRE_OK)
         return;
     if (!link->observed)
         enter_link(pipeline, link);
