@@ -69,6 +69,13 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     gyre_observation_values(observation_of(pipeline), link->observed, words, GYRE_OBSERVE_LINK_WORDS);
 }
 
+/* Its target may work on what it got for as long as it likes, but no port leads there any more. */
+static void forget_link(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    gyre_observation_leave(observation_of(pipeline), link->observed);
+    link->observed = 0;
+}
+
 static void observe_pipeline(gyre_pipeline *pipeline)
 {
     if (!observation_of(pipeline) || !is_near(pipeline))
@@ -79,7 +86,9 @@ static void observe_pipeline(gyre_pipeline *pipeline)
         enter_pipeline(pipeline);
     gyre_error_hold();
     for (int i = 0; i < pipeline->link_count; i++)
-        if (!pipeline->links[i].is_own && !pipeline->links[i].retired)
+        if (pipeline->links[i].retired)
+            forget_link(pipeline, &pipeline->links[i]);
+        else if (!pipeline->links[i].is_own)
             observe_link(pipeline, &pipeline->links[i]);
     gyre_error_let_go();
     pthread_mutex_unlock(&pipeline->lock);
