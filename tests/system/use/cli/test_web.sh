@@ -274,6 +274,7 @@ checks=$((checks + 1))
 [[ ! -e "$folder/page" && -z "$err" ]] || fail "expected no socket and no word"
 
 # without descriptors for clients that wait, it still ends when it is told to
+: >"$folder/showing"
 (ulimit -n 10 && exec "$GYRE" web --listen 0) >"$folder/showing" 2>"$folder/said" &
 web=$!
 await_line "$folder/showing" "$web"
