@@ -21,6 +21,7 @@
 #include "core/kernel/sections.h"
 #include "core/kernel/start.h"
 #include "core/kernel/type_registry.h"
+#include "core/links/shard_group.h"
 #include "core/pipeline/build.h"
 #include "core/plan/shape.h"
 
@@ -185,6 +186,8 @@ static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *de
         status = gyre_sections_look(kernel->runtime, GYRE_SECTION_KERNEL, kernel->name, kernel->build);
     if (status == GYRE_OK)
         status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
+    if (status == GYRE_OK)
+        status = gyre_shards_check(kernel);
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
                                           &kernel->types);
