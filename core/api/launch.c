@@ -239,6 +239,8 @@ static gyre_status check_given(const gyre_launch_desc *given)
             "no kernel was named; expected a source (FILE.gyre.c, FILE.gyre.c:KERNEL), or the "
             "name (1 to %d characters) of a kernel whose source is configured",
             GYRE_NAME_MAX - 1);
+    if (given->name && !gyre_text_is_plain(given->name))
+        return gyre_error_set(GYRE_INVALID, "a kernel's name: expected UTF-8 without control characters");
     if (given->binding_count > 0 && !given->bindings)
         return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
                               given->binding_count);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/kernel/binding.h"
 #include "core/kernel/control.h"
@@ -125,6 +126,7 @@ static void finish_migrator(struct migrator *migrator)
 gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_record *migration,
                                const void *before, void *after)
 {
+    char of[41]; /* so much of the name has room beside the ending */
     struct migrator migrator = {.kernel = gyre_kernel_create(kernel->runtime)};
     if (!migrator.kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a migration");
@@ -133,7 +135,9 @@ gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_reco
     migrator.kernel->build = gyre_build_retain(kernel->build); /* also if it does not end */
     migrator.kernel->record = migration;
     migrator.kernel->lanes = migrator.kernel->blocks = 1;
-    snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%.40s.migration", kernel->name);
+    snprintf(of, sizeof of, "%s", kernel->name);
+    gyre_text_end_whole(of);
+    snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%s.migration", of);
     gyre_status status = make_buffers(&migrator, migration, before, after);
     if (status == GYRE_OK)
         status = start_migrator(&migrator);
