@@ -21,6 +21,7 @@
 #include "core/kernel/protocol.h"
 #include "core/kernel/start.h"
 #include "core/pipeline/build.h"
+#include "core/queue/label.h"
 
 /* ---- finding one ---- */
 
@@ -99,6 +100,7 @@ static gyre_status start_migrator(struct migrator *migrator)
 /* `kernel`: whose state is migrated. */
 static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *kernel)
 {
+    char why[64];
     gyre_completion completion = {0};
     const int64_t limit_ms = gyre_kernel_setting(kernel, "launch_timeout_ms");
     gyre_status status =
@@ -108,8 +110,10 @@ static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *k
                               (long long)limit_ms);
     if (status != GYRE_OK || completion.outcome == GYRE_NOT_REPLIED)
         return status;
-    return gyre_error_set(GYRE_FAILED, "%s",
-                          completion.failure_text[0] ? completion.failure_text : "its worker process died");
+    if (completion.failure_text[0])
+        return gyre_error_set(GYRE_FAILED, "%s", completion.failure_text);
+    return gyre_error_set(GYRE_FAILED, "its worker process died%s",
+                          gyre_control_why_lost(migrator->kernel->control, why, sizeof why));
 }
 
 static void finish_migrator(struct migrator *migrator)
