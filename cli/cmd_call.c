@@ -143,6 +143,8 @@ static gyre_status launch_kernel(call_run *call)
     cli_hush_begin(&hush);
     const gyre_status status = gyre_launch(call->runtime, &desc, &call->kernel);
     cli_hush_end(&hush);
+    if (status == GYRE_OK)
+        cli_warn_of_others(call->runtime, call->kernel);
     return status;
 }
 

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
 #include "core/pipeline/pipeline.h"
 #include "core/device/devices.h"
 #include "core/api/tools.h"
@@ -120,4 +122,30 @@ int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)
 {
     int code = cli_fail_unless_ok(status);
     return code == CLI_FAILED && gyre_runtime_device_failed(runtime) ? CLI_UNAVAILABLE : code;
+}
+
+static void warn_of_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *section,
+                            const char *kernel)
+{
+    const char *place = gyre_config_place(config, kind, section);
+    const char *const word = gyre_section_kind_word(kind);
+    const bool is_other = strcmp(section, kernel) != 0 && !gyre_text_nearest(kernel, &section, 1);
+    if (is_other && place && strcmp(place, "command line") == 0)
+        cli_error(CLI_OK, "warning: %s: [%s.%s] is for no %s here; the kernel and its queue are named '%s'", place,
+                  word, section, word, kernel);
+}
+
+void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel)
+{
+    static const enum gyre_section_kind kinds[] = {GYRE_SECTION_KERNEL, GYRE_SECTION_QUEUE};
+    const struct gyre_config *config = gyre_runtime_config(runtime);
+    gyre_kernel_info info = {.size = sizeof info};
+    if (gyre_kernel_info_get(kernel, &info) != GYRE_OK)
+        return;
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+        size_t count = 0;
+        const char *const *names = gyre_config_names(config, kinds[kind], &count);
+        for (size_t i = 0; i < count; i++)
+            warn_of_section(config, kinds[kind], names[i], info.name);
+    }
 }

@@ -20,6 +20,11 @@ gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
 /** Writes the warnings of a configuration to stderr, as cli_open does. */
 void cli_warn(const struct gyre_config *config);
 /**
+ * Warns of sections of kernels and queues that the command line sets and that are not for the only kernel that the command launched.
+ * The core told of names that are near already. Sections of files may be for other programs.
+ */
+void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel);
+/**
  * Does what cli_fail_unless_ok does, for a status of a call that opens a device on the way. Returns CLI_UNAVAILABLE when the
  * device of --backend or of the configuration could not be opened, whatever the status is.
  */

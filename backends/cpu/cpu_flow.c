@@ -337,8 +337,8 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
     struct message message = message_of(worker, origin);
     worker->context.header_size = message.entry->slots.header_size;
     worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
-    worker->context.foreign = message.entry->slots.foreign;
-    if (worker->context.foreign) /* what the last handler wrote may be of another program */
+    worker->context.foreign = message.entry->slots.foreign || worker->links.heard;
+    if (message.entry->slots.foreign) /* what the last handler wrote may be of another program */
         memset(worker->links.reply, 0, worker->resident->kernel->sizes.reply);
     worker->context.origin = origin;
     worker->context.flow =

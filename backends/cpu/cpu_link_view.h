@@ -39,6 +39,8 @@ struct cpu_links {
     struct cpu_kept kept;
     struct cpu_branch branches[GYRE_BRANCHES_MAX];
     uint32_t branch_count;
+    bool
+        heard; /* a program subscribed to a topic that the kernel sends to: bytes that the handler leaves out are zero */
     unsigned char *reply; /* room for one reply */
     /*
      * as that of a flow, for a message of none: of a link, and of a queue that enters no pipeline; NULL: the kernel's flows have

@@ -110,12 +110,14 @@ static void open_branches(struct cpu_worker *worker, uint32_t number)
     const gyre_link_port *port = &worker->links.table->ports[number];
     const gyre_link_topic *topic = at(port->control);
     const gyre_link_branch *branches = (const gyre_link_branch *)(const void *)(topic + 1);
-    for (uint32_t i = 0; i < topic->branch_count; i++)
+    for (uint32_t i = 0; i < topic->branch_count; i++) {
+        worker->links.heard |= branches[i].is_client != 0;
         worker->links.branches[worker->links.branch_count++] =
             (struct cpu_branch){.branch = &branches[i],
                                 .ring = (gyre_link_ring *)at(branches[i].rings) + worker->block,
                                 .port = number,
                                 .in_place = branches[i].rings == port->rings};
+    }
 }
 
 static const gyre_link_entry *find_entry(const gyre_link_table *table, uint32_t number, gyre_u64 serial)
@@ -132,6 +134,7 @@ void cpu_ports_read(struct cpu_worker *worker)
     const gyre_control_command *command = &worker->resident->control->command;
     worker->links.table = at(__atomic_load_n(&command->links, __ATOMIC_ACQUIRE));
     worker->links.branch_count = 0;
+    worker->links.heard = false;
     if (!worker->links.table)
         worker->links.kept.waits = false; /* its flow went with the pipeline */
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {

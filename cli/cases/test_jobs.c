@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the cases of `gyre test` (test_jobs.h). The lock guards which job is next, and which one is printed next. */
+/*
+ * Runs the cases of `gyre test` (test_jobs.h). The lock guards which job is next, and which one is printed next. While they run,
+ * signals that would end this process wait, and are seen by a descriptor: the processes of the cases are killed first.
+ */
 #include "cli/cases/test_jobs.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -23,6 +28,7 @@ typedef struct test_runner {
     pthread_mutex_t lock;
     size_t next, printed;
     bool *done;
+    int ends; /* is readable once a signal ends this process; nobody reads it, so that all threads see that */
 } test_runner;
 
 /* ---- one job ---- */
@@ -80,6 +86,22 @@ static test_result judge_end(const test_runner *runner, gyre_status status,
     return TEST_FAILED;
 }
 
+/* Leaves the lines of a case that passed which are warnings. */
+static void keep_warnings(char *said)
+{
+    static const char warning[] = "gyre: warning: ";
+    char *kept = said;
+    for (const char *line = said; *line;) {
+        const size_t text = strcspn(line, "\n"), length = text + (line[text] == '\n');
+        if (strncmp(line, warning, sizeof warning - 1) == 0) {
+            memmove(kept, line, length);
+            kept += length;
+        }
+        line += length;
+    }
+    *kept = '\0';
+}
+
 static void run_job(const test_runner *runner, test_job *job)
 {
     const char **arguments = arguments_of(runner, job);
@@ -93,10 +115,13 @@ static void run_job(const test_runner *runner, test_job *job)
         const struct gyre_process_desc desc = {.arguments = arguments,
                                                .deadline_ns = limit ? gyre_in_ms(limit) : GYRE_FOREVER,
                                                .errors = said,
-                                               .errors_size = SAID_SIZE};
+                                               .errors_size = SAID_SIZE,
+                                               .stop = &runner->ends};
         const gyre_status status = gyre_process_run(&desc, &end);
         job->took_ns = gyre_clock_ns() - begin;
-        job->result = judge_end(runner, status, &end, said);
+        job->result = status == GYRE_CLOSED ? TEST_WAITS : judge_end(runner, status, &end, said);
+        if (job->result == TEST_PASSED)
+            keep_warnings(said);
         job->said = said;
     }
     free(arguments);
@@ -130,8 +155,11 @@ static void *run_jobs(void *argument)
     test_runner *runner = argument;
     size_t index;
     while (take_job(runner, &index)) {
-        if (runner->jobs->jobs[index].result == TEST_WAITS)
-            run_job(runner, &runner->jobs->jobs[index]);
+        test_job *job = &runner->jobs->jobs[index];
+        if (job->result == TEST_WAITS)
+            run_job(runner, job);
+        if (job->result == TEST_WAITS)
+            break; /* this process ends */
         finish_job(runner, index);
     }
     return NULL;
@@ -152,9 +180,40 @@ static void run_all(test_runner *runner)
     free(threads);
 }
 
+static size_t count_waiting(const test_jobs *jobs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        count += jobs->jobs[i].result == TEST_WAITS;
+    return count;
+}
+
+/* Runs all jobs while signals wait. One that came ends this process when it returns, unless somebody ignores it. */
+static int run_while_signals_wait(test_runner *runner)
+{
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ending, &before);
+    runner->ends = signalfd(-1, &ending, SFD_CLOEXEC);
+    if (runner->ends < 0) /* then they end this process as they come */
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    run_all(runner);
+    const size_t waiting = count_waiting(runner->jobs);
+    if (waiting)
+        cli_error(CLI_FAILED, "a signal ends this: %zu of %zu cases did not run to their end", waiting,
+                  runner->jobs->count);
+    if (runner->ends >= 0)
+        close(runner->ends);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return waiting ? CLI_FAILED : CLI_OK;
+}
+
 int test_jobs_run(test_jobs *jobs)
 {
-    test_runner runner = {.jobs = jobs, .lock = PTHREAD_MUTEX_INITIALIZER};
+    test_runner runner = {.jobs = jobs, .lock = PTHREAD_MUTEX_INITIALIZER, .ends = -1};
     const ssize_t length = readlink("/proc/self/exe", runner.program, sizeof runner.program - 1);
     if (length <= 0)
         return cli_error(CLI_FAILED, "cannot find this program, which runs each case: /proc/self/exe: %s",
@@ -163,7 +222,7 @@ int test_jobs_run(test_jobs *jobs)
     runner.done = calloc(jobs->count + 1, sizeof *runner.done);
     if (!runner.done)
         return cli_error(CLI_FAILED, "out of memory");
-    run_all(&runner);
+    const int code = run_while_signals_wait(&runner);
     free(runner.done);
-    return CLI_OK;
+    return code;
 }

@@ -17,7 +17,7 @@ typedef struct test_job {
     const char *backend; /* NULL: as configured */
     bool takes_checks;   /* gets check_options as well */
     test_result result;  /* TEST_SKIPPED from the beginning: it is not run */
-    char *said;          /* why it failed or was skipped, lines; NULL: nothing. free() */
+    char *said; /* why it failed or was skipped; warnings of one that passed: lines; NULL: nothing. free() */
     uint64_t took_ns;
 } test_job;
 
@@ -36,7 +36,8 @@ typedef struct test_jobs {
     void *context;
 } test_jobs;
 
-/** Runs all jobs. Returns an exit code, which is CLI_OK whatever the results are. */
+/** Runs all jobs. Returns an exit code, which is CLI_OK whatever the results are. A signal that ends this process kills those of the
+ * jobs first. */
 int test_jobs_run(test_jobs *jobs);
 
 #endif

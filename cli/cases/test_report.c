@@ -61,8 +61,7 @@ void test_report_line(void *context, const test_job *job)
     (void)context;
     printf("%-7s %7.2f s  %s%s%s\n", result_word(job->result), seconds(job), job->path,
            job->backend ? " on " : "", job->backend ? job->backend : "");
-    if (job->result != TEST_PASSED)
-        each_line(job->said, write_indented, stdout);
+    each_line(job->said, write_indented, stdout);
     fflush(stdout);
 }
 
@@ -79,7 +78,7 @@ int test_report_json(const test_jobs *jobs)
         const test_job *job = &jobs->jobs[i];
         json_t *row = cli_json_object("ssssf", "case", job->path, "backend", job->backend, "result",
                                       result_word(job->result), "said",
-                                      job->result == TEST_PASSED ? NULL : job->said, "seconds", seconds(job));
+                                      job->said && job->said[0] ? job->said : NULL, "seconds", seconds(job));
         json_array_append_new(cases, row ? row : json_null());
     }
     return cli_print_json(cases);
@@ -132,8 +131,13 @@ static void write_case(FILE *out, const test_job *job)
     fputs("\" name=\"", out);
     write_escaped(out, job->path, strlen(job->path));
     fprintf(out, "\" time=\"%.3f\">", seconds(job));
-    if (job->result != TEST_PASSED)
+    if (job->result != TEST_PASSED) {
         write_reason(out, job);
+    } else if (job->said && job->said[0]) {
+        fputs("\n      <system-err>", out);
+        each_line(job->said, write_escaped_line, out);
+        fputs("</system-err>\n    ", out);
+    }
     fputs("</testcase>\n", out);
 }
 

@@ -3,11 +3,13 @@
  * passed on. */
 #include "cli/check/diagnostics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/check/conversions.h"
 #include "cli/check/includes.h"
 #include "cli/check/library.h"
+#include "cli/check/lost_macros.h"
 #include "cli/check/places.h"
 #include "cli/check/ports.h"
 #include "cli/check/protocols.h"
@@ -133,14 +135,61 @@ static const char twice_inline[] = "duplicate 'inline' declaration specifier";
 static const char form_prefix[] = "use of undeclared identifier '";
 static const char bad_macro[] = "macro invocation";
 
+/* A search for the message of the user's whose name is nearest to a mistyped one. */
+struct message_search {
+    const struct checker *checker;
+    const char *name;
+    char nearest[NAME_SIZE];
+    unsigned least; /* distance of the nearest name */
+};
+
+static enum CXChildVisitResult find_message(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    static const char prefix[] = "gyre_size_"; /* what GYRE_MESSAGE defines for each; message.h */
+    struct message_search *search = data;
+    char name[NAME_SIZE + sizeof prefix];
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_EnumConstantDecl)
+        return clang_getCursorKind(cursor) == CXCursor_EnumDecl ? CXChildVisit_Recurse
+                                                                : CXChildVisit_Continue;
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    const char *message = name + sizeof prefix - 1;
+    if (!begins_with(name, prefix) || strlen(message) >= NAME_SIZE ||
+        check_owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        return CXChildVisit_Continue;
+    const unsigned distance = check_name_distance(message, search->name);
+    if (distance < search->least) {
+        search->least = distance;
+        snprintf(search->nearest, sizeof search->nearest, "%s", message);
+    }
+    return CXChildVisit_Continue;
+}
+
+/* Writes "; did you mean 'NAME'? ", or ": " where no message has a name like that. `text`: the name, and a quote behind it. */
+static const char *message_hint(const struct checker *checker, const char *text, char hint[NAME_SIZE + 32])
+{
+    char name[NAME_SIZE];
+    const size_t length = strcspn(text, "'");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    struct message_search search = {checker, name, "", (unsigned)(length + 1) / 3 + 1};
+    if (length < NAME_SIZE)
+        clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_message, &search);
+    if (search.nearest[0])
+        snprintf(hint, NAME_SIZE + 32, "; did you mean '%s'? ", search.nearest);
+    else
+        snprintf(hint, NAME_SIZE + 32, ": ");
+    return hint;
+}
+
 static void refuse_field_type(struct checker *checker, const struct place *place, const char *text)
 {
+    char hint[NAME_SIZE + 32];
     const char *name = text + sizeof field_prefix - 1;
     report_refuse(
         &checker->report, "check", place,
-        "'%.*s' is no type of a message: fields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 id128 gyre_handle, messages "
+        "'%.*s' is no type of a message%sfields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 id128 gyre_handle, messages "
         "declared before with GYRE_MESSAGE and, in a GYRE_MESSAGE_TAIL, utf8, span_T and optional_T, as span_u32",
-        (int)strcspn(name, "'"), name);
+        (int)strcspn(name, "'"), name, message_hint(checker, name, hint));
 }
 
 /* GYRE_KERNEL_OF and its kin have messages of these names from their protocol. */
@@ -157,13 +206,14 @@ static bool is_of_protocol(const char *name, int length)
 
 static void refuse_plain_type(struct checker *checker, const struct place *place, const char *text)
 {
+    char hint[NAME_SIZE + 32];
     const char *name = text + sizeof message_prefix - 1;
     const int length = (int)strcspn(name, "'");
     report_refuse(
         &checker->report, "check", place,
-        "'%.*s' is no message: the request, reply and state of a kernel are declared with "
+        "'%.*s' is no message%sthe request, reply and state of a kernel are declared with "
         "GYRE_MESSAGE, so that the host knows their layout; a scratch may be any struct%s",
-        length, name,
+        length, name, message_hint(checker, name, hint),
         is_of_protocol(name, length)
             ? "; a kernel of several types (GYRE_KERNEL_OF and its kin) has the name of its GYRE_PROTOCOL"
             : "");

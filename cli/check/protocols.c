@@ -172,9 +172,19 @@ static enum CXChildVisitResult find_state(CXCursor cursor, CXCursor parent, CXCl
 static void check_migration(struct checker *checker, CXCursor definition)
 {
     struct states states = {"", false};
+    char before[sizeof states.state];
+    parameter_type(definition, 0, before, sizeof before);
     parameter_type(definition, 1, states.state, sizeof states.state);
     if (checker->macro_is_broken || !states.state[0])
         return;
+    if (strcmp(before, states.state) == 0) {
+        check_refuse_at(
+            checker, definition,
+            "GYRE_MIGRATE(old, new) leads from '%s' to itself: the old state is that of an earlier version of "
+            "the file, which keeps its declaration under another name",
+            before);
+        return;
+    }
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_state, &states);
     if (!states.found)
         check_refuse_at(

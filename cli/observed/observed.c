@@ -90,22 +90,40 @@ static int pass_over(const observed_source *source, observed_process *process, c
     return CLI_OK;
 }
 
+/* Says that a part of the file is not there. A failure where the user named the file: its figures would pass for whole ones. */
+static int tell_cut(const observed_source *source, const observed_process *process, const char *path)
+{
+    if (source->file)
+        return cli_error(CLI_FAILED,
+                         "'%s' was cut: it has %zu bytes, and its head tells of more: copy the file again",
+                         path, process->seen.size);
+    if (!source->quiet)
+        cli_error(CLI_OK, "warning: '%s' was cut: what lay behind its %zu bytes is not shown", path,
+                  process->seen.size);
+    return CLI_OK;
+}
+
 /* Reads one file; `found` is NULL for one that the user named. A file that is gone meanwhile, or is not finished, is that of a process
- * that ends or begins. */
+ * that ends or begins. Without memory or descriptors nothing is known of any file. */
 static int read_one(const observed_source *source, const char *path, const struct gyre_observed_file *found,
                     observed_processes *out)
 {
     observed_process process = {0};
     const gyre_status status = gyre_observed_read(path, &process.seen, &process.life);
-    const bool passes = !source->file && (source->quiet || status == GYRE_NOT_FOUND || status == GYRE_AGAIN);
+    const bool stops = source->file || status == GYRE_EXHAUSTED;
+    const bool passes = !stops && (source->quiet || status == GYRE_NOT_FOUND || status == GYRE_AGAIN);
     if (status == GYRE_OK && found && !gyre_observed_is_believed(found, &process.seen))
         return pass_over(source, &process, path, out);
+    if (status == GYRE_OK && process.seen.is_cut && tell_cut(source, &process, path) != CLI_OK) {
+        gyre_observed_finish(&process.seen);
+        return CLI_FAILED;
+    }
     if (status == GYRE_OK)
         return take_process(source, &process, path, out);
     out->unread++;
     const int code = passes ? CLI_OK : cli_fail(status);
     gyre_error_clear();
-    return source->file ? code : CLI_OK;
+    return stops ? code : CLI_OK;
 }
 
 int observed_begin(const cli_context *cli, const char *file, const char *wanted, observed_source *out)

@@ -219,7 +219,7 @@ static void answer_request(web_server *server, web_connection *connection, const
     }
     server->desc.answer(server->desc.context, request, &answer);
     if (!answer.body)
-        begin_sentence(connection, WEB_NO_MEMORY, "out of memory");
+        begin_sentence(connection, WEB_NO_MEMORY, "out of memory or descriptors");
     else if (answer.follows && count_followers(server) >= WEB_FOLLOWERS) {
         web_text_release(answer.body);
         begin_sentence(connection, WEB_UNAVAILABLE, "too many follow already: close a page");

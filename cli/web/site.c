@@ -33,15 +33,17 @@ static void forget_texts(web_site *site)
     site->metrics = site->json = site->event = NULL;
 }
 
-static void refresh(web_site *site)
+/* False: nothing is known of the processes, because memory or descriptors ran out. */
+static bool refresh(web_site *site)
 {
     const uint64_t now = gyre_clock_ns();
     if (site->read_ns && now - site->read_ns < FRESH_NS)
-        return;
+        return site->is_known;
     site->read_ns = now;
     forget_texts(site);
-    (void)rates_look(&site->source, &site->processes, &site->table);
+    site->is_known = rates_look(&site->source, &site->processes, &site->table) == CLI_OK;
     gyre_error_clear();
+    return site->is_known;
 }
 
 void web_site_finish(web_site *site)
@@ -136,7 +138,8 @@ static web_text *make_event(const web_site *site)
 
 static web_text *shown(web_site *site, web_text **kept, web_text *(*make)(const web_site *site))
 {
-    refresh(site);
+    if (!refresh(site))
+        return NULL;
     if (!*kept)
         *kept = make(site);
     return web_text_hold(*kept);
@@ -151,8 +154,7 @@ static void answer_health(web_site *site, const web_request *request, health_que
     size_t seen = 0;
     bool good;
     page_writer writer;
-    refresh(site);
-    if (!begin_text(&writer))
+    if (!refresh(site) || !begin_text(&writer))
         return;
     if (request->query[0] && !web_request_parameter(request, "kernel", name, sizeof name)) {
         fprintf(writer.out, "expected nothing, or ?kernel=NAME\n");

@@ -11,6 +11,7 @@ typedef struct web_site {
     observed_processes processes; /* as of read_ns */
     rates_table table;
     uint64_t read_ns;
+    bool is_known;                    /* the look at read_ns succeeded */
     web_text *metrics, *json, *event; /* made of them when first asked for; NULL: not yet */
 } web_site;
 

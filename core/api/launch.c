@@ -21,6 +21,7 @@
 #include "core/kernel/sections.h"
 #include "core/kernel/start.h"
 #include "core/kernel/type_registry.h"
+#include "core/links/shard_group.h"
 #include "core/pipeline/build.h"
 #include "core/plan/shape.h"
 
@@ -186,6 +187,8 @@ static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *de
     if (status == GYRE_OK)
         status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
     if (status == GYRE_OK)
+        status = gyre_shards_check(kernel);
+    if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
                                           &kernel->types);
     if (status == GYRE_OK)
@@ -236,6 +239,8 @@ static gyre_status check_given(const gyre_launch_desc *given)
             "no kernel was named; expected a source (FILE.gyre.c, FILE.gyre.c:KERNEL), or the "
             "name (1 to %d characters) of a kernel whose source is configured",
             GYRE_NAME_MAX - 1);
+    if (given->name && !gyre_text_is_plain(given->name))
+        return gyre_error_set(GYRE_INVALID, "a kernel's name: expected UTF-8 without control characters");
     if (given->binding_count > 0 && !given->bindings)
         return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
                               given->binding_count);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/links/pipeline_make.h"
 
@@ -44,7 +45,9 @@ static gyre_status check_desc(const gyre_pipeline_desc *desc)
     if (!desc->name || !desc->name[0] || strlen(desc->name) >= GYRE_PIPELINE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "a pipeline's name has 1 to %d characters",
                               GYRE_PIPELINE_NAME_MAX - 1);
-    return GYRE_OK;
+    return gyre_text_is_plain(desc->name)
+               ? GYRE_OK
+               : gyre_error_set(GYRE_INVALID, "a pipeline's name: expected UTF-8 without control characters");
 }
 
 gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out)

@@ -38,6 +38,7 @@ struct publishing {
     unsigned char *message;
     uint64_t deadline_ns; /* 0: the server does not end */
     uint64_t missed;      /* told to the client */
+    uint64_t sent;        /* messages of packets that were sent */
 };
 
 /* ---- beginning ---- */
@@ -202,19 +203,22 @@ static gyre_status receive(struct publishing *publishing, gyre_publication *abou
                                      publishing->subscription->layout->size, about, deadline_ns);
 }
 
-/* Puts the messages that are there into a packet, the first of which is in publishing->message. */
-static void fill_packet(struct publishing *publishing, gyre_publication *about)
+/* Puts the messages that are there into a packet, the first of which is in publishing->message. Returns how many. */
+static uint64_t fill_packet(struct publishing *publishing, gyre_publication *about)
 {
     gyre_status status = GYRE_OK;
+    uint64_t count = 0;
     gyre_parcel_begin(publishing->parcel, GYRE_PARCEL_PUBLISHED, GYRE_OK);
     while (status == GYRE_OK) { /* an end is found again when the packet is sent */
         const struct gyre_published published = {.missed = about->missed, .length = about->length};
         gyre_published_put(publishing->parcel, &published, publishing->message);
         publishing->missed += about->missed;
+        count++;
         if (publishing->parcel->length >= PACKET)
             break;
         status = receive(publishing, about, GYRE_NO_WAIT);
     }
+    return count;
 }
 
 /* Sends one packet, or finds that there is nothing to send. */
@@ -229,8 +233,10 @@ static gyre_status publish_some(struct publishing *publishing)
         return gyre_error_set(GYRE_CLOSED, "the server ended");
     if (status != GYRE_OK)
         return status;
-    fill_packet(publishing, &about);
-    return send_packet(publishing);
+    const uint64_t count = fill_packet(publishing, &about);
+    status = send_packet(publishing);
+    publishing->sent += status == GYRE_OK ? count : 0;
+    return status;
 }
 
 static void tell_end(struct publishing *publishing)
@@ -262,7 +268,8 @@ static void publish(struct publishing *publishing)
     gyre_runtime_log(
         runtime, GYRE_LOG_INFO, "process %u of user %u %s '%s': it was sent %llu messages and missed %llu",
         session->process, session->user, status == GYRE_CLOSED ? "was told of the end of" : "left", name,
-        (unsigned long long)info.received, (unsigned long long)info.missed);
+        (unsigned long long)publishing->sent,
+        (unsigned long long)(info.missed + info.received - publishing->sent)); /* also what it did not take */
 }
 
 static void count_meeting(struct gyre_server *server, gyre_status status)

@@ -182,24 +182,35 @@ static int poll_timeout(const struct child *child, uint64_t deadline_ns, uint64_
     return (int)(left_ms < longest ? left_ms : longest);
 }
 
-/* Waits until the child is reaped (1), or the deadline passed (0), or it cannot be waited for (-1). */
-static int watch(struct child *child, uint64_t deadline_ns, int *wait_status)
+enum watched { WATCH_FAILED = -1, WATCH_LATE = 0, WATCH_ENDED = 1, WATCH_STOPPED = 2 };
+
+static bool is_readable(const int *descriptor)
+{
+    struct pollfd wait = {.fd = descriptor ? *descriptor : -1, .events = POLLIN};
+    return poll(&wait, 1, 0) > 0;
+}
+
+/* Waits until the child is reaped, the deadline passed, `stop` says so, or it turns out that it cannot be waited for. */
+static enum watched watch(struct child *child, uint64_t deadline_ns, const int *stop, int *wait_status)
 {
     for (;;) {
         pid_t reaped = waitpid(child->pid, wait_status, WNOHANG);
         drain(&child->output);
         drain(&child->errors);
         if (reaped == child->pid)
-            return 1;
+            return WATCH_ENDED;
         if (reaped < 0 && errno != EINTR)
-            return -1;
+            return WATCH_FAILED;
+        if (is_readable(stop))
+            return WATCH_STOPPED;
         uint64_t now = gyre_clock_ns();
         if (now >= deadline_ns)
-            return 0;
+            return WATCH_LATE;
         struct pollfd waits[] = {{.fd = child->pidfd, .events = POLLIN},
                                  {.fd = child->output.read_end, .events = POLLIN},
-                                 {.fd = child->errors.read_end, .events = POLLIN}};
-        poll(waits, 3, poll_timeout(child, deadline_ns, now));
+                                 {.fd = child->errors.read_end, .events = POLLIN},
+                                 {.fd = stop ? *stop : -1, .events = POLLIN}};
+        poll(waits, 4, poll_timeout(child, deadline_ns, now));
     }
 }
 
@@ -208,15 +219,17 @@ static gyre_status follow(const struct gyre_process_desc *desc, struct child *ch
 {
     const char *program = desc->arguments[0];
     int wait_status = 0;
-    int ended = watch(child, desc->deadline_ns, &wait_status);
-    if (ended < 0)
+    const enum watched ended = watch(child, desc->deadline_ns, desc->stop, &wait_status);
+    if (ended == WATCH_FAILED)
         return gyre_error_set(GYRE_FAILED,
                               "the end of '%s' cannot be seen (%s): this program must not ignore SIGCHLD",
                               program, strerror(errno));
-    if (ended == 0) {
+    if (ended != WATCH_ENDED) {
         kill(-child->pid, SIGKILL);
-        watch(child, gyre_clock_ns() + GROUP_KILL_GRACE_MS * UINT64_C(1000000), &wait_status);
+        watch(child, gyre_clock_ns() + GROUP_KILL_GRACE_MS * UINT64_C(1000000), NULL, &wait_status);
         end->signal = SIGKILL;
+        if (ended == WATCH_STOPPED)
+            return gyre_error_set(GYRE_CLOSED, "'%s' was killed: its caller ends", program);
         return gyre_error_set(GYRE_TIMEOUT, "'%s' was killed: it did not end before its deadline", program);
     }
     end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;

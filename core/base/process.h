@@ -22,6 +22,7 @@ struct gyre_process_desc {
     size_t output_size;
     char *errors; /* receives standard error; NULL: it goes where standard output goes */
     size_t errors_size;
+    const int *stop; /* a descriptor: once it is readable, the child's group is killed; NULL: there is none */
 };
 
 struct gyre_process_end {
@@ -32,7 +33,7 @@ struct gyre_process_end {
 
 /**
  * Runs a program to its end. Blocks until deadline_ns. OK when it ended by itself or by a signal: see *end.
- * NOT_FOUND when there is no such program, TIMEOUT when it was killed at the deadline, EXHAUSTED when no
+ * NOT_FOUND when there is no such program, TIMEOUT when it was killed at the deadline, CLOSED when because of `stop`, EXHAUSTED when no
  * process or descriptor is left, FAILED otherwise. *end is set in every case.
  */
 gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_process_end *end);

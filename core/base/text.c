@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,6 +109,20 @@ size_t gyre_text_character(const unsigned char *text, size_t left)
         (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
         return 0;
     return length;
+}
+
+bool gyre_text_is_plain(const char *text)
+{
+    const size_t length = strlen(text);
+    for (size_t at = 0; at < length;) {
+        const unsigned char *letter = (const unsigned char *)text + at;
+        const size_t whole = gyre_text_character(letter, length - at);
+        const bool is_control = *letter < ' ' || *letter == 0x7f || (*letter == 0xc2 && letter[1] < 0xa0);
+        if (!whole || is_control)
+            return false;
+        at += whole;
+    }
+    return true;
 }
 
 void gyre_text_end_whole(char *text)

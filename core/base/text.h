@@ -3,6 +3,7 @@
 #ifndef GYRE_CORE_BASE_TEXT_H
 #define GYRE_CORE_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ const char *gyre_text_list(const char *const *names, size_t count, char *text, s
  * (overlong, a surrogate, beyond U+10FFFF, cut).
  */
 size_t gyre_text_character(const unsigned char *text, size_t left);
+
+/** Whether a text is UTF-8 without control characters, so that a name of a kernel or a queue cannot pass for a line of a log. */
+bool gyre_text_is_plain(const char *text);
 
 /** Removes a UTF-8 character at the end of `text` that was cut because the text filled its room. */
 void gyre_text_end_whole(char *text);

@@ -490,6 +490,16 @@ gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_tr
     return settle(dispatch->name, "transfer", status);
 }
 
+gyre_status gyre_dispatch_transfer_now(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc)
+{
+    gyre_error_clear();
+    if (dispatch->plugin && pthread_mutex_trylock(&dispatch->lock) != 0)
+        return gyre_error_set(GYRE_AGAIN, "backend '%s': the device is busy", dispatch->name);
+    gyre_status status = dispatch->ops->transfer(dispatch->device, desc);
+    give_device(dispatch);
+    return settle(dispatch->name, "transfer", status);
+}
+
 /* ---- resident kernels ---- */
 
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,

@@ -84,6 +84,8 @@ gyre_status gyre_dispatch_memory_alloc(struct gyre_dispatch *dispatch, uint64_t 
                                        gyre_memory **out);
 void gyre_dispatch_memory_release(struct gyre_dispatch *dispatch, gyre_memory *memory);
 gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc);
+/** As above, but AGAIN at once while another operation of the device runs, which may take any time. */
+gyre_status gyre_dispatch_transfer_now(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc);
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
                                  const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *resident, uint64_t deadline_ns);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/kernel/binding.h"
 #include "core/kernel/control.h"
@@ -20,6 +21,7 @@
 #include "core/kernel/protocol.h"
 #include "core/kernel/start.h"
 #include "core/pipeline/build.h"
+#include "core/queue/label.h"
 
 /* ---- finding one ---- */
 
@@ -98,6 +100,7 @@ static gyre_status start_migrator(struct migrator *migrator)
 /* `kernel`: whose state is migrated. */
 static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *kernel)
 {
+    char why[64];
     gyre_completion completion = {0};
     const int64_t limit_ms = gyre_kernel_setting(kernel, "launch_timeout_ms");
     gyre_status status =
@@ -107,8 +110,10 @@ static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *k
                               (long long)limit_ms);
     if (status != GYRE_OK || completion.outcome == GYRE_NOT_REPLIED)
         return status;
-    return gyre_error_set(GYRE_FAILED, "%s",
-                          completion.failure_text[0] ? completion.failure_text : "its worker process died");
+    if (completion.failure_text[0])
+        return gyre_error_set(GYRE_FAILED, "%s", completion.failure_text);
+    return gyre_error_set(GYRE_FAILED, "its worker process died%s",
+                          gyre_control_why_lost(migrator->kernel->control, why, sizeof why));
 }
 
 static void finish_migrator(struct migrator *migrator)
@@ -125,6 +130,7 @@ static void finish_migrator(struct migrator *migrator)
 gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_record *migration,
                                const void *before, void *after)
 {
+    char of[41]; /* so much of the name has room beside the ending */
     struct migrator migrator = {.kernel = gyre_kernel_create(kernel->runtime)};
     if (!migrator.kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a migration");
@@ -133,7 +139,9 @@ gyre_status gyre_migration_run(const gyre_kernel *kernel, const gyre_kernel_reco
     migrator.kernel->build = gyre_build_retain(kernel->build); /* also if it does not end */
     migrator.kernel->record = migration;
     migrator.kernel->lanes = migrator.kernel->blocks = 1;
-    snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%.40s.migration", kernel->name);
+    snprintf(of, sizeof of, "%s", kernel->name);
+    gyre_text_end_whole(of);
+    snprintf(migrator.kernel->name, sizeof migrator.kernel->name, "%s.migration", of);
     gyre_status status = make_buffers(&migrator, migration, before, after);
     if (status == GYRE_OK)
         status = start_migrator(&migrator);

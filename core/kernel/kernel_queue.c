@@ -12,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/keeper.h"
@@ -85,6 +86,10 @@ static gyre_status check_queue(const gyre_kernel *kernel, const struct gyre_queu
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
+    if (desc->name && !gyre_text_is_plain(desc->name))
+        return gyre_error_set(GYRE_INVALID,
+                              "the name of a queue of kernel '%s': expected UTF-8 without control characters",
+                              kernel->name);
     return gyre_queue_choose_types(kernel->runtime->config, site, desc, section, options);
 }
 

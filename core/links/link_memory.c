@@ -504,11 +504,9 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline)
     return under_way[0];
 }
 
-static gyre_status download(const gyre_pipeline *pipeline, const struct gyre_link *link, uint64_t offset,
-                            void *out, uint64_t bytes)
-{
-    return gyre_link_store_read(pipeline->device, store_of(pipeline, link), offset, (uint64_t *)out, bytes);
-}
+/* gyre_link_store_read or gyre_link_store_peek. */
+typedef gyre_status read_store(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                               uint64_t offset, uint64_t *words, uint64_t count);
 
 static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
                        struct gyre_link_counts *counts)
@@ -522,8 +520,8 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
         counts->waiting += ring->head - fetched;
 }
 
-gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
-                                   struct gyre_link_counts *counts)
+static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
+                            struct gyre_link_counts *counts)
 {
     _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
     const uint32_t count = sender_blocks(pipeline, link);
@@ -532,13 +530,27 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     *counts = (struct gyre_link_counts){.room = room.messages, .section = room.section, .held = room.held};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    gyre_status status = download(pipeline, link, link->rings, rings, count * sizeof *rings);
+    gyre_status status = read(pipeline->device, store_of(pipeline, link), link->rings,
+                              (uint64_t *)(void *)rings, count * sizeof *rings);
     if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT &&
         !link->retired) /* else who has the gate may be freed */
-        status = download(pipeline, first_of_subscriber(pipeline, link), link->gate, &gate, sizeof gate);
+        status = read(pipeline->device, store_of(pipeline, first_of_subscriber(pipeline, link)), link->gate,
+                      (uint64_t *)(void *)&gate, sizeof gate);
     for (uint32_t i = 0; i < count; i++)
         count_ring(link, &rings[i], counts);
     counts->is_cut = gate.cut != 0;
     free(rings);
     return status;
+}
+
+gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                   struct gyre_link_counts *counts)
+{
+    return count_by(gyre_link_store_read, pipeline, link, counts);
+}
+
+gyre_status gyre_link_memory_peek(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                  struct gyre_link_counts *counts)
+{
+    return count_by(gyre_link_store_peek, pipeline, link, counts);
 }

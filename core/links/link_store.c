@@ -64,18 +64,39 @@ gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyr
     return gyre_dispatch_transfer(device, &desc);
 }
 
+static void read_host(const struct gyre_link_store *store, uint64_t offset, uint64_t *words, uint64_t count)
+{
+    for (uint64_t i = 0; i < count / sizeof *words; i++)
+        words[i] = __atomic_load_n(&store->host[offset / sizeof *words + i], __ATOMIC_RELAXED);
+}
+
+static gyre_transfer_desc download_desc(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
+                                        uint64_t count)
+{
+    return (gyre_transfer_desc){.size = sizeof(gyre_transfer_desc),
+                                .kind = GYRE_TRANSFER_DOWNLOAD,
+                                .memory = store->memory,
+                                .offset = offset,
+                                .byte_count = count,
+                                .target = words};
+}
+
 gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
                                  uint64_t offset, uint64_t *words, uint64_t count)
 {
-    for (uint64_t i = 0; store->host && i < count / sizeof *words; i++)
-        words[i] = __atomic_load_n(&store->host[offset / sizeof *words + i], __ATOMIC_RELAXED);
-    if (store->host)
-        return GYRE_OK;
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = store->memory,
-                                     .offset = offset,
-                                     .byte_count = count,
-                                     .target = words};
-    return gyre_dispatch_transfer(device, &desc);
+    const gyre_transfer_desc desc = download_desc(store, offset, words, count);
+    if (!store->host)
+        return gyre_dispatch_transfer(device, &desc);
+    read_host(store, offset, words, count);
+    return GYRE_OK;
+}
+
+gyre_status gyre_link_store_peek(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                 uint64_t offset, uint64_t *words, uint64_t count)
+{
+    const gyre_transfer_desc desc = download_desc(store, offset, words, count);
+    if (!store->host)
+        return gyre_dispatch_transfer_now(device, &desc);
+    read_host(store, offset, words, count);
+    return GYRE_OK;
 }

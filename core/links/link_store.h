@@ -25,5 +25,8 @@ gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyr
 /** Reads `count` bytes; offset and count are whole words. A word that is written meanwhile is read as before or after that. */
 gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
                                  uint64_t offset, uint64_t *words, uint64_t count);
+/** As gyre_link_store_read, but AGAIN at once while the device is busy. */
+gyre_status gyre_link_store_peek(struct gyre_dispatch *device, const struct gyre_link_store *store,
+                                 uint64_t offset, uint64_t *words, uint64_t count);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which
- * must never wait for a device. So it looks only at memory that a thread of this process can read by itself.
+ * must never wait for a device: it holds the locks of the runtime and of the pipeline. So it looks only at memory that a thread
+ * of this process can read by itself, and leaves a link out while another thread has the device.
  */
 #include "core/links/observed.h"
 
@@ -53,7 +54,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     uint64_t words[GYRE_OBSERVE_LINK_WORDS] = {0};
     struct gyre_link_counts counts;
     const struct gyre_node *from = &pipeline->nodes[link->from];
-    if (gyre_link_memory_count(pipeline, link, &counts) != GYRE_OK)
+    if (gyre_link_memory_peek(pipeline, link, &counts) != GYRE_OK)
         return;
     if (!link->observed)
         enter_link(pipeline, link);
@@ -68,6 +69,13 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     gyre_observation_values(observation_of(pipeline), link->observed, words, GYRE_OBSERVE_LINK_WORDS);
 }
 
+/* Its target may work on what it got for as long as it likes, but no port leads there any more. */
+static void forget_link(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    gyre_observation_leave(observation_of(pipeline), link->observed);
+    link->observed = 0;
+}
+
 static void observe_pipeline(gyre_pipeline *pipeline)
 {
     if (!observation_of(pipeline) || !is_near(pipeline))
@@ -78,7 +86,9 @@ static void observe_pipeline(gyre_pipeline *pipeline)
         enter_pipeline(pipeline);
     gyre_error_hold();
     for (int i = 0; i < pipeline->link_count; i++)
-        if (!pipeline->links[i].is_own && !pipeline->links[i].retired)
+        if (pipeline->links[i].retired)
+            forget_link(pipeline, &pipeline->links[i]);
+        else if (!pipeline->links[i].is_own)
             observe_link(pipeline, &pipeline->links[i]);
     gyre_error_let_go();
     pthread_mutex_unlock(&pipeline->lock);

@@ -189,5 +189,8 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline);
 /** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    struct gyre_link_counts *counts);
+/** The same without a wait for the device: AGAIN while it is busy. */
+gyre_status gyre_link_memory_peek(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                  struct gyre_link_counts *counts);
 
 #endif

@@ -43,6 +43,17 @@ static gyre_status find_key(const gyre_kernel *kernel, const char *name, const g
     return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
 }
 
+gyre_status gyre_shards_check(const gyre_kernel *kernel)
+{
+    const gyre_shards_desc desc = {.size = sizeof desc};
+    const struct gyre_config *config = kernel->runtime->config;
+    struct gyre_message_key key;
+    if (!gyre_config_has_section(config, GYRE_SECTION_QUEUE, kernel->name) ||
+        gyre_queue_plan_word(config, kernel->name, "shard") != GYRE_SHARD_KEY)
+        return GYRE_OK;
+    return find_key(kernel, kernel->name, &desc, &key);
+}
+
 static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
 {
     const char *name = desc->name ? desc->name : "";

@@ -13,6 +13,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/observation/observation_folder.h"
+#include "gyre/lack.h"
 
 enum { COPIES_MAX = 3 }; /* of a file whose writer changes it meanwhile */
 
@@ -71,10 +72,17 @@ static size_t least_stride(uint64_t kind)
                                          : 2 * sizeof(uint64_t);
 }
 
+static bool ends_behind(const gyre_observe_part *part, size_t size)
+{
+    return part->count && part->stride &&
+           (part->offset > size || part->count > (size - part->offset) / part->stride);
+}
+
 /* Adopts a part, cut to the entries that lie in the file, and to a number that a reader can work on. */
 static void adopt_part(struct gyre_observed *observed, const gyre_observe_part *part)
 {
     const size_t least = least_stride(part->kind);
+    observed->is_cut |= ends_behind(part, observed->size);
     if (part->kind == 0 || part->kind >= GYRE_OBSERVED_PARTS || part->stride < least || part->stride % 8 ||
         part->offset % 8 || part->offset >= observed->size)
         return;
@@ -101,6 +109,7 @@ gyre_status gyre_observed_parse(const char *path, unsigned char *bytes, size_t s
                               "'%s': no observation file: it has %zu bytes, expected at least %zu", path,
                               size, least);
     memcpy(head, bytes, size < sizeof *head ? size : sizeof *head);
+    out->is_cut = head->head_size > size;
     if (head->magic == 0 || (head->magic == GYRE_OBSERVE_MAGIC && head->version == 0))
         return gyre_error_set(GYRE_AGAIN, "'%s': the file is being made; look again", path);
     if (head->magic != GYRE_OBSERVE_MAGIC)
@@ -140,8 +149,10 @@ static enum gyre_observed_life life_of(int file, const gyre_observe_head *head)
 
 static gyre_status cannot_read(const char *path, int error)
 {
-    return gyre_error_set(error == ENOENT ? GYRE_NOT_FOUND : GYRE_UNAVAILABLE, "cannot read '%s': %s", path,
-                          strerror(error));
+    const gyre_status status = error == ENOENT  ? GYRE_NOT_FOUND
+                               : error == EFBIG ? GYRE_UNAVAILABLE
+                                                : gyre_lack_status(error, GYRE_UNAVAILABLE);
+    return gyre_error_set(status, "cannot read '%s': %s", path, strerror(error));
 }
 
 /* Copies an open file. NULL with errno. */

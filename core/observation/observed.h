@@ -21,6 +21,7 @@ struct gyre_observed {
     unsigned char *bytes;
     size_t size;
     uid_t owner;            /* of the file */
+    bool is_cut;            /* the head tells of bytes behind the end of the file */
     gyre_observe_head head; /* texts end; members that the file has not are 0 */
     gyre_observe_part
         parts[GYRE_OBSERVED_PARTS]; /* by kind; each lies whole in `bytes`; count 0: there is none */

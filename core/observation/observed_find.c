@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/observation/observation_folder.h"
 #include "core/observation/observed.h"
+#include "gyre/lack.h"
 
 enum { FILES_MAX = 4096 };
 
@@ -41,6 +42,8 @@ static bool look_in(struct found *found, const char *configured, const char *fol
     struct stat about;
     const int descriptor = gyre_observation_folder_open(configured, folder, false);
     DIR *entries = descriptor < 0 || fstat(descriptor, &about) != 0 ? NULL : fdopendir(descriptor);
+    if (!entries) /* a lack says nothing of the folder, which may be full of files */
+        enough = gyre_lack_status(errno, GYRE_OK) == GYRE_OK;
     for (const struct dirent *entry;
          enough && entries && found->count < FILES_MAX && (entry = readdir(entries));)
         enough = add_file(found, folder, about.st_uid, entry->d_name);
@@ -75,7 +78,9 @@ gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file
         qsort(found.files, found.count, sizeof *found.files, by_process);
     *out = found.files;
     *count = found.count;
-    return enough ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for the list of observation files");
+    return enough
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory, or no descriptor, to list the observation files");
 }
 
 void gyre_observed_files_free(struct gyre_observed_file *files, size_t count)

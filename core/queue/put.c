@@ -120,10 +120,9 @@ uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing
 {
     const uint64_t index = queue->producer.sent;
     gyre_slot *slot = gyre_request_slot(&queue->ring, index);
-    const uint32_t length =
-        gyre_requests_bridged(&queue->ring)
-            ? 0
-            : gyre_length_of(request->bytes, request->size, queue->ring.request_least != 0);
+    uint32_t length = gyre_length_of(request->bytes, request->size, queue->ring.request_least != 0);
+    if (gyre_requests_bridged(&queue->ring) && length > GYRE_SLOT_SMALL_PAYLOAD)
+        length = 0;
     if (!grant_one(queue, request))
         return 0;
     gyre_mark_set_locked(queue, index, mark);
@@ -133,7 +132,7 @@ uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing
     if (gyre_requests_bridged(&queue->ring))
         gyre_bytes_skip(&queue->ring, index);
     before(queue, index);
-    slot->length = GYRE_LENGTH_TAKEN_BACK;
+    slot->length = gyre_length_taken_back(length);
     slot->info = 0;
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
     __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE);

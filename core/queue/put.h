@@ -40,14 +40,8 @@ uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests,
 uint64_t gyre_queue_put_slots(gyre_queue *queue, struct gyre_slots from, uint64_t first,
                               const struct gyre_outgoing *requests, enum gyre_mark mark);
 
-/**
- * The length of a request that was taken back, for example because its deadline passed. It is longer than any message, so
- * the device refuses the request without calling the handler, and this side knows why.
- */
-#define GYRE_LENGTH_TAKEN_BACK 0xfffffffeu
-
-/** Puts a request into the ring that is already taken back, so that the device refuses it. Calls `before` before the
- * request is published, while its slot still holds the request's true length. */
+/** Puts a request into the ring that is already taken back, so that the device refuses it; without its bytes, if they do not lie in
+ * its slot. Calls `before`, which takes it back, before the request is published, while its slot holds the request's true length. */
 uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing *request,
                                    enum gyre_mark mark, void (*before)(gyre_queue *queue, uint64_t index));
 

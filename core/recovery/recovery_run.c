@@ -113,7 +113,15 @@ static gyre_status resume_all(const struct gyre_recovery *recovery)
     return GYRE_OK;
 }
 
-static void suspend_all(const struct gyre_recovery *recovery)
+/* Leaves the worker's end where callers of a lost kernel look for the reason, unless the device said more itself. */
+static void tell_death(gyre_kernel *kernel, const char *reason)
+{
+    gyre_u8 *why = kernel->control->device.lost_why;
+    if (!why[0])
+        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
+}
+
+static void suspend_all(const struct gyre_recovery *recovery, const char *reason)
 {
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
@@ -121,9 +129,11 @@ static void suspend_all(const struct gyre_recovery *recovery)
         if (kernel->care->revival.runs && kernel->care->watch.doomed == kernel->starts)
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
-        else if (kernel->care->revival.runs && cannot_repeat(kernel))
+        else if (kernel->care->revival.runs && cannot_repeat(kernel)) {
+            tell_death(kernel, reason);
             gyre_recovery_give_up(
                 kernel, "its worker process died, and what its handler keeps between messages with it");
+        }
     }
 }
 
@@ -152,7 +162,7 @@ static gyre_status recover_once(struct gyre_recovery *recovery)
     gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
     gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
                      device->candidate->name, reason);
-    suspend_all(recovery);
+    suspend_all(recovery, reason);
     gyre_suspects_investigate(recovery, reason);
     if (!await_turn(device)) {
         give_up_all(recovery, "the worker process died too often in a row (restart_limit), or is to end");

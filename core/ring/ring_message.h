@@ -37,11 +37,26 @@ static inline const void *gyre_reply_payload(const struct gyre_ring_bytes *bytes
     return slot + 1;
 }
 
-/** Where the bytes of a request lie. They stay there until its completion is received. Its length may change meanwhile, if it expires. */
+/**
+ * The length of a request that was taken back, for example because its deadline passed. It is longer than any message, so
+ * the device refuses the request without calling the handler, and this side knows why. The second one is that of a request
+ * whose bytes lie in its slot.
+ */
+#define GYRE_LENGTH_TAKEN_BACK       0xfffffffeu
+#define GYRE_LENGTH_TAKEN_BACK_SMALL 0xfffffffdu
+
+/** The length that takes back a request of this length. */
+static inline uint32_t gyre_length_taken_back(uint32_t length)
+{
+    return length > GYRE_SLOT_SMALL_PAYLOAD ? GYRE_LENGTH_TAKEN_BACK : GYRE_LENGTH_TAKEN_BACK_SMALL;
+}
+
+/** Where the bytes of a request lie. They stay there until its completion is received, also while it is taken back. */
 static inline const void *gyre_request_payload(const struct gyre_ring *ring, const gyre_slot *slot)
 {
-    if (ring->bytes && ring->bytes->requests &&
-        __atomic_load_n(&slot->length, __ATOMIC_RELAXED) > GYRE_SLOT_SMALL_PAYLOAD)
+    const uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+    if (ring->bytes && ring->bytes->requests && length > GYRE_SLOT_SMALL_PAYLOAD &&
+        length != GYRE_LENGTH_TAKEN_BACK_SMALL)
         return gyre_bytes_request(ring->bytes, slot);
     return slot + 1;
 }

@@ -2,8 +2,8 @@
 /*
  * Takes back each request that no handler took up by its deadline.
  *
- * Taking back needs no help of the device. The host overwrites the request's length with GYRE_LENGTH_TAKEN_BACK, a length
- * that no message has, so the device fails the request. The host remembers which requests it took back, and rewrites their
+ * Taking back needs no help of the device. The host overwrites the request's length with a length that no message has
+ * (gyre_length_taken_back), so the device fails the request. The host remembers which requests it took back, and rewrites their
  * failures as expired. If a handler was quicker, the handler's own completion stands.
  *
  * Lock: the producer lock, so no sender gives a slot to another message while this file looks at the slot.
@@ -93,7 +93,39 @@ void gyre_expiry_take_back(gyre_queue *queue, uint64_t index)
     /* stored before the slot's length: a thread that sees the completion that follows from this length sees the mark,
        too */
     __atomic_store_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->length, GYRE_LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->length, gyre_length_taken_back(slot->length), __ATOMIC_RELEASE);
+}
+
+static bool is_taken_back(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_queue_expiry *expiry = expiry_of(queue);
+    return expiry &&
+           __atomic_load_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], __ATOMIC_ACQUIRE);
+}
+
+/* What is left to guess by: a request with a tail says its length in its first word, and another one has the size of its type.
+ * Of bytes that do not lie in the slot nothing is known. */
+static uint32_t length_guessed(const struct gyre_ring *ring, const gyre_slot *slot)
+{
+    uint32_t length = ring->request_size;
+    if (gyre_requests_bridged(ring))
+        return 0;
+    if (ring->request_least)
+        memcpy(&length, slot + 1, sizeof length);
+    return length < ring->request_size ? length : ring->request_size;
+}
+
+uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    const gyre_slot *slot = gyre_request_slot(ring, index);
+    const uint32_t length =
+        __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
+    if (length <= ring->request_size)
+        return length;
+    if (is_taken_back(queue, index))
+        return __atomic_load_n(&expiry_of(queue)->lengths[index & ring->mask], __ATOMIC_RELAXED);
+    return length_guessed(ring, slot);
 }
 
 void gyre_expiry_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due)
@@ -116,9 +148,8 @@ void gyre_expiry_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due
 const gyre_failure *gyre_expiry_failure(const gyre_queue *queue, uint64_t index)
 {
     static const gyre_failure expired = {GYRE_FAILURE_EXPIRED, "expired: not handled by its deadline"};
-    const struct gyre_queue_expiry *expiry = expiry_of(queue);
     gyre_failure failure;
-    if (!expiry || !__atomic_load_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], __ATOMIC_ACQUIRE))
+    if (!is_taken_back(queue, index))
         return NULL;
     memcpy(&failure, gyre_reply_slot(gyre_ring_of(queue), index) + 1, sizeof failure);
     return failure.code == GYRE_FAILURE_LENGTH ? &expired : NULL;

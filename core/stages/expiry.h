@@ -34,6 +34,13 @@ bool gyre_expiry_looks(const gyre_queue *queue, uint64_t index);
 void gyre_expiry_take_back(gyre_queue *queue, uint64_t index);
 
 /**
+ * The length of request `index`, which is still in its slot. Where a mark (taken back by this stage, to be skipped by the device,
+ * answered by a worker that died later) overwrote it in the slot, it is the length before this stage took the request back, else a
+ * guess. For a queue without this stage as well.
+ */
+uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index);
+
+/**
  * The failure that replaces the completion of request `index`, because the request was taken back. NULL: the completion
  * stays as it is. For any thread, and for a queue without this stage as well.
  */

@@ -21,6 +21,7 @@
 #include "core/queue/stage_list.h"
 #include "core/queue/state.h"
 #include "core/ring/ring_message.h"
+#include "core/stages/expiry.h"
 #include "core/stages/order.h"
 #include "core/stages/spans.h"
 #include "gyre/waiting.h"
@@ -84,23 +85,12 @@ static bool is_dead(int32_t code)
     return code == GYRE_FAILURE_CRASH || code == GYRE_FAILURE_EXPIRED || code == GYRE_FAILURE_SEAL;
 }
 
-/* The length of a dead request. The slot does not hold it any more when a mark has overwritten it (taken back, or answered by
- * a worker that died later). Then the size of the type is the best guess; in a ring of bytes no length can be guessed: 0. */
-static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request)
-{
-    /* relaxed: the attendant may have taken the request back long ago (expiry.c) */
-    const uint32_t length = __atomic_load_n(&request->length, __ATOMIC_RELAXED);
-    if (length <= gyre_ring_of(queue)->request_size)
-        return length;
-    return gyre_ring_of(queue)->bytes ? 0 : gyre_ring_of(queue)->request_size;
-}
-
 static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre_failure *failure)
 {
     const struct gyre_ring *ring = gyre_ring_of(queue);
     const gyre_slot *request = gyre_request_slot(ring, index);
     const bool spans = gyre_spans_has(queue);
-    const uint32_t length = request_length(queue, request);
+    const uint32_t length = gyre_queue_request_length(queue, index);
     struct letter *letter = malloc(sizeof *letter + (spans ? ring->request_size : length));
     const uint32_t header_size = ring->slots.header_size;
     if (!letter)

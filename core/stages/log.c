@@ -27,6 +27,7 @@
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
+#include "core/stages/expiry.h"
 #include "gyre/waiting.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
@@ -72,17 +73,6 @@ uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
 }
 
 /* ---- the producer ---- */
-
-/* The length of the request in a slot. A mark (taken back, or to be skipped by the device) overwrites the length in the slot.
- * Then a request with a tail says its length in its first word, and another request has the size of its type. */
-uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
-{
-    const gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
-    uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
-    if (length > gyre_ring_of(queue)->request_size && gyre_ring_of(queue)->request_least)
-        memcpy(&length, slot + 1, sizeof length);
-    return length < gyre_ring_of(queue)->request_size ? length : gyre_ring_of(queue)->request_size;
-}
 
 static void log_save(const gyre_queue *queue, uint64_t index)
 {

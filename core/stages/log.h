@@ -130,7 +130,5 @@ uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count);
 void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit);
 /** Says that the journal holds the requests below `index`, as durably as its settings promise. Wakes waiting threads. */
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index);
-/** The length of request `index`, which is still in its slot. */
-uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index);
 
 #endif

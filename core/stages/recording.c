@@ -22,7 +22,7 @@
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
-#include "core/stages/log.h"
+#include "core/stages/expiry.h"
 #include "core/stages/order.h"
 #include "gyre/lack.h"
 

@@ -258,9 +258,13 @@ template <class Reply> class views
     {
         return views_[index];
     }
-    /** The reply of completion `index`; throws handler_failed when there is none. Valid as long as this object. */
+    /** The reply of completion `index`; throws handler_failed when there is none, and error (INVALID) beyond size(). Valid as
+     * long as this object. */
     const Reply &reply(std::size_t index) const
     {
+        if (index >= views_.size())
+            throw error(GYRE_INVALID, "views: expected an index below " + std::to_string(views_.size()) +
+                                          ", found " + std::to_string(index));
         const gyre_view &view = views_[index];
         gyre_completion done = {view.index, view.outcome, 0, view.length, ""};
         if (view.outcome == GYRE_REPLIED)

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "conformance.h"
+#include "kernels/links.h"
+
+#include <gyre/pipeline.h>
 
 enum { CAPACITY = 4 };
 
@@ -86,22 +89,22 @@ static const gyre_observe_record *find_record(uint32_t kind, const char *name, u
 }
 
 /* A value of the record of that kind and name, in a new copy; UINT64_MAX: it is not there. */
-static uint64_t value_of(uint32_t kind, const char *name, uint32_t word)
+static uint64_t value_of(uint32_t kind, const char *name, uint32_t which)
 {
     uint32_t number;
     uint64_t value;
     if (!find_record(kind, name, &number))
         return UINT64_MAX;
     const gyre_observe_part *part = part_of(GYRE_OBSERVE_VALUES);
-    memcpy(&value, bytes + part->offset + number * part->stride + word * sizeof value, sizeof value);
+    memcpy(&value, bytes + part->offset + number * part->stride + which * sizeof value, sizeof value);
     return value;
 }
 
 /* Waits until a value is there. */
-static void await_value(uint32_t kind, const char *name, uint32_t word, uint64_t value)
+static void await_value(uint32_t kind, const char *name, uint32_t which, uint64_t value)
 {
     const uint64_t until = soon();
-    while (value_of(kind, name, word) != value) {
+    while (value_of(kind, name, which) != value) {
         require(gyre_in_ms(0) < until);
         sleep_ms(2);
     }
@@ -156,7 +159,7 @@ static void a_full_queue_is_seen_from_outside(struct conformance *test)
     gyre_queue *queue = gyre_kernel_queue(kernel);
     const char *const name = "words_of_1";
     const words_1 request = {{5}};
-    uint64_t word;
+    uint64_t got;
     must(gyre_kernel_deactivate(kernel, soon()));
     require(has_event(GYRE_OBSERVE_STATE, "kernel 'words_of_1' is inactive"));
     for (uint64_t i = 0; i < CAPACITY; i++)
@@ -175,7 +178,7 @@ static void a_full_queue_is_seen_from_outside(struct conformance *test)
         require(gyre_in_ms(0) < until);
     must(gyre_kernel_activate(kernel, soon()));
     for (uint64_t i = 0; i < CAPACITY; i++)
-        require(receive_word(queue, &word).index == i && word == 3 * i);
+        require(receive_word(queue, &got).index == i && got == 3 * i);
     await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_FULL_NS, 0);
     await_value(GYRE_OBSERVE_QUEUE, name, GYRE_OBSERVE_QUEUE_STILL_NS, 0);
     gyre_close(runtime);
@@ -227,10 +230,89 @@ static void nobody_sees_what_is_not_to_be_seen(struct conformance *test)
     require(rmdir(folder) == 0);
 }
 
+/* ---- links ---- */
+
+static void await_looks(uint64_t more)
+{
+    copy_file();
+    const uint64_t goal = ((const gyre_observe_head *)(const void *)bytes)->looks + more, until = soon();
+    while (((const gyre_observe_head *)(const void *)bytes)->looks < goal) {
+        require(gyre_in_ms(0) < until);
+        sleep_ms(2);
+        copy_file();
+    }
+}
+
+static uint32_t count_links(const char *name)
+{
+    uint32_t count = 0;
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_RECORDS);
+    for (uint32_t i = 1; i < part->count; i++) {
+        const gyre_observe_record *record = (const void *)(bytes + part->offset + i * part->stride);
+        count += record->kind == GYRE_OBSERVE_LINK && strcmp(record->name, name) == 0;
+    }
+    return count;
+}
+
+/* first.out -> one, as "handed"; `two` is no stage yet. */
+static gyre_pipeline *open_chain(gyre_runtime *runtime)
+{
+    static const char *const first = "first", *const one = "one";
+    static const char *const kernels[][2] = {{"pass", "first"}, {"finish", "one"}, {"finish", "two"}};
+    const gyre_link_desc link = {.size = sizeof link, .name = "handed", .from = "first.out", .to = "one"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "chain",
+                                     .entries = &first,
+                                     .entry_count = 1,
+                                     .answers = &one,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        gyre_launch_desc launched = {.size = sizeof launched,
+                                     .source = CONFORMANCE_KERNELS "/links.gyre.c",
+                                     .kernel = kernels[i][0],
+                                     .name = kernels[i][1],
+                                     .stage = 1};
+        gyre_kernel *kernel = NULL;
+        must(gyre_launch(runtime, &launched, &kernel));
+    }
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* A link that leads elsewhere is shown once, also while its former target keeps messages. Devices that only they themselves can
+ * read show none. */
+static void a_link_that_leads_elsewhere_is_shown_once(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, observed_settings(true));
+    gyre_pipeline *pipeline = open_chain(runtime);
+    gyre_kernel *one = gyre_kernel_find(runtime, "one");
+    gyre_link_info info = {.size = sizeof info};
+    await_looks(2);
+    const uint32_t shown = count_links("handed");
+    require(shown <= 1);
+    must(gyre_kernel_deactivate(one, soon()));
+    must(gyre_send(gyre_pipeline_queue(pipeline), &(job){.number = 1}, sizeof(job), NULL, soon()));
+    while (info.waiting == 0) {
+        must(gyre_pipeline_link(pipeline, 0, &info));
+        sleep_ms(1);
+    }
+    require(gyre_link_retarget(pipeline, "handed", "two", gyre_in_ms(1)) == GYRE_TIMEOUT);
+    await_looks(3);
+    require(count_links("handed") == shown);
+    must(gyre_kernel_activate(one, soon()));
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
 const struct conformance_case observation_cases[] = {
     {"counts_are_seen_from_outside", counts_are_seen_from_outside},
     {"a_full_queue_is_seen_from_outside", a_full_queue_is_seen_from_outside},
     {"times_are_seen_from_outside", times_are_seen_from_outside},
+    {"a_link_that_leads_elsewhere_is_shown_once", a_link_that_leads_elsewhere_is_shown_once},
     {"nobody_sees_what_is_not_to_be_seen", nobody_sees_what_is_not_to_be_seen},
     {NULL, NULL},
 };

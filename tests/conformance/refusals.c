@@ -24,6 +24,9 @@ static void a_missing_file_is_named(struct conformance *test)
     desc.name = "a_name_that_is_longer_than_what_a_name_may_be_and_has_64_letters";
     require(try_launch(test, &desc) == GYRE_INVALID);
     require_sentence("a kernel's name has 1 to 63 characters, found 64: 'a_name_that_is_longe...'");
+    desc.name = "two\nlines";
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("a kernel's name: expected UTF-8 without control characters");
 }
 
 static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)
@@ -251,6 +254,10 @@ static void the_argument_that_is_missing_is_named(struct conformance *test)
     require_sentence("gyre_launch: 'runtime' is NULL");
     require(gyre_queue_open(kernel, &opened, &queue) == GYRE_INVALID);
     require_sentence("gyre_queue_open: the size of 'desc' is not set");
+    opened.size = sizeof opened;
+    opened.name = "\x1b[31m";
+    require(gyre_queue_open(kernel, &opened, &queue) == GYRE_INVALID);
+    require_sentence("the name of a queue of kernel 'words_of_1': expected UTF-8 without control characters");
     require(gyre_send(NULL, &request, sizeof request, NULL, soon()) == GYRE_INVALID);
     require_sentence("gyre_send: 'queue' is NULL");
     require(gyre_call(NULL, &request, sizeof request, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);

@@ -218,6 +218,31 @@ static void a_message_with_a_tail_is_heard_whole(struct conformance *test)
     gyre_unsubscribe(memos);
 }
 
+/* A place that the handler does not fill holds an earlier message, perhaps one that another user's program sent. */
+static void what_a_sender_leaves_out_is_zero(struct conformance *test)
+{
+    const job full = {.number = 1, .sum = 0x5ec7e7, .hops = TICKS_MOST, .what = JOB_SPIN},
+              bare = {.number = 7, .hops = TICKS_MOST, .what = JOB_BARE};
+    gyre_link_desc links[] = {join("source.ticks", "one", NULL, "prices"),
+                              join("source.first", "host", "firsts", NULL)};
+    job tick;
+    gyre_completion done;
+    links[0].capacity = links[1].capacity = 16;
+    launch_as(test, "publish", "source", 1);
+    launch_as(test, "listen", "one", 1);
+    gyre_pipeline *pipeline = open_with_links(test, links, 2, 1);
+    for (int i = 0; i < 32; i++)
+        must(gyre_call(gyre_pipeline_queue(pipeline), &full, sizeof full, &tick, sizeof tick, &done, soon()));
+    gyre_subscription *all[] = {subscribe(pipeline, "prices", GYRE_SLOW_WAIT, 0),
+                                subscribe(pipeline, "firsts", GYRE_SLOW_WAIT, 0)};
+    must(gyre_call(gyre_pipeline_queue(pipeline), &bare, sizeof bare, &tick, sizeof tick, &done, soon()));
+    for (int i = 0; i < 2; i++) {
+        must(gyre_subscription_receive(all[i], &tick, sizeof tick, NULL, soon()));
+        require(tick.number == 7 && tick.sum == 0 && tick.hops == 0 && tick.what == 0);
+        gyre_unsubscribe(all[i]);
+    }
+}
+
 /* ---- coming and going ---- */
 
 struct load {
@@ -456,6 +481,7 @@ const struct conformance_case subscriber_cases[] = {
     {"an_outlet_has_programs_alone", an_outlet_has_programs_alone},
     {"a_subscription_hears_all_senders", a_subscription_hears_all_senders},
     {"a_message_with_a_tail_is_heard_whole", a_message_with_a_tail_is_heard_whole},
+    {"what_a_sender_leaves_out_is_zero", what_a_sender_leaves_out_is_zero},
     {"subscriptions_come_and_go_under_load", subscriptions_come_and_go_under_load},
     {"a_subscription_outlives_its_pipeline", a_subscription_outlives_its_pipeline},
     {"who_waits_hears_the_end", who_waits_hears_the_end},

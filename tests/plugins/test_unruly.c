@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Backends that break a promise of backend.h (unruly.c), through the public API: each is told in words, and a kernel
- * that may still be there is not released; and one of which a compile is the end. usage: test_unruly
+ * that may still be there is not released; one of which a compile is the end, and one that is busy for long. usage: test_unruly
  */
+#include "../patience.h"
 #include "gyre/gyre.h"
+#include "gyre/observe.h"
+#include "gyre/pipeline.h"
+#include "stuck.h"
 #include "tally.h"
 
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static int problems;
 
@@ -103,6 +113,94 @@ static void a_fragile_compiler_is_not_asked_about_what_the_check_refuses(void)
     gyre_close(runtime);
 }
 
+/* ---- a device that is busy for long ---- */
+
+static gyre_buffer *busied;
+
+static void *keep_busy(void *stuck)
+{
+    expect("stuck", gyre_buffer_upload(busied, 0, stuck, sizeof(struct stuck)), GYRE_OK, "");
+    return NULL;
+}
+
+/* How many looks the only observation file of the folder tells of; 0: there is no file yet. */
+static uint64_t looks_told(const char *folder)
+{
+    char pattern[96];
+    glob_t files;
+    gyre_observe_head head = {.looks = 0};
+    snprintf(pattern, sizeof pattern, "%s/*.obs", folder);
+    if (glob(pattern, 0, NULL, &files) == 0) {
+        const int file = open(files.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+        if (read(file, &head, sizeof head) != (ssize_t)sizeof head)
+            head.looks = 0;
+        close(file);
+        globfree(&files);
+    }
+    return head.looks;
+}
+
+static void await_looks(const char *folder, uint64_t more)
+{
+    const uint64_t goal = looks_told(folder) + more, until = gyre_in_ms(patiently(20000));
+    while (looks_told(folder) < goal && gyre_in_ms(0) < until)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (looks_told(folder) < goal) {
+        problems++;
+        fprintf(stderr, "stuck: nobody looks at the kernels while their device is busy\n");
+    }
+}
+
+static void open_burst(gyre_runtime *runtime)
+{
+    static const char *const first = "split", *const last = "count";
+    const gyre_link_desc link = {.size = sizeof link, .from = "split.words", .to = "count"};
+    const gyre_pipeline_desc pipeline = {.size = sizeof pipeline,
+                                         .name = "burst",
+                                         .entries = &first,
+                                         .entry_count = 1,
+                                         .answers = &last,
+                                         .answer_count = 1,
+                                         .links = &link,
+                                         .link_count = 1};
+    const char *const names[] = {first, last};
+    gyre_kernel *kernel;
+    gyre_pipeline *opened;
+    for (int i = 0; i < 2; i++) {
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = GYRE_TEST_LINKS, .kernel = names[i], .name = names[i]};
+        expect("stuck", gyre_launch(runtime, &desc, &kernel), GYRE_OK, "");
+    }
+    expect("stuck", gyre_pipeline_open(runtime, &pipeline, &opened), GYRE_OK, "");
+}
+
+/* Who looks at pipelines for the observation file holds locks that launches need, so no look may wait for the device. */
+static void a_busy_device_stops_no_look_at_its_links(void)
+{
+    char folder[] = "/tmp/gyre-test-XXXXXX", file[96];
+    pthread_t thread;
+    struct stuck stuck = {.magic = STUCK_MAGIC};
+    expect("stuck", mkdtemp(folder) ? GYRE_OK : GYRE_EXHAUSTED, GYRE_OK, "");
+    snprintf(file, sizeof file, "GYRE_OBSERVE__FOLDER=%s", folder);
+    putenv(file);
+    putenv("GYRE_OBSERVE__EVERY_MS=10");
+    gyre_runtime *runtime = open_runtime("stuck", "check=off");
+    open_burst(runtime);
+    expect("stuck", gyre_buffer_alloc(runtime, NULL, 0, sizeof stuck, &busied), GYRE_OK, "");
+    await_looks(folder, 2);
+    if (pthread_create(&thread, NULL, keep_busy, &stuck) != 0)
+        abort();
+    while (!atomic_load(&stuck.entered))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    await_looks(folder, 3);
+    atomic_store(&stuck.may_go, 1);
+    pthread_join(thread, NULL);
+    gyre_close(runtime);
+    unsetenv("GYRE_OBSERVE__FOLDER");
+    unsetenv("GYRE_OBSERVE__EVERY_MS");
+    rmdir(folder);
+}
+
 int main(void)
 {
     fails_to_launch("mute", GYRE_TIMEOUT, "kernel 'tally' was launched and did not report");
@@ -129,5 +227,6 @@ int main(void)
                       "verify: kernel 'split' has ports, which the backend 'tried' does not run yet");
     a_wait_without_a_status_releases_nothing();
     a_fragile_compiler_is_not_asked_about_what_the_check_refuses();
+    a_busy_device_stops_no_look_at_its_links();
     return problems != 0;
 }

@@ -7,14 +7,17 @@
  *   nowhere    queue_alloc succeeds with the address 0
  *   paperless  compile succeeds and writes no file
  *   ports-...  the kernels have ports that no kernel has: more than 8, no list, no name, and so on
+ *   stuck      (no promise is broken) an upload of one `stuck` (stuck.h) ends when the test says so
  *   portless   (no promise is broken) the device's kernels are no stages of pipelines
  *   fragile    (no promise is broken) compile ends the process, which check_first tells of
  * A release of a kernel of which wait has not said that it left ends the process.
  */
+#include "stuck.h"
 #include "wrapped.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { STRANGE = -7 };
 
@@ -138,8 +141,24 @@ static void unruly_memory_release(gyre_memory *memory)
     wrapped.ops->memory_release(memory);
 }
 
+static gyre_status unruly_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    return wrapped.ops->memory_address(memory, address);
+}
+
+static void be_stuck(struct stuck *stuck)
+{
+    if (stuck->magic != STUCK_MAGIC)
+        return;
+    atomic_store(&stuck->entered, 1);
+    while (!atomic_load(&stuck->may_go))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static gyre_status unruly_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
+    if (is("stuck") && desc->kind == GYRE_TRANSFER_UPLOAD && desc->byte_count == sizeof(struct stuck))
+        be_stuck((struct stuck *)(uintptr_t)desc->source);
     return wrapped.ops->transfer(device, desc);
 }
 
@@ -186,6 +205,7 @@ static const gyre_backend_ops unruly_ops = {
     .memory_alloc = unruly_memory_alloc,
     .memory_release = unruly_memory_release,
     .transfer = unruly_transfer,
+    .memory_address = unruly_memory_address,
     .launch = unruly_launch,
     .wait = unruly_wait,
     .release = unruly_release,

@@ -78,7 +78,8 @@
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
- * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program.
+ * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program, or another program hears
+ * what the kernel emits.
  */
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 least)
 {

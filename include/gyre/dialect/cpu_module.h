@@ -71,7 +71,7 @@ typedef struct gyre_context {
     const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
     const unsigned char *header;        /* the current message's header; NULL: it has none */
     gyre_u32 header_size;
-    /* not 0: the reply goes to another program, so bytes that the handler does not write are zero */
+    /* not 0: the reply, or a message that is emitted, goes to another program: bytes that the handler does not write are zero */
     gyre_u32 foreign;
     gyre_cpu_port *ports; /* as many as the kernel declares, the same for all lanes of a block */
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */

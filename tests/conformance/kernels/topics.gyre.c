@@ -10,8 +10,11 @@ GYRE_PORTS(topic_ports, TOPIC_PORTS)
 
 GYRE_HELPER void fill_job(GYRE_GLOBAL job *out, const GYRE_GLOBAL job *request, u32 number)
 {
-    *out = *request;
     out->number = request->number + number;
+    if (request->what == JOB_BARE)
+        return;
+    out->sum = request->sum;
+    out->what = request->what;
     out->hops = 1;
 }
 

@@ -5,8 +5,9 @@
 
 #include "links.h"
 
-/* Of a job that asks for ticks, `hops` says how many; one of JOB_TELL asks a subscriber what it heard. */
-enum { JOB_TELL = 77, TICKS_MOST = 5 };
+/* Of a job that asks for ticks, `hops` says how many, and JOB_BARE that only their numbers are written; one of JOB_TELL asks a
+ * subscriber what it heard. */
+enum { JOB_TELL = 77, JOB_BARE = 78, TICKS_MOST = 5 };
 
 /* What a subscriber heard; of `flows` and `headers`, how many messages had them. */
 #define HEARD(FIELD)                                                                                         \

@@ -153,10 +153,21 @@ START_TEST(threads_leave_the_programs_signals_and_take_their_own)
 }
 END_TEST
 
+START_TEST(a_plain_text_has_no_controls)
+{
+    static const char *const odd[] = {"a\nb", "\x1b[31m", "\x7f", "\xff\xfe", "\xc2", "\xc2\x9b" "31m"};
+    ck_assert(gyre_text_is_plain(""));
+    ck_assert(gyre_text_is_plain("prices of M\xc3\xbcnchen/2"));
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
+        ck_assert_msg(!gyre_text_is_plain(odd[i]), "%zu", i);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
     TCase *tcase = tcase_create("base");
+    tcase_add_test(tcase, a_plain_text_has_no_controls);
     tcase_add_test(tcase, error_text_reads_outermost_first);
     tcase_add_test(tcase, error_cause_survives_more_frames_than_fit);
     tcase_add_test(tcase, error_longer_than_a_frame_is_cut);

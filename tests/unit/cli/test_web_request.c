@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of HTTP, as clients write them, and as nobody should. */
+/* Requests of HTTP, as clients write them, and as nobody should; and what is answered where nothing can be looked at. */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/web/request.h"
+#include "cli/web/site.h"
 #include "random.h"
-#include "unit/unit.h"
+#include "unit/observation/folder.h"
 
 static web_request got;
 static const char *complaint;
@@ -132,6 +134,41 @@ START_TEST(any_bytes_are_survived)
 }
 END_TEST
 
+static web_answer ask(web_site *site, const char *path)
+{
+    web_answer answer = {WEB_OK, "", NULL, false};
+    web_request request = {0};
+    snprintf(request.path, sizeof request.path, "%s", path);
+    web_site_answer(site, &request, &answer);
+    return answer;
+}
+
+/* "Nothing is wrong" would be a lie, and so would figures of earlier. */
+START_TEST(without_descriptors_nothing_is_called_healthy)
+{
+    static const char *const paths[] = {"/healthz", "/readyz", "/metrics", "/json"};
+    struct rlimit limit;
+    folder_make();
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit none = {0, limit.rlim_max};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        web_site site = {.source = {.quiet = true}}, again = {.source = {.quiet = true}};
+        snprintf(site.source.folder, sizeof site.source.folder, "%s", folder_path);
+        snprintf(again.source.folder, sizeof again.source.folder, "%s", folder_path);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+        const web_answer lacking = ask(&site, paths[i]);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        const web_answer good = ask(&again, paths[i]);
+        ck_assert_msg(!lacking.body, "%s", paths[i]);
+        ck_assert_msg(good.body != NULL, "%s", paths[i]);
+        web_text_release(good.body);
+        web_site_finish(&site);
+        web_site_finish(&again);
+    }
+    folder_remove();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("web_request");
@@ -142,6 +179,7 @@ int main(void)
     tcase_add_test(all, long_requests_are_refused_where_the_room_ends);
     tcase_add_test(all, parameters_are_decoded);
     tcase_add_test(all, any_bytes_are_survived);
+    tcase_add_test(all, without_descriptors_nothing_is_called_healthy);
     suite_add_tcase(suite, all);
     return unit_run(suite);
 }

@@ -355,6 +355,7 @@ static void meet_a_crash(void)
     gyre_kernel *kernel = NULL;
     require(launch_sum(&runtime, &kernel) != GYRE_OK);
     require(strstr(gyre_error_text(), "the migration of the state 'in_euros' to 'in_cents' in "));
+    require(strstr(gyre_error_text(), "its worker process died (signal 8 (SIGFPE))"));
     require(gyre_kernels(runtime, NULL, 0) == 0);
     gyre_close(runtime);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <gyre/subscribe.h>
@@ -301,6 +302,67 @@ static void programs_that_send_rubbish_are_hung_up(void)
     close_scene(&scene);
 }
 
+/* ---- what the log says ---- */
+
+static char told[256];
+static int is_told; /* atomic */
+
+static void hear_who_left(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    if (!strstr(text, " left 'market/firsts'"))
+        return;
+    snprintf(told, sizeof told, "%s", text);
+    __atomic_store_n(&is_told, 1, __ATOMIC_RELEASE);
+}
+
+static uint64_t count_messages(struct gyre_parcel *parcel)
+{
+    uint64_t count = 0;
+    while (parcel->at < parcel->length) {
+        struct gyre_published published;
+        require(gyre_published_get(parcel, sizeof(job), &published));
+        parcel->at += published.length;
+        count++;
+    }
+    return count;
+}
+
+/* A program that leaves may have left a packet unsent: what the log calls sent is what can be read from the socket. */
+static void who_leaves_was_sent_what_it_can_read(void)
+{
+    enum { MANY = 3000 };
+    static const char *const settings[] = {"gyre.check=off", "log_level=info", "backend.cpu.isolation=none",
+                                           NULL};
+    const gyre_open_desc desc = {
+        .size = sizeof desc, .backend = "cpu", .settings = settings, .log = hear_who_left};
+    unsigned long long sent = 0, missed = 0, read = 0;
+    struct gyre_parcel parcel;
+    struct scene scene;
+    must(gyre_open(&desc, &scene.runtime));
+    scene.pipeline = open_market(scene.runtime, "market");
+    scene.server = serve_at_place(scene.runtime);
+    must(gyre_parcel_init(&parcel));
+    const int socket = knock();
+    put_request(&parcel, "firsts", GYRE_SLOW_DROP, SMALL, 0);
+    must(gyre_parcel_send(&parcel, socket, soon()));
+    must(gyre_parcel_receive(&parcel, socket, soon()));
+    call_ticks(scene.pipeline, 1, MANY); /* fills the socket, then the ring */
+    require(shutdown(socket, SHUT_WR) == 0);
+    for (uint64_t i = 0; !__atomic_load_n(&is_told, __ATOMIC_ACQUIRE) && i < patiently(10000); i++)
+        usleep(1000);
+    while (gyre_parcel_receive(&parcel, socket, soon()) == GYRE_OK)
+        read += count_messages(&parcel);
+    require(sscanf(strstr(told, "it was sent"), "it was sent %llu messages and missed %llu", &sent,
+                   &missed) == 2);
+    require(sent == read && sent < MANY);
+    require(sent + missed <= MANY && sent + missed + SMALL >= MANY); /* the rest was in its ring */
+    close(socket);
+    gyre_parcel_finish(&parcel);
+    close_scene(&scene);
+}
+
 /* ---- names, and ends ---- */
 
 static void refuse(const char *name, gyre_slow slow, uint64_t capacity, gyre_status status, const char *why)
@@ -365,6 +427,7 @@ static const named_case cases[] = {
     {"slow_programs_are_told_what_they_missed", slow_programs_are_told_what_they_missed},
     {"a_program_that_dies_holds_nobody_up", a_program_that_dies_holds_nobody_up},
     {"programs_that_send_rubbish_are_hung_up", programs_that_send_rubbish_are_hung_up},
+    {"who_leaves_was_sent_what_it_can_read", who_leaves_was_sent_what_it_can_read},
     {"a_topic_is_found_by_its_name", a_topic_is_found_by_its_name},
     {"a_dead_server_is_told_as_lost", a_dead_server_is_told_as_lost},
 };

@@ -44,6 +44,15 @@ call "$folder/wrong.gyre.c" 1
 fails 1 "wrong.gyre.c:4: " "nothing"
 call "$folder/good.gyre.c:god" 1
 fails 1 "there is no kernel 'god'" "did you mean 'good'?"
+# a key of shards is looked up although the command opens none
+call --set queue.good.shard=key --set queue.good.key=nofield "$folder/good.gyre.c" 1
+fails 4 "command line: shards 'good' of kernel 'good': the key 'nofield': 'u16' has no field 'nofield'"
+call --set queue.good.shard=key "$folder/good.gyre.c" 1
+fails 4 "command line: " "no key is named: set queue.good.key to a field of the request"
+# a section for nobody
+run call --backend "$backend" --set queue.TYPO.capacity=8 "$folder/good.gyre.c" 1
+exits 0
+says "warning: command line: [queue.TYPO] is for no queue here; the kernel and its queue are named 'good'"
 # a header that is too long is not read before it is refused
 truncate -s 64G "$folder/long.h"
 code=0 called="gyre messages of a header of 64 GiB"

@@ -155,6 +155,35 @@ exits 3
 run test total.gyre-case --backend absent --config "$folder/absent.ini"
 exits 3
 
+# a case that passed has its warnings below it
+run test total.gyre-case --backend cpu --set queue.default.shards=2 --junit "$folder/junit.xml"
+exits 0
+prints "    warning: command line: unknown key 'shards' in [queue.default], ignored; did you mean 'shard'?"
+grep -q "<system-err>warning: command line: unknown key 'shards'" "$folder/junit.xml" || fail "expected a warning in $(<"$folder/junit.xml")"
+
+# who ends gyre test ends its cases
+mkdir endless
+printf '%s\n' '#include <gyre/kernel.h>' '#define ONE(FIELD) FIELD(u32, one)' 'GYRE_MESSAGE(one, ONE)' \
+    'GYRE_KERNEL(endless, one, one)' '{' '    while (request->one)' '        ;' '    return GYRE_NO_REPLY;' '}' >endless/endless.gyre.c
+printf '%s\n' '{"gyre_case":1,"kernel":"endless.gyre.c","timeout_ms":3600000}' '{"request":{"one":1}}' >endless/endless.gyre-case
+"$GYRE" test endless --backend cpu --limit 0 >"$folder/out" 2>"$folder/err" &
+tested=$!
+for ((i = 0; i < 600 * patience; i++)); do
+    of_case="$(pgrep -P "$tested" -x gyre)" && break
+    sleep 0.05
+done
+kill -TERM "$tested"
+code=0
+wait "$tested" || code=$?
+err="$(<"$folder/err")"
+called="the end of gyre test"
+exits 143
+says "a signal ends this: 1 of 1 cases did not run to their end"
+checks=$((checks + 1))
+[[ -n "$of_case" && ! -e "/proc/$of_case/exe" ]] || fail "expected the process of the case to be gone"
+kill -KILL "$of_case" 2>/dev/null
+rm -r endless
+
 # A finding becomes a case, which is made small, and which passes when the handler is mended.
 cp "$root"/tests/simulator/handlers/{bins.gyre.c,types.h} .
 values() { printf '{"values":[9,8,7,6,%s,5,4,3,2,1,9,9,9,9,9,%s],"which":7}\n' "$1" "$1"; }

@@ -55,13 +55,15 @@ static void errors_are_thrown(const std::string &file)
     bad.settings = {"queue.default.capacity=63"};
     expect(status_of([&] { gyre::runtime runtime(bad); }) == GYRE_CONFIG, "a wrong setting is told as such");
     const gyre::runtime runtime = open_cpu();
-    expect(status_of([&] { runtime.launch("no.gyre.c", GYRE_MESSAGES(scale_request, scale_reply)); }) == GYRE_NOT_FOUND,
+    expect(status_of([&] { runtime.launch("no.gyre.c", GYRE_MESSAGES(scale_request, scale_reply)); }) ==
+               GYRE_NOT_FOUND,
            "a file that is not there is told as such");
     expect(status_of([&] { runtime.launch(file + ":tally", GYRE_MESSAGES(scale_request, scale_reply)); }) ==
                GYRE_INCOMPATIBLE,
            "a kernel of other types is told as such");
-    expect(status_of([&] { gyre::attach("tally", GYRE_MESSAGES(tally_request, tally_reply), "/no/socket"); }) ==
-               GYRE_UNAVAILABLE,
+    expect(status_of([&] {
+               gyre::attach("tally", GYRE_MESSAGES(tally_request, tally_reply), "/no/socket");
+           }) == GYRE_UNAVAILABLE,
            "a server that is not there is told as such");
 }
 
@@ -82,15 +84,18 @@ static void failures_are_told(const std::string &file)
     const tally_kernel tally = launch_tally(file);
     tally.send({-1});
     const auto done = tally.receive();
-    expect(!done.replied() && done.failure_code == 7 && done.failure_text == "the sum would be negative" && done.reply.sum == 0,
+    expect(!done.replied() && done.failure_code == 7 && done.failure_text == "the sum would be negative" &&
+               done.reply.sum == 0,
            "a completion tells the failure");
     expect(status_of([&] { done.value(); }) == GYRE_FAILED, "its value is thrown");
     tally.send({-2});
     {
         const auto views = tally.peek(1);
         expect(status_of([&] { views.reply(0); }) == GYRE_FAILED, "so is that of a view");
+        expect(status_of([&] { views.reply(1); }) == GYRE_INVALID, "a view that is not there is told");
     }
-    expect(status_of([&] { tally.receive(gyre::no_wait); }) == GYRE_AGAIN, "views are given back at their end");
+    expect(status_of([&] { tally.receive(gyre::no_wait); }) == GYRE_AGAIN,
+           "views are given back at their end");
 }
 
 static void a_map_ends_whole(const std::string &file)
