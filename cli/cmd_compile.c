@@ -142,6 +142,12 @@ static json_t *buffers_json(const gyre_kernel_record *record)
     return rows;
 }
 
+/* The type of the answers to what a port asks; NULL: it does not ask. */
+static const gyre_type *answer_of(const gyre_kernel_record *record, uint32_t port)
+{
+    return record->asks ? record->asks[port] : NULL;
+}
+
 static void print_ports(const gyre_kernel_record *record)
 {
     for (uint32_t i = 0; i < record->port_count; i++) {
@@ -149,8 +155,11 @@ static void print_ports(const gyre_kernel_record *record)
         gyre_layout *layout;
         if (gyre_layout_create(port->type, GYRE_STATE_MAX, &layout) != GYRE_OK)
             return; /* the layout was verified before, so only memory can be lacking */
-        printf("%s    %s: %s, hash %016" PRIx64 ", at most %u a call\n", i ? "" : "\n  ports:\n", port->name,
+        printf("%s    %s: %s, hash %016" PRIx64 ", at most %u a call", i ? "" : "\n  ports:\n", port->name,
                layout->name, layout->hash, port->most);
+        if (answer_of(record, i))
+            printf(", asks for %s", answer_of(record, i)->name);
+        putchar('\n');
         gyre_layout_destroy(layout);
     }
 }
@@ -158,10 +167,14 @@ static void print_ports(const gyre_kernel_record *record)
 static json_t *ports_json(const gyre_kernel_record *record)
 {
     json_t *rows = json_array();
-    for (uint32_t i = 0; i < record->port_count; i++)
-        json_array_append_new(rows, cli_json_object("soI", "name", record->ports[i].name, "type",
-                                                    layout_json(record->ports[i].type), "most",
-                                                    (json_int_t)record->ports[i].most));
+    for (uint32_t i = 0; i < record->port_count; i++) {
+        json_t *row =
+            cli_json_object("soI", "name", record->ports[i].name, "type", layout_json(record->ports[i].type),
+                            "most", (json_int_t)record->ports[i].most);
+        if (answer_of(record, i))
+            json_object_set_new(row, "asks_for", layout_json(answer_of(record, i)));
+        json_array_append_new(rows, row);
+    }
     return rows;
 }
 

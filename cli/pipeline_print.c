@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/links/wiring_config.h"
 #include "core/pipeline/build.h"
+#include "gyre/link_layout.h"
 
 enum { WORDS_SIZE = 256, SIZE_SIZE = 32 };
 
@@ -94,6 +95,10 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
            pipeline_size_words(link->bytes, size, sizeof size));
     if (link->topic[0])
         printf(", topic %s: %s", link->topic, slow_word(link));
+    if (link->talk == GYRE_TALK_ASKS)
+        printf(", asks for %s", link->answer);
+    if (link->talk == GYRE_TALK_ANSWERS)
+        fputs(", answers", stdout);
     putchar('\n');
 }
 
@@ -171,6 +176,10 @@ static json_t *json_of_links(const pipeline_view *view)
             "sent", (json_int_t)link->sent, "waiting", (json_int_t)link->waiting);
         if (link->topic[0])
             add_topic(object, link);
+        if (link->talk == GYRE_TALK_ASKS)
+            json_object_set_new(object, "asks_for", cli_json_text(link->answer));
+        if (link->talk == GYRE_TALK_ANSWERS)
+            json_object_set_new(object, "answers", json_true());
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
         json_array_append_new(links, object);
@@ -270,7 +279,9 @@ static void write_link(const pipeline_view *view, size_t number, FILE *out)
         fprintf(out, "  nowhere%zu [shape=point];\n  k%zu -> nowhere%zu [", number, from, number);
     else
         fprintf(out, "  k%zu -> k%zu [%s", from, node_number(view, link->to),
-                link->topic[0] && link->slow == GYRE_SLOW_TAP ? "style=dotted, " : "");
+                link->topic[0] && link->slow == GYRE_SLOW_TAP ? "style=dotted, "
+                : link->talk == GYRE_TALK_ANSWERS             ? "constraint=false, style=dashed, "
+                                                              : "");
     if (link->topic[0])
         snprintf(words, sizeof words, "%s x %" PRIu64 ", topic %s: %s", link->type, link->capacity,
                  link->topic, slow_word(link));

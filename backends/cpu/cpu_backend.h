@@ -27,6 +27,7 @@ struct gyre_module {
     const gyre_cpu_kernel **kernels; /* in the order of the source */
     uint32_t kernel_count;
     gyre_port_record *ports; /* of all kernels, in their order; NULL: they have none */
+    const gyre_type **asks;  /* of each of these ports: the type of its answers; NULL: it does not ask */
     char *queries;           /* "ask;look;": message types that GYRE_QUERY handles; NULL: none */
 };
 

@@ -93,6 +93,22 @@ static gyre_u32 give_reply(const struct cpu_worker *worker, const struct message
     return length;
 }
 
+/* How many asks of the flow were not answered; below 0: so many answers too many came. */
+static gyre_i32 count_asking(const struct message *message)
+{
+    return cpu_flow_head(message->entry)->asks ? __atomic_load_n(&message->flow->asking, __ATOMIC_RELAXED)
+                                               : 0;
+}
+
+/* Ends a flow in which no handler failed or replied. What waited for an answer most likely would have replied. */
+static void end_silent(struct cpu_worker *worker, const struct message *message)
+{
+    if (count_asking(message) > 0)
+        complete_failed(worker, message, GYRE_FAILURE_ASK, "a kernel was asked, and did not reply");
+    else
+        complete(worker, message, GYRE_OUTCOME_NO_REPLY, 0);
+}
+
 /* Ends a flow whose messages were counted, with its last message. */
 static void end_flow(struct cpu_worker *worker, const struct message *message)
 {
@@ -102,9 +118,12 @@ static void end_flow(struct cpu_worker *worker, const struct message *message)
         complete_failed(worker, message, flow->failure.code, flow->failure.text);
     else if (answers > 1)
         complete_failed(worker, message, GYRE_FAILURE_REPLIES, "two handlers replied to one request");
+    else if (count_asking(message) < 0)
+        complete_failed(worker, message, GYRE_FAILURE_REPLIES, "two handlers replied to one ask");
+    else if (answers)
+        complete(worker, message, GYRE_OUTCOME_REPLY, flow->length);
     else
-        complete(worker, message, answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY,
-                 answers ? flow->length : 0);
+        end_silent(worker, message);
 }
 
 /* Notes the reply of a handler, unless another handler replied before. */
@@ -130,9 +149,10 @@ static void note_failure(const struct message *message, gyre_i32 code, const cha
 struct outcome {
     gyre_i32 code;    /* of the failure */
     const char *text; /* NULL: it did not fail */
-    uint32_t sent;    /* messages that it emitted to links */
-    bool replied;
-    bool again; /* and wants to be called again with it */
+    uint32_t sent;    /* messages that it emitted to links, its answer included */
+    gyre_i32 asking;  /* of these, asks less answers */
+    bool replied;     /* to the client */
+    bool again;       /* and wants to be called again with it */
 };
 
 /* ---- quotas ---- */
@@ -166,6 +186,13 @@ static bool count_alive(const struct message *message, uint32_t more)
 
 /* ---- settling ---- */
 
+/* Counts asks and answers, before they are published. */
+static void count_talk(const struct message *message, const struct outcome *did)
+{
+    if (did->asking) /* relaxed: `alive`, or the links, order this before the end of the flow */
+        __atomic_fetch_add(&message->flow->asking, did->asking, __ATOMIC_RELAXED);
+}
+
 /* The only message of its flow: as long as it stays alone, nothing is counted. */
 static void settle_sole(struct cpu_worker *worker, struct message *message, struct outcome *did)
 {
@@ -173,6 +200,7 @@ static void settle_sole(struct cpu_worker *worker, struct message *message, stru
     const gyre_u64 next = GYRE_ORIGIN_NEXT(message->origin);
     const uint32_t alive = did->sent + did->again;
     if (alive == 1 && !did->replied) {
+        count_talk(message, did);
         cpu_ports_publish(worker, next | GYRE_ORIGIN_SOLE);
         return;
     }
@@ -188,6 +216,7 @@ static void settle_sole(struct cpu_worker *worker, struct message *message, stru
         __atomic_store_n(&flow->alive, alive, __ATOMIC_RELAXED);
         if (did->replied)
             note_reply(worker, message);
+        count_talk(message, did);
         cpu_ports_publish(worker, next);
         return;
     }
@@ -197,7 +226,7 @@ static void settle_sole(struct cpu_worker *worker, struct message *message, stru
     else if (did->replied)
         complete(worker, message, GYRE_OUTCOME_REPLY, give_reply(worker, message));
     else
-        complete(worker, message, GYRE_OUTCOME_NO_REPLY, 0);
+        end_silent(worker, message);
 }
 
 /* One message of several. Accounts for what it emitted before that is published, so that the flow cannot end too early. */
@@ -213,6 +242,8 @@ static void settle_counted(struct cpu_worker *worker, const struct message *mess
         cpu_ports_take_back(worker);
         did->again = false;
         alive = 0;
+    } else {
+        count_talk(message, did);
     }
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(message->origin));
     /* release: what was noted above; acquire: what others noted */
@@ -225,6 +256,23 @@ static void settle_counted(struct cpu_worker *worker, const struct message *mess
 static void fail(struct outcome *did, gyre_i32 code, const char *text)
 {
     *did = (struct outcome){.code = code, .text = text};
+}
+
+#define TOO_DEEP "more asks wait for each other than " GYRE_TEXT_(GYRE_ASKS_DEEP)
+
+/* What the call asked, and, when the current message was asked, its reply, which goes to the asker. */
+static void note_talk(struct cpu_worker *worker, struct outcome *did, bool replied)
+{
+    const uint32_t asks = worker->links.asks ? cpu_ports_count_asks(worker) : 0;
+    const gyre_u32 depth = worker->links.ask.depth;
+    if (asks && depth == GYRE_ASKS_DEEP) {
+        fail(did, GYRE_FAILURE_ASK, TOO_DEEP);
+    } else if (replied && !cpu_ports_answer(worker)) {
+        fail(did, GYRE_FAILURE_ANSWER, "replied to an ask, and no link leads back to the asker");
+    } else {
+        did->sent += replied;
+        did->asking = (gyre_i32)asks - replied;
+    }
 }
 
 /* `in_flow`: a reply is one of the flow; else it is thrown away. */
@@ -245,12 +293,16 @@ static struct outcome call_handler(struct cpu_worker *worker, const void *reques
                                   worker->resident->bindings, context);
     did.sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
     did.again = kernel->port_count && worker->links.ports[0].again;
-    did.replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;
+    const bool replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;
+    const bool was_asked = worker->links.ask.depth > 0;
+    did.replied = replied && !was_asked;
     if (context->failed)
         fail(&did, context->fail_code, context->fail_text);
     else if (astray)
         fail(&did, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
-    else if (did.replied && !worker->links.table->answers)
+    else
+        note_talk(worker, &did, replied && was_asked);
+    if (!did.text && did.replied && !worker->links.table->answers)
         fail(&did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     context->failed = 0;
     if (did.text) {
@@ -282,6 +334,7 @@ static const unsigned char *header_of(const gyre_link_entry *entry, gyre_u32 pla
 void cpu_flow_forget(struct cpu_worker *worker)
 {
     worker->context.origin = worker->context.flow = 0;
+    worker->context.token = 0;
 }
 
 /* Keeps the message for another call of its handler, or forgets the one that was kept. */
@@ -295,6 +348,7 @@ static void keep(struct cpu_worker *worker, gyre_u64 origin, const void *request
         memcpy(kept->bytes, request, length);
     kept->waits = again;
     kept->origin = origin;
+    kept->ask = worker->links.ask;
     kept->length = length;
 }
 
@@ -330,8 +384,20 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     return did.text != NULL;
 }
 
-bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+/* Notes what the message asks or answers, and shows the handler its token. */
+static void take_ask(struct cpu_worker *worker, const gyre_link_ask *ask)
 {
+    if (ask)
+        worker->links.ask = *ask;
+    else
+        worker->links.ask.depth = worker->links.ask.token = 0;
+    worker->context.token = worker->links.ask.token;
+}
+
+bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const gyre_link_ask *ask,
+                     const void *request, gyre_u32 length)
+{
+    take_ask(worker, ask);
     if (origin & GYRE_ORIGIN_TAP)
         return handle_tapped(worker, origin, request, length);
     struct message message = message_of(worker, origin);
@@ -360,8 +426,9 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *req
 bool cpu_flow_handle_again(struct cpu_worker *worker)
 {
     const struct cpu_kept *kept = &worker->links.kept;
+    const gyre_link_ask ask = kept->ask;
     worker->context.turn = kept->turns;
-    const bool failed = cpu_flow_handle(worker, kept->origin, kept->bytes, kept->length);
+    const bool failed = cpu_flow_handle(worker, kept->origin, &ask, kept->bytes, kept->length);
     worker->context.turn = 0;
     return failed;
 }
@@ -383,6 +450,8 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
         memset((unsigned char *)at(head->memory) +
                    (gyre_u64)(flow - (const gyre_flow *)at(entry->flows)) * head->memory_size,
                0, head->memory_size);
+    if (head->asks)
+        flow->asking = 0;
     if (entry->slots.stamps_offset)
         flow->started_ns = worker->context.services->time_ns();
     return true;

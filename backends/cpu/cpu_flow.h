@@ -24,8 +24,12 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
 void cpu_flow_refuse(struct cpu_worker *worker, gyre_u64 origin, gyre_i32 code, const char *text);
 /** Where the copy is of a header that another program can write: behind the flows. */
 unsigned char *cpu_flow_header(const gyre_link_entry *entry, gyre_u32 place);
-/** Handles a message for which there is room. Returns whether its handler failed it. */
-bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length);
+/**
+ * Handles a message for which there is room. `ask`: what it asks, or answers; NULL: it does neither. Returns whether its handler
+ * failed it.
+ */
+bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const gyre_link_ask *ask,
+                     const void *request, gyre_u32 length);
 /** Calls the handler again with the message that it asked to keep (cpu_links.kept), for which there is room. As cpu_flow_handle. */
 bool cpu_flow_handle_again(struct cpu_worker *worker);
 /**

@@ -417,13 +417,14 @@ static void adopt_flow(struct cpu_lanes *lanes, const gyre_context *from)
 {
     const gyre_context *first = &lanes->lanes[0].context;
     if (first->origin == from->origin && first->flow == from->flow && first->turn == from->turn &&
-        first->memory == from->memory)
+        first->memory == from->memory && first->token == from->token)
         return;
     for (uint32_t i = 0; i < lanes->lane_count; i++) {
         lanes->lanes[i].context.origin = from->origin;
         lanes->lanes[i].context.flow = from->flow;
         lanes->lanes[i].context.turn = from->turn;
         lanes->lanes[i].context.memory = from->memory;
+        lanes->lanes[i].context.token = from->token;
     }
 }
 

@@ -26,6 +26,7 @@ struct cpu_branch {
 struct cpu_kept {
     unsigned char *bytes; /* as large as a request; NULL: the kernel has no ports */
     gyre_u64 origin;
+    gyre_link_ask ask;
     gyre_u32 length;
     gyre_u32 turns; /* calls so far */
     bool waits;     /* there is one */
@@ -34,7 +35,11 @@ struct cpu_kept {
 /** A worker's view of the pipeline. */
 struct cpu_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
+    /* of the kernel, and behind them those by which answers go back to kernels that ask it */
     gyre_cpu_port ports[GYRE_PORTS_MAX];
+    uint32_t port_count;
+    bool asks;         /* a port of the kernel asks */
+    gyre_link_ask ask; /* of the current message; its depth is 0 when nobody in the pipeline asked for it */
     gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
     struct cpu_kept kept;
     struct cpu_branch branches[GYRE_BRANCHES_MAX];

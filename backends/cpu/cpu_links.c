@@ -331,7 +331,9 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
     while (window->next != window->end && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
-        failed += cpu_flow_handle(worker, slot->origin, slot + 1, slot->length);
+        const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
+        failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
+                                  slot->length);
         window->next++;
         ring_early(worker);
         failed += handle_again(worker, command);
@@ -416,7 +418,7 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
     }
     const void *request = take_request(queue, run, in, place, sizes, &small, &length);
     if (seal_holds(queue, run, index, request, length, sizes)) {
-        run->failed += cpu_flow_handle(worker, origin, request, length);
+        run->failed += cpu_flow_handle(worker, origin, NULL, request, length);
         return;
     }
     cpu_flow_refuse(worker, origin, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
@@ -479,7 +481,7 @@ uint64_t cpu_links_run_alone(struct cpu_worker *worker, gyre_cpu_run *run)
     const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
     for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
         gyre_cpu_port *port = &worker->links.ports[i];
-        port->slots = worker->links.thrown;
+        port->slots = worker->links.thrown + cpu_port_front(&worker->resident->kernel->ports[i]);
         port->mask = cpu_port_places(port->most) - 1;
         port->stride = cpu_port_stride(&worker->resident->kernel->ports[i]);
     }

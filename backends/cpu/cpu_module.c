@@ -87,10 +87,14 @@ static gyre_status take_ports(gyre_module *module)
     gyre_port_record *port = module->ports = count ? calloc(count, sizeof *port) : NULL;
     if (count && !port)
         return module->device->host->error(GYRE_EXHAUSTED, "no memory for the table of %zu ports", count);
+    const gyre_type **ask = module->asks = count ? calloc(count, sizeof *ask) : NULL;
+    if (count && !ask)
+        return module->device->host->error(GYRE_EXHAUSTED, "no memory for the table of %zu ports", count);
     for (uint32_t i = 0; i < module->kernel_count; i++)
         for (uint32_t j = 0; j < module->kernels[i]->port_count; j++) {
             const gyre_cpu_port_type *type = &module->kernels[i]->ports[j];
             *port++ = (gyre_port_record){.name = type->name, .type = type->type, .most = type->most};
+            *ask++ = type->reply;
         }
     return GYRE_OK;
 }
@@ -140,13 +144,29 @@ gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, g
     return GYRE_OK;
 }
 
-/* The ports of a kernel; NULL: it has none. */
-static const gyre_port_record *ports_of(const gyre_module *module, uint32_t index)
+/* The number of the kernel's first port among those of all kernels. */
+static size_t first_port(const gyre_module *module, uint32_t index)
 {
     size_t first = 0;
     for (uint32_t i = 0; i < index; i++)
         first += module->kernels[i]->port_count;
-    return module->kernels[index]->port_count ? &module->ports[first] : NULL;
+    return first;
+}
+
+/* The ports of a kernel; NULL: it has none. */
+static const gyre_port_record *ports_of(const gyre_module *module, uint32_t index)
+{
+    return module->kernels[index]->port_count ? &module->ports[first_port(module, index)] : NULL;
+}
+
+/* The types of the answers to what a kernel asks; NULL: it asks nothing. */
+static const gyre_type *const *asks_of(const gyre_module *module, uint32_t index)
+{
+    const gyre_type *const *asks = module->asks ? &module->asks[first_port(module, index)] : NULL;
+    for (uint32_t i = 0; i < module->kernels[index]->port_count; i++)
+        if (asks[i])
+            return asks;
+    return NULL;
 }
 
 gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
@@ -169,7 +189,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .ports = ports_of(module, index),
                               .port_count = kernel->port_count,
                               .key = kernel->key,
-                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0};
+                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0,
+                              .asks = asks_of(module, index)};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }
@@ -190,6 +211,7 @@ void cpu_module_release(gyre_module *module)
         module->device->host->library_close(module->library);
     free(module->kernels);
     free(module->ports);
+    free(module->asks);
     free(module->queries);
     free(module);
 }

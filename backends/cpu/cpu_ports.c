@@ -36,9 +36,14 @@ gyre_link_ring *cpu_port_ring(const struct cpu_worker *worker, uint32_t port)
 }
 /* ---- the worker's view ---- */
 
+uint32_t cpu_port_front(const gyre_cpu_port_type *port)
+{
+    return port->reply ? sizeof(gyre_link_ask) : 0;
+}
+
 uint32_t cpu_port_stride(const gyre_cpu_port_type *port)
 {
-    return (uint32_t)((GYRE_SLOT_HEADER_SIZE + port->type->size + 15) / 16 * 16);
+    return (uint32_t)((GYRE_SLOT_HEADER_SIZE + cpu_port_front(port) + port->type->size + 15) / 16 * 16);
 }
 
 gyre_u64 cpu_port_places(gyre_u64 least)
@@ -62,6 +67,8 @@ bool cpu_ports_init(struct cpu_worker *worker)
         const size_t bytes = cpu_port_places(kernel->ports[i].most) * cpu_port_stride(&kernel->ports[i]);
         thrown = bytes > thrown ? bytes : thrown;
     }
+    for (uint32_t i = 0; i < kernel->port_count; i++)
+        worker->links.asks |= kernel->ports[i].reply != NULL;
     worker->context.ports = worker->links.ports;
     worker->links.cost_ns = CPU_SEAT_COST_MAX_NS + 1; /* not known */
     worker->links.reply = calloc(1, kernel->sizes.reply + GYRE_LINE_SIZE);
@@ -87,7 +94,8 @@ void cpu_ports_finish(struct cpu_worker *worker)
     free(worker->links.kept.bytes);
 }
 
-void cpu_port_open(struct cpu_worker *worker, uint32_t number)
+/* A port of the kernel's own, which asks or not. */
+static void open_own_port(struct cpu_worker *worker, uint32_t number)
 {
     const gyre_cpu_port_type *type = &worker->resident->kernel->ports[number];
     const gyre_link_table *table = worker->links.table;
@@ -101,7 +109,24 @@ void cpu_port_open(struct cpu_worker *worker, uint32_t number)
         *port = (gyre_cpu_port){.slots = worker->links.thrown,
                                 .mask = cpu_port_places(type->most) - 1,
                                 .stride = cpu_port_stride(type)};
+    port->slots += cpu_port_front(type);
     port->most = type->most;
+}
+
+/* A port that leads answers back. The backend fills its places itself (cpu_ports_answer). */
+static void open_answers(struct cpu_worker *worker, uint32_t number)
+{
+    const gyre_link_port *port = &worker->links.table->ports[number];
+    worker->links.rings[number] = (gyre_link_ring *)at(port->rings) + worker->block;
+    worker->links.ports[number] = (gyre_cpu_port){.most = port->most};
+}
+
+void cpu_port_open(struct cpu_worker *worker, uint32_t number)
+{
+    if (number < worker->resident->kernel->port_count)
+        open_own_port(worker, number);
+    else
+        open_answers(worker, number);
 }
 
 /* Adds the subscribers of the topic that a port leads to. */
@@ -137,7 +162,10 @@ void cpu_ports_read(struct cpu_worker *worker)
     worker->links.heard = false;
     if (!worker->links.table)
         worker->links.kept.waits = false; /* its flow went with the pipeline */
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+    worker->links.port_count = worker->resident->kernel->port_count;
+    if (worker->links.table && worker->links.table->port_count > worker->links.port_count)
+        worker->links.port_count = worker->links.table->port_count;
+    for (uint32_t i = 0; i < worker->links.port_count; i++) {
         cpu_port_open(worker, i);
         if (cpu_port_ring(worker, i) && worker->links.table->ports[i].use == GYRE_PORT_TOPIC)
             open_branches(worker, i);
@@ -161,7 +189,7 @@ static bool is_waited_for(const struct cpu_branch *branch)
 /* Finds the next of these rings; *at is 0 at first. False: there are no more. */
 static bool next_waited(const struct cpu_worker *worker, uint32_t *at, struct waited_ring *out)
 {
-    const uint32_t ports = worker->resident->kernel->port_count;
+    const uint32_t ports = worker->links.port_count;
     while (*at < ports + worker->links.branch_count) {
         const uint32_t i = (*at)++;
         const struct cpu_branch *branch = i < ports ? NULL : &worker->links.branches[i - ports];
@@ -240,7 +268,7 @@ static bool make_room_in_branches(const struct cpu_worker *worker)
 
 bool cpu_ports_make_room(struct cpu_worker *worker)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+    for (uint32_t i = 0; i < worker->links.port_count; i++) {
         gyre_cpu_port *port = &worker->links.ports[i];
         gyre_link_ring *ring = cpu_port_ring(worker, i);
         port->emitted = port->again = 0;
@@ -314,11 +342,85 @@ static void publish(gyre_link_ring *ring, gyre_u64 index, gyre_u64 origin, uint3
     __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
 }
 
-static uint32_t length_of(const gyre_cpu_port_type *type, const gyre_link_slot *slot)
+static uint32_t length_of(const gyre_cpu_port_type *type, const void *payload)
 {
-    const gyre_u32 said = *(const gyre_u32 *)(const void *)(slot + 1);
+    const gyre_u32 said = *(const gyre_u32 *)payload;
     return GYRE_REPLY_LENGTH_(type->least, (gyre_u32)type->type->size, said);
 }
+
+/* ---- asks and answers ---- */
+
+static gyre_link_ask *ask_of(const gyre_link_slot *slot)
+{
+    return (gyre_link_ask *)(uintptr_t)(slot + 1);
+}
+
+uint32_t cpu_ports_count_asks(const struct cpu_worker *worker)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
+        count += worker->resident->kernel->ports[i].reply && cpu_port_ring(worker, i)
+                     ? worker->links.ports[i].emitted
+                     : 0;
+    return count;
+}
+
+bool cpu_ports_answer(struct cpu_worker *worker)
+{
+    const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
+    const gyre_link_ask *asked = &worker->links.ask;
+    const uint32_t number = asked->returns[asked->depth - 1].port;
+    gyre_link_ring *ring = number < worker->links.port_count ? cpu_port_ring(worker, number) : NULL;
+    if (!ring || ring->talk != GYRE_TALK_ANSWERS)
+        return false;
+    const gyre_u32 said = *(const gyre_u32 *)(const void *)worker->links.reply;
+    gyre_u32 length = GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, said);
+    gyre_link_slot *slot = slot_of(ring, ring->head);
+    unsigned char *payload = (unsigned char *)(ask_of(slot) + 1);
+    if (ring->choice) { /* the asker takes several types: as GYRE_PROTOCOL has them */
+        const gyre_u32 front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+        memcpy(payload, front, sizeof front);
+        payload += GYRE_CHOICE_FRONT;
+    }
+    memcpy(payload, worker->links.reply, length);
+    slot->length = length + (ring->choice ? GYRE_CHOICE_FRONT : 0);
+    worker->links.ports[number].emitted = 1;
+    return true;
+}
+
+/* Writes in front of an emitted message whom its answer goes to, or, of an answer, which ask it answers. */
+static void address(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_slot *slot)
+{
+    gyre_link_ask *ask = ask_of(slot);
+    const gyre_u32 token = ask->token;
+    *ask = worker->links.ask;
+    if (ring->talk == GYRE_TALK_ANSWERS) {
+        ask->depth--;
+        ask->token = ask->returns[ask->depth].token;
+        return;
+    }
+    ask->token = 0;
+    ask->returns[ask->depth].port = ring->back;
+    ask->returns[ask->depth].token = token;
+    ask->depth++;
+}
+
+/* Publishes what the call emitted to a port that asks, or its answer. */
+static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
+{
+    const bool asks = number < worker->resident->kernel->port_count;
+    const gyre_cpu_port_type *type = asks ? &worker->resident->kernel->ports[number] : NULL;
+    gyre_link_ring *ring = cpu_port_ring(worker, number);
+    const gyre_u64 head = ring->head, end = head + worker->links.ports[number].emitted;
+    for (gyre_u64 index = head; index != end; index++) {
+        gyre_link_slot *slot = slot_of(ring, index);
+        address(worker, ring, slot);
+        publish(ring, index, origin, asks ? length_of(type, ask_of(slot) + 1) : slot->length);
+    }
+    __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
+}
+
+/* ---- publishing ---- */
 
 /* Publishes what the call emitted, in the ring in which it lies. */
 static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
@@ -327,7 +429,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     gyre_link_ring *ring = cpu_port_ring(worker, number);
     const gyre_u64 head = ring->head, end = head + worker->links.ports[number].emitted;
     for (gyre_u64 index = head; index != end; index++)
-        publish(ring, index, origin, length_of(type, slot_of(ring, index)));
+        publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
 }
 
@@ -346,7 +448,7 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
     gyre_link_ring *to = branch->ring;
     for (uint32_t i = 0; i < branch->accepted; i++) {
         const gyre_link_slot *slot = slot_of(from, from->head + i);
-        const uint32_t length = length_of(type, slot);
+        const uint32_t length = length_of(type, slot + 1);
         memcpy(slot_of(to, to->head + i) + 1, slot + 1, length);
         publish(to, to->head + i, origin, length);
     }
@@ -389,14 +491,17 @@ static void publish_topic(struct cpu_worker *worker, uint32_t number, gyre_u64 o
 
 void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++) {
+    for (uint32_t i = 0; i < worker->links.port_count; i++) {
         gyre_link_ring *ring = cpu_port_ring(worker, i);
         const uint32_t emitted = worker->links.ports[i].emitted;
         if (!emitted || !ring)
             continue;
         const uint32_t use = worker->links.table->ports[i].use;
         if (use == GYRE_PORT_LINKED) {
-            publish_in_place(worker, i, origin);
+            if (ring->talk)
+                publish_talk(worker, i, origin);
+            else
+                publish_in_place(worker, i, origin);
             worker->links.sent |= 1u << i;
         } else if (use == GYRE_PORT_TOPIC) {
             publish_topic(worker, i, origin);
@@ -408,6 +513,6 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
 
 void cpu_ports_take_back(struct cpu_worker *worker)
 {
-    for (uint32_t i = 0; i < worker->resident->kernel->port_count; i++)
+    for (uint32_t i = 0; i < worker->links.port_count; i++)
         worker->links.ports[i].emitted = worker->links.ports[i].again = 0;
 }

@@ -24,6 +24,8 @@ void cpu_ports_read(struct cpu_worker *worker);
 
 /** Bytes from place to place of what is emitted to such a port. */
 uint32_t cpu_port_stride(const gyre_cpu_port_type *port);
+/** Bytes between a slot's header and the payload, in the slots of such a port. */
+uint32_t cpu_port_front(const gyre_cpu_port_type *port);
 /** The least power of two that holds so many messages. */
 gyre_u64 cpu_port_places(gyre_u64 least);
 /** Points a port to the worker's ring, or to memory of the worker's own. The place of the next message follows
@@ -44,6 +46,13 @@ bool cpu_ports_make_room(struct cpu_worker *worker);
  * that is no tap and has room. *astray: a port without a link got one.
  */
 uint32_t cpu_ports_count(struct cpu_worker *worker, const char **astray);
+/** How many of the messages that the call emitted ask. */
+uint32_t cpu_ports_count_asks(const struct cpu_worker *worker);
+/**
+ * Emits the worker's reply as the answer to the ask that the current message came by (links.ask). There is room for it. False when
+ * the pipeline has no way back to the asker.
+ */
+bool cpu_ports_answer(struct cpu_worker *worker);
 /** Forgets what the call emitted: a handler that fails has emitted nothing. */
 void cpu_ports_take_back(struct cpu_worker *worker);
 /** Sends what the call emitted on its way. */

@@ -345,8 +345,10 @@ static void note_meeting(struct checker *checker, size_t function, const struct 
 /* Notes a call of what not every backend has yet. */
 static void note_rare(struct checker *checker, const char *name, const struct place *place)
 {
-    static const char *const rare[][2] = {
-        {"gyre_more_", "GYRE_MORE"}, {"gyre_turn", "gyre_turn"}, {"gyre_flow_", "GYRE_FLOW"}};
+    static const char *const rare[][2] = {{"gyre_more_", "GYRE_MORE"},
+                                          {"gyre_turn", "gyre_turn"},
+                                          {"gyre_flow_", "GYRE_FLOW"},
+                                          {"gyre_token", "gyre_token"}};
     for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++)
         if (strcmp(name, rare[i][0]) == 0)
             report_only_some(&checker->report, rare[i][1], place);

@@ -38,6 +38,7 @@ static const struct taker {
     {"GYRE_KEYED_ACTOR", -1, -1},
     {"GYRE_KEYED_ACTOR_LIVES", -1, -1},
     {"GYRE_PORTS", 1, -1},
+    {"GYRE_PORTS_WITH_ASKS", 1, -1},
     {"GYRE_KERNEL_TO", -1, -1},
     {"GYRE_KERNEL_TO_WITH", -1, -1},
     {"GYRE_BLOCK_KERNEL_TO", -1, -1},
@@ -318,6 +319,10 @@ static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent,
         return CXChildVisit_Continue;
     const struct taker *taker =
         taker_of(check_take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
+    if (strcmp(macro, "GYRE_PORTS_WITH_ASKS") == 0) {
+        const struct place place = check_place_of(clang_getCursorLocation(cursor));
+        report_only_some(&checker->report, "ASK", &place);
+    }
     const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
     if (count > 0)
         check_semicolon(checker, cursor, macro);

@@ -102,7 +102,7 @@ static void refuse_lost_macro(struct checker *checker, const struct place *place
         &checker->report, "check", place,
         "there is no '%s' here%s%s<gyre/kernel.h>, which a kernel file includes first, has "
         "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_ACTOR_OF and its kin, "
-        "GYRE_KEYED_ACTOR, GYRE_KERNEL_TO and its kin, GYRE_HANDLER, GYRE_QUERY, GYRE_MIGRATE, GYRE_BUFFERS, GYRE_PORTS, GYRE_HELPER and GYRE_CONSTANT, and "
+        "GYRE_KEYED_ACTOR, GYRE_KERNEL_TO and its kin, GYRE_HANDLER, GYRE_QUERY, GYRE_MIGRATE, GYRE_BUFFERS, GYRE_PORTS and GYRE_PORTS_WITH_ASKS, GYRE_HELPER and GYRE_CONSTANT, and "
         "<gyre/message.h> has GYRE_MESSAGE, GYRE_MESSAGE_TAIL and GYRE_PROTOCOL",
         name, question[0] ? "; " : ": ", question);
 }

@@ -96,7 +96,7 @@ bool check_is_of_ports(const struct checker *checker, CXSourceLocation location)
         return false;
     check_take_string(clang_getTokenSpelling(checker->unit, *token), text, sizeof text);
     clang_disposeTokens(checker->unit, token, 1);
-    return strcmp(text, "GYRE_PORTS") == 0;
+    return strcmp(text, "GYRE_PORTS") == 0 || strcmp(text, "GYRE_PORTS_WITH_ASKS") == 0;
 }
 
 static bool refuse_in_list(struct checker *checker, const struct place *place, const char *text)
@@ -188,9 +188,39 @@ static void refuse_without_ports(struct checker *checker, const struct place *pl
 {
     report_refuse(
         &checker->report, "check", place,
-        "this kernel or helper has no 'ports', which gyre_emit and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO and the "
+        "this kernel or helper has no 'ports', which gyre_emit, gyre_ask and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO and the "
         "like have, so do handlers declared with GYRE_HANDLER_TO, helpers take it as a parameter of that name, as in `GYRE_HELPER void f(gyre_context *gyre, "
         "split_ports *ports)`");
+}
+
+/* gyre_emit of a port that asks, and gyre_ask of one that does not. False for another member. */
+static bool refuse_other_kind(struct checker *checker, const struct place *place, const char *member)
+{
+    if (strcmp(member, "gyre_typed") == 0) /* dialect/c11_ports.h */
+        report_refuse(
+            &checker->report, "check", place,
+            "this port asks (it is declared with ASK): write `gyre_ask(gyre, port, token)`, whose token "
+            "comes back with the answer");
+    else if (strcmp(member, "gyre_asked") == 0)
+        report_refuse(
+            &checker->report, "check", place,
+            "this port does not ask (it is declared with PORT): write `gyre_emit(gyre, port)`, or declare it "
+            "with ASK, as in `ASK(order, offer, shop, 1)`");
+    else
+        return false;
+    return true;
+}
+
+/* A list with the parameters of the other of the two macros. */
+static bool refuse_list_of_other_kind(struct checker *checker, const struct place *place, const char *text)
+{
+    if (!strstr(text, "arguments provided to function-like macro invocation"))
+        return false;
+    report_refuse(
+        &checker->report, "check", place,
+        "a list for GYRE_PORTS has one parameter, as in `#define LIST(PORT) PORT(word, words, 8)`, and one for "
+        "GYRE_PORTS_WITH_ASKS has two, as in `#define LIST(PORT, ASK) ASK(order, offer, shop, 1)`");
+    return true;
 }
 
 bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
@@ -198,6 +228,8 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
 {
     char name[512];
     const CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
+    if (check_is_of_ports(checker, location) && refuse_list_of_other_kind(checker, place, text))
+        return true;
     if (checker->macro_is_broken)
         return false;
     if (named_behind(text, unknown_type, name, sizeof name) && check_is_of_ports(checker, location))
@@ -215,7 +247,7 @@ bool check_refuse_port(struct checker *checker, CXDiagnostic diagnostic, const s
     else if (strcmp(text, no_ports) == 0)
         refuse_without_ports(checker, place);
     else if (named_behind(text, no_member, name, sizeof name))
-        return refuse_no_port(checker, place, text, name);
+        return refuse_other_kind(checker, place, name) || refuse_no_port(checker, place, text, name);
     else if (asserted(text, name, sizeof name))
         report_refuse(&checker->report, "check", place, "%s", name);
     else

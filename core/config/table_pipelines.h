@@ -38,7 +38,7 @@
      .max = 1 << 24,
      .preset = "0",
      .doc = "How many messages of one request may be alive at once: one that exceeds it fails (-16). Needed where links "
-            "form a cycle. 0: any number."},
+            "form a cycle, as those of kernels that ask each other do. 0: any number."},
 
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_NAME,

@@ -90,7 +90,11 @@ static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_
 {
     char what[2 * GYRE_NAME_MAX + 64];
     const char *kernel = name_of(pipeline, link->from);
-    snprintf(what, sizeof what, "links lead from kernel '%s' back to it (a cycle)", kernel);
+    if (link->talk == GYRE_TALK_ASKS)
+        snprintf(what, sizeof what, "kernel '%s' asks kernel '%s', whose answers lead back to it (a cycle)",
+                 kernel, name_of(pipeline, link->to));
+    else
+        snprintf(what, sizeof what, "links lead from kernel '%s' back to it (a cycle)", kernel);
     const gyre_status status = check_device(pipeline, what);
     if (status != GYRE_OK || wiring->desc.quota)
         return status;
@@ -151,11 +155,6 @@ uint32_t gyre_cycles_run(const gyre_pipeline *pipeline, const struct gyre_link *
     return movers(pipeline, link) > 1 ? 1 : (uint32_t)(section < RUN_MOST ? section : RUN_MOST);
 }
 
-static uint32_t most_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
-{
-    return pipeline->nodes[link->from].facts.record->ports[link->port].most;
-}
-
 struct gyre_cycle_room gyre_cycles_room(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     struct gyre_cycle_room room = {.messages = 0};
@@ -163,7 +162,7 @@ struct gyre_cycle_room gyre_cycles_room(const gyre_pipeline *pipeline, const str
         return room;
     room.section = link->capacity / GYRE_LINK_SECTIONS;
     room.held = movers(pipeline, link) * gyre_cycles_run(pipeline, link);
-    const uint64_t taken = room.section + room.held + most_of(pipeline, link);
+    const uint64_t taken = room.section + room.held + link->sends.most;
     room.messages = link->capacity > taken ? link->capacity - taken : 0;
     return room;
 }
@@ -192,7 +191,7 @@ static gyre_status tell_no_room(const gyre_pipeline *pipeline, const struct gyre
         link->name, (unsigned long long)room.messages, (unsigned long long)link->capacity,
         (unsigned long long)room.section, (unsigned long long)room.held,
         (unsigned long long)movers(pipeline, link), gyre_text_plural(movers(pipeline, link)),
-        most_of(pipeline, link), (unsigned long long)window * pipeline->quota, window, pipeline->quota);
+        link->sends.most, (unsigned long long)window * pipeline->quota, window, pipeline->quota);
     const char *place = link->place.capacity   ? link->place.capacity
                         : pipeline->window > 1 ? wiring->window
                                                : wiring->quota;

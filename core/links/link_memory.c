@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
@@ -30,11 +31,6 @@ static const struct gyre_link_store *store_of(const gyre_pipeline *pipeline, con
     return link->own.address ? &link->own : &pipeline->wires;
 }
 
-static const gyre_port_record *port_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
-{
-    return &pipeline->nodes[link->from].facts.record->ports[link->port];
-}
-
 static uint32_t sender_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return pipeline->nodes[link->from].facts.movers;
@@ -47,10 +43,10 @@ static uint32_t target_blocks(const gyre_pipeline *pipeline, const struct gyre_l
 
 static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_link *link, bool tight)
 {
-    const gyre_port_record *port = port_of(pipeline, link);
-    const uint64_t least = gyre_link_capacity_least(port->most);
+    const uint32_t most = link->sends.most;
+    const uint64_t least = gyre_link_capacity_least(most);
     const uint64_t needed = gyre_cycles_least(pipeline, link, least, GYRE_LINK_CAPACITY_MOST);
-    link->stride = gyre_link_stride(port->type->size);
+    link->stride = gyre_link_stride(gyre_link_payload(pipeline, link));
     if (link->capacity == 0 || tight) {
         link->capacity =
             tight || link->is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
@@ -63,7 +59,7 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
         GYRE_INVALID,
         "link '%s': capacity: expected a power of two of %llu at least (one call of '%s' may emit %u "
         "messages), found %llu",
-        link->name, (unsigned long long)least, pipeline->nodes[link->from].facts.name, port->most,
+        link->name, (unsigned long long)least, pipeline->nodes[link->from].facts.name, most,
         (unsigned long long)link->capacity);
     return gyre_wiring_blame(link->place.capacity, GYRE_INVALID);
 }
@@ -108,6 +104,9 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
+        rings[i].talk = link->talk;
+        rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
+        rings[i].choice = gyre_asks_choice(pipeline, link);
     }
     const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,
                                                      rings, count * sizeof *rings);
@@ -205,6 +204,14 @@ void gyre_link_memory_destroy(gyre_pipeline *pipeline)
     gyre_link_store_release(pipeline->device, &pipeline->wires);
 }
 
+static bool has_asks(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (gyre_asks_lead_to(pipeline, i))
+            return true;
+    return false;
+}
+
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
 {
     gyre_link_entry described;
@@ -218,7 +225,8 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
                                      pipeline->window ? pipeline->wires_address + pipeline->admission : 0,
                                  .quota = pipeline->quota,
                                  .memory_size = pipeline->memory_size,
-                                 .memory = entry->flows.address + memory};
+                                 .memory = entry->flows.address + memory,
+                                 .asks = has_asks(pipeline)};
     if (status == GYRE_OK)
         status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
     return status;
@@ -363,7 +371,7 @@ static bool is_ports_own(const gyre_pipeline *pipeline, const struct gyre_link *
 static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
 {
     gyre_link_inlet *inlets = (gyre_link_inlet *)(void *)(table + 1);
-    table->port_count = pipeline->nodes[node].facts.record->port_count;
+    table->port_count = gyre_asks_port_count(pipeline, node);
     table->answers = pipeline->nodes[node].answers;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
@@ -375,7 +383,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
             continue;
         gyre_link_port *port = &table->ports[link->port];
         port->rings = store_of(pipeline, link)->address + link->rings;
-        port->most = port_of(pipeline, link)->most;
+        port->most = link->sends.most;
         port->use = link->to == GYRE_NODE_NOWHERE ? GYRE_PORT_NOWHERE : GYRE_PORT_LINKED;
         if (link->to != GYRE_NODE_NOWHERE)
             port->control = pipeline->nodes[link->to].facts.control;

@@ -41,11 +41,10 @@ static void enter_pipeline(gyre_pipeline *pipeline)
 static void enter_link(const gyre_pipeline *pipeline, struct gyre_link *link)
 {
     const uint64_t now = gyre_clock_ns();
-    const gyre_kernel_record *sender = pipeline->nodes[link->from].facts.record;
     gyre_observe_record about = {
         .kind = GYRE_OBSERVE_LINK, .parent = pipeline->observed, .made_ns = now, .state_ns = now};
     snprintf(about.name, sizeof about.name, "%.*s", (int)sizeof about.name - 1, link->name);
-    snprintf(about.detail, sizeof about.detail, "%s", sender->ports[link->port].name);
+    snprintf(about.detail, sizeof about.detail, "%s", link->sends.name);
     link->observed = gyre_observation_enter(observation_of(pipeline), &about);
 }
 

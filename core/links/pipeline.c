@@ -347,24 +347,25 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
                              gyre_link_info *told)
 {
     const struct gyre_node_facts *from = &pipeline->nodes[link->from].facts;
-    const gyre_port_record *port = &from->record->ports[link->port];
     snprintf(told->name, sizeof told->name, "%s", link->name);
     snprintf(told->from, sizeof told->from, "%s", from->name);
-    snprintf(told->port, sizeof told->port, "%s", port->name);
+    snprintf(told->port, sizeof told->port, "%s", link->sends.name);
     snprintf(told->to, sizeof told->to, "%s",
              link->is_outlet                 ? GYRE_WIRING_HOST
              : link->to == GYRE_NODE_NOWHERE ? GYRE_WIRING_NOWHERE
                                              : pipeline->nodes[link->to].facts.name);
-    snprintf(told->type, sizeof told->type, "%s", port->type->name);
+    snprintf(told->type, sizeof told->type, "%s", link->sends.type->name);
     snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
     told->slow = (uint32_t)link->slow;
-    told->most = port->most;
+    told->most = link->sends.most;
     told->rings = from->movers;
+    told->talk = (uint32_t)link->talk;
+    snprintf(told->answer, sizeof told->answer, "%s", link->answer ? link->answer->name : "");
     told->capacity = link->capacity;
     told->bytes = link->bytes;
     gyre_layout *layout = NULL;
     struct gyre_link_counts counts = {.sent = 0};
-    gyre_status status = gyre_layout_create(port->type, GYRE_MESSAGE_MAX, &layout);
+    gyre_status status = gyre_layout_create(link->sends.type, GYRE_MESSAGE_MAX, &layout);
     if (status == GYRE_OK) {
         told->type_hash = layout->hash;
         status = gyre_link_memory_count(pipeline, link, &counts);

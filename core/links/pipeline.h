@@ -21,7 +21,7 @@ struct gyre_subscriber;
 enum {
     GYRE_NODES_MAX = 64,
     GYRE_LINKS_MAX =
-        GYRE_WIRING_LINKS_MAX + 2 * GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
+        GYRE_WIRING_LINKS_MAX + 3 * GYRE_NODES_MAX * GYRE_PORTS_MAX, /* with those that Gyre adds */
     GYRE_NODE_NOWHERE = -1
 };
 
@@ -54,6 +54,12 @@ struct gyre_link {
     struct gyre_wiring_place place; /* where its settings stand */
     int from, to;                   /* nodes; to: perhaps GYRE_NODE_NOWHERE */
     uint32_t port;
+    gyre_port_record
+        sends; /* what the port emits; of answers: with the name of the port that asks for them */
+    const gyre_type *answer;  /* of one that asks: the type of the answers; else NULL */
+    enum gyre_link_talk talk; /* asks.h */
+    uint32_t
+        back; /* of one that asks: the port of its target that answers; of answers: the port that asks for them */
     uint32_t stride;
     uint64_t capacity;
     bool is_in_cycle; /* its sender waits for room that it makes itself, in the end */

@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
+#include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/pipeline.h"
 #include "core/types/compare.h"
@@ -134,7 +135,12 @@ static gyre_status resolve_source(gyre_pipeline *pipeline, const gyre_link_desc 
     gyre_status status = add_node(pipeline, kernel, &link->from);
     if (status == GYRE_OK)
         status = find_port(&pipeline->nodes[link->from].facts, dot + 1, &link->port);
-    return status == GYRE_OK ? check_new(pipeline, link) : status;
+    if (status != GYRE_OK)
+        return status;
+    const gyre_kernel_record *record = pipeline->nodes[link->from].facts.record;
+    link->sends = record->ports[link->port];
+    link->answer = gyre_asks_reply(record, link->port);
+    return check_new(pipeline, link);
 }
 
 static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_link *link)
@@ -257,6 +263,7 @@ bool gyre_wiring_add_rings(gyre_pipeline *pipeline, const struct gyre_link *link
     *own = (struct gyre_link){.from = link->from,
                               .to = GYRE_NODE_NOWHERE,
                               .port = link->port,
+                              .sends = link->sends,
                               .place = link->place,
                               .is_own = true};
     snprintf(own->name, sizeof own->name, "%s", link->name);
@@ -274,7 +281,7 @@ static void add_rings_of_topics(gyre_pipeline *pipeline)
 gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
                             const struct gyre_wiring_place *place)
 {
-    struct gyre_link link = {.place = *place, .capacity = given->capacity, .slow = given->slow};
+    struct gyre_link answers, link = {.place = *place, .capacity = given->capacity, .slow = given->slow};
     const char *blamed = link.place.from;
     snprintf(link.name, sizeof link.name, "%s", given->name);
     snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
@@ -285,11 +292,16 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
         blamed = link.place.to;
         status = resolve_target(pipeline, given, &link);
     }
-    if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
+    const bool asks = status == GYRE_OK && link.answer;
+    if (asks)
+        status = gyre_asks_resolve(pipeline, &link, &answers);
+    else if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
         status = check_subscriber(pipeline, &link);
     if (status != GYRE_OK)
         return gyre_wiring_blame(blamed, gyre_error_add(status, "link '%s'", link.name));
     pipeline->links[pipeline->link_count++] = link;
+    if (asks)
+        pipeline->links[pipeline->link_count++] = answers;
     return GYRE_OK;
 }
 
@@ -317,9 +329,11 @@ static gyre_status check_ports(const gyre_pipeline *pipeline)
         const struct gyre_node_facts *const facts = &pipeline->nodes[i].facts;
         for (uint32_t port = 0; port < facts->record->port_count; port++)
             if (!is_linked(pipeline, i, port))
-                return gyre_error_set(
-                    GYRE_INVALID, "port '%s.%s' leads nowhere: link it to a kernel, or say so (to = nowhere)",
-                    facts->name, facts->record->ports[port].name);
+                return gyre_error_set(GYRE_INVALID, "port '%s.%s' %s", facts->name,
+                                      facts->record->ports[port].name,
+                                      gyre_asks_reply(facts->record, port)
+                                          ? "asks nobody: link it to the kernel that answers"
+                                          : "leads nowhere: link it to a kernel, or say so (to = nowhere)");
     }
     return GYRE_OK;
 }
@@ -418,8 +432,8 @@ static void tell_useless_replies(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++) {
         const struct gyre_node *node = &pipeline->nodes[i];
-        if (!node->answers && !only_taps(pipeline, i) && node->facts.record->reply->size != 0 &&
-            node->facts.record->port_count == 0)
+        if (!node->answers && !only_taps(pipeline, i) && !gyre_asks_lead_to(pipeline, i) &&
+            node->facts.record->reply->size != 0 && node->facts.record->port_count == 0)
             gyre_runtime_log(
                 pipeline->runtime, GYRE_LOG_WARNING,
                 "pipeline '%s': kernel '%s' has no ports and is no answer: each of its replies fails "

@@ -184,7 +184,11 @@ static gyre_status verify_port(const gyre_kernel_record *record, uint32_t index)
             "%s, 8)",
             record->name, port->most, port->name, GYRE_PORT_MOST_MAX, port->type->name, port->name);
     snprintf(role, sizeof role, "message of port '%.*s'", GYRE_KERNEL_NAME_SIZE, port->name);
-    return verify_type(record, role, port->type, GYRE_MESSAGE_MAX, true);
+    const gyre_status status = verify_type(record, role, port->type, GYRE_MESSAGE_MAX, true);
+    if (status != GYRE_OK || !record->asks || !record->asks[index])
+        return status;
+    snprintf(role, sizeof role, "answer to port '%.*s'", GYRE_KERNEL_NAME_SIZE, port->name);
+    return verify_type(record, role, record->asks[index], GYRE_MESSAGE_MAX, true);
 }
 
 static gyre_status verify_ports(const struct gyre_build *build, const gyre_kernel_record *record)

@@ -166,7 +166,7 @@ enum gyre_linking {
     GYRE_LINKING_CLIENTS = 32,
     /*
      * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
-     * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW)
+     * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW), also ports that ask (gyre_link_ring.talk)
      */
     GYRE_LINKING_CYCLES = 64
 };
@@ -304,6 +304,12 @@ typedef struct gyre_kernel_record {
      */
     const char *key;
     uint32_t flow_size; /* since 2.8: bytes of memory that each flow has at the kernel (GYRE_FLOW); 0: none */
+    uint32_t reserved;
+    /*
+     * since 2.8: of each port, the type of the answers to its messages, NULL for one that does not ask (ASK in kernel.h); NULL:
+     * no port does
+     */
+    const gyre_type *const *asks;
 } gyre_kernel_record;
 
 /**

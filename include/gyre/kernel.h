@@ -76,6 +76,12 @@
  *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
  *     GYRE_ACTOR_OF_TO(name, LIST, ports, state), each also _WITH; a handler that emits: GYRE_HANDLER_TO
  *
+ * On the CPU (other backends refuse it) a port may ask: the kernel that it leads to answers by its reply, which comes back as a message
+ * of this kernel. The kernel takes it as a request: of its one type, or of one of its protocol.
+ *
+ *     #define DESK_PORTS(PORT, ASK) PORT(word, words, 8) ASK(order, offer, shop, 2)
+ *     GYRE_PORTS_WITH_ASKS(desk_ports, DESK_PORTS)
+ *
  * A message with a field of type gyre_handle names a device buffer of the host's choice:
  *
  *     u64 count;
@@ -176,6 +182,10 @@ typedef int gyre_result;
  *   return GYRE_MORE               what was emitted leaves, and the handler is called again with the same message, once there is
  *                                  room for as much again. In a block kernel all lanes return it alike
  *   u32 gyre_turn(gyre)            how often the handler was called with this message before
+ *
+ *   T *gyre_ask(gyre, port, u32 token)
+ *                                  as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
+ *   u32 gyre_token(gyre)           in every kernel: the token of the ask whose answer the message is; 0: it is no answer
  *
  * Memory of a flow at a kernel, on the CPU (other backends refuse it): GYRE_FLOW(join, partial), at file scope, gives the kernel
  * `join`, which may be one without ports, a `partial` for each request of a client:

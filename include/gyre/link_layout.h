@@ -19,6 +19,12 @@
  * misses what its ring has no room for. A message for a tap, and whatever the tap emits, says GYRE_ORIGIN_TAP: it belongs to no
  * flow, which may be settled already.
  *
+ * A port may ask (ASK in kernel.h): then the kernel that it leads to, when its handler replies to such a message, sends the reply
+ * back to the asker's kernel, by a ring of its own for each ask that leads to it. These rings are those of further ports, behind
+ * the ports that the kernel declares. What is asked says whom the answer goes to, and what whoever asked was asked itself: so a
+ * kernel that asks before it answers knows afterwards whom it owes its answer (gyre_link_ask). A flow counts the asks of its
+ * messages that are not answered.
+ *
  * Links may form cycles. Then no ring of a cycle may ever be full for good: the flows that are under way at once, and the
  * messages of each that are alive, are limited so that they fit any ring of the cycle (gyre_link_admission). A flow that exceeds
  * its quota fails, and the handlers of its other messages are not called.
@@ -38,6 +44,7 @@
 #define GYRE_FLOW_SIZE_MAX 65536 /* bytes of memory that a flow has at one kernel (GYRE_FLOW) */
 #define GYRE_ENTRIES_MAX   64    /* queues through which clients use a pipeline */
 #define GYRE_BRANCHES_MAX  64    /* subscribers of all topics that one kernel sends to */
+#define GYRE_ASKS_DEEP     7     /* asks that wait for each other: each was made to answer the one before */
 
 /** The header of a link's slot; the payload follows it. Written last: `sequence`. */
 typedef struct gyre_link_slot {
@@ -45,6 +52,26 @@ typedef struct gyre_link_slot {
     gyre_u32 length;   /* bytes of payload */
     gyre_u32 sequence; /* the low half of index + 1 when filled */
 } gyre_link_slot;
+
+/**
+ * What stands between the header of a slot and the payload in a ring whose messages ask or answer (gyre_link_ring.talk).
+ * `returns` has the asks that wait for each other, the latest last: of a message that asks, that is the ask itself.
+ */
+typedef struct gyre_link_ask {
+    gyre_u32 token; /* of an answer: what the asker called its ask; else 0 */
+    gyre_u32 depth; /* how many of `returns` count */
+    struct {
+        gyre_u32
+            port; /* of the kernel that was asked: the one behind its own ports that leads to the asker */
+        gyre_u32 token;
+    } returns[GYRE_ASKS_DEEP];
+} gyre_link_ask;
+
+enum gyre_link_talk {
+    GYRE_TALK_TELLS = 0,  /* the messages have no gyre_link_ask */
+    GYRE_TALK_ASKS = 1,   /* they ask the target */
+    GYRE_TALK_ANSWERS = 2 /* they are what the target asked for */
+};
 
 /*
  * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
@@ -69,8 +96,11 @@ typedef struct gyre_link_ring {
     gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
     gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16; no slot of up to a line crosses lines */
     gyre_u32 run;      /* of a ring in a cycle: messages that a block may claim at once; 0: as it likes */
-    gyre_u32 reserved_run;
-    gyre_u64 reserved[5];
+    gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_CYCLES (backend.h) */
+    gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
+    gyre_u32
+        choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one */
+    gyre_u64 reserved[4];
     /* written by the target's blocks: the first message that no block has claimed */
     gyre_u64 claimed;
     gyre_u64 reserved_claimed[7];
@@ -106,7 +136,8 @@ typedef struct gyre_flow {
     gyre_u32 reserved_busy; /* 0: the host reads both as one word */
     gyre_u64 started_ns;    /* of an entry with stamps: when the request was taken */
     gyre_u32 over;          /* not 0: it exceeded its quota, so no handler is called for it any more */
-    gyre_u32 reserved_over;
+    /* of a pipeline with asks (gyre_flow_head): asks less answers. Below 0: a handler answered twice */
+    gyre_i32 asking;
     gyre_u64 reserved[4];
 } gyre_flow;
 
@@ -128,7 +159,9 @@ typedef struct gyre_flow_head {
     gyre_u32 quota;       /* messages of one flow that may be alive; 0: any number */
     gyre_u32 memory_size; /* bytes of memory of each flow, at all kernels together; whole lines */
     gyre_u64 memory;      /* address of the first flow's */
-    gyre_u64 reserved[5];
+    gyre_u32 asks;        /* not 0: kernels of the pipeline ask, so gyre_flow.asking counts */
+    gyre_u32 reserved_asks;
+    gyre_u64 reserved[4];
 } gyre_flow_head;
 
 /**
@@ -208,7 +241,8 @@ typedef struct gyre_link_inlet {
  * address (gyre_control_command.links) and a new command, and frees the old one when all blocks obeyed.
  */
 typedef struct gyre_link_table {
-    gyre_u32 port_count, inlet_count, entry_count;
+    gyre_u32 port_count; /* with those by which answers go back, behind the ports that the kernel declares */
+    gyre_u32 inlet_count, entry_count;
     gyre_u32 answers; /* not 0: what the kernel replies answers the client of the flow */
     gyre_link_port ports[GYRE_PORTS_MAX];
     gyre_link_entry entries[GYRE_ENTRIES_MAX];
@@ -219,6 +253,7 @@ typedef struct gyre_link_table {
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_link_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
+_Static_assert(sizeof(gyre_link_ask) == 64, "one line");
 _Static_assert(sizeof(gyre_link_ring) == 320, "five lines");
 _Static_assert(sizeof(gyre_link_window) == 64, "one line");
 _Static_assert(sizeof(gyre_link_gate) == 64, "one line");

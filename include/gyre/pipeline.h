@@ -31,6 +31,9 @@
  * Links may form cycles: `quota` limits how many messages of one request are alive, and `window` how many requests are under
  * way, so that a cycle is never full. A request that exceeds its quota fails (-16), and no other one does.
  *
+ * A port may ask (kernel.h, ASK): the reply of the kernel that it leads to comes back to the kernel that asked, by a link that Gyre
+ * adds. So asks form cycles, and need a quota. A request fails with -22 when nobody replied to it and an ask had no answer.
+ *
  * In this version all kernels of a pipeline are of one device whose backend knows links, and a kernel is in one pipeline at
  * most. The kernels of an open pipeline cannot be terminated; they can be paused.
  *
@@ -102,7 +105,7 @@ typedef struct gyre_pipeline_desc {
 /**
  * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
  * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
- * place of the setting) for ports that lead nowhere, types that differ, kernels that no entry leads to, answers of
+ * place of the setting) for ports that lead nowhere, types that differ, kernels that are asked and do not reply, kernels that no entry leads to, answers of
  * different types, a cycle without a quota, one whose links do not hold `window` times `quota` messages, or one that a tap leads
  * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics and cycles on one
  * without these. Kernels
@@ -166,6 +169,9 @@ typedef struct gyre_link_info {
     uint64_t room;
     uint64_t section; /* room that comes back at once, and may be in use for one message */
     uint64_t held;    /* messages that blocks of the target took, and give back together */
+    /* 0: a link; 1: its messages ask (ASK in kernel.h); 2: Gyre's own, which leads the answers of the port `port` back */
+    uint32_t talk;
+    char answer[GYRE_PIPELINE_NAME_MAX]; /* of one that asks: the type of the answers */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

@@ -44,6 +44,7 @@ clean '{"channel":1,"value":3}' -- "${cpu[@]}" --buffer "gain=$folder/gain" exam
 clean '{"channel":1,"value":3}' -- "${cpu[@]}" examples/tour/tour.gyre.c:total
 clean '{"item":2,"count":3}' -- "${cpu[@]}" --config examples/pipeline/gyre.ini --pipeline orders
 clean '{"round":0,"rank":[1,0,0,0,0]}' -- "${cpu[@]}" --config examples/pipeline/pagerank.ini --pipeline pagerank
+clean '{"order":{"item":1,"count":3}}' -- "${cpu[@]}" --config examples/pipeline/quotes.ini --pipeline quotes
 clean '{"text":"the quick brown fox"}' -- "${cpu[@]}" --config examples/pipeline/words.ini --pipeline words
-((checks >= 24)) || fail "only $checks calls were made"
+((checks >= 26)) || fail "only $checks calls were made"
 finish

@@ -51,6 +51,10 @@ class Pipeline(Port):
                 except NotFoundError:  # past the last one
                     break
                 told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type", "topic")}
+                if info.talk == 1:
+                    told["asks_for"] = text_of(info.answer)
+                if info.talk == 2:
+                    told["answers"] = True
                 told["from"] = text_of(getattr(info, "from"))
                 told.update({key: int(getattr(info, key)) for key in ("rings", "capacity", "bytes", "sent", "waiting", "missed")})
                 found.append(told)

@@ -126,6 +126,8 @@ typedef struct {
     char topic[64];
     uint32_t slow, is_cut;
     uint64_t missed, room, section, held;
+    uint32_t talk;
+    char answer[64];
 } gyre_link_info;
 gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 

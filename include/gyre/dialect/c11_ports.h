@@ -24,7 +24,7 @@
             *gyre_empty)[1 + ((int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0 : gyre_least_##type_)];  \
     } name_;
 #define GYRE_PORT_TYPE_(type_, name_, most_)                                                                 \
-    {GYRE_TEXT_(name_), &gyre_type_##type_, (most_), gyre_least_##type_},
+    {GYRE_TEXT_(name_), &gyre_type_##type_, (most_), gyre_least_##type_, 0},
 /* Counts a port. Only types of messages have gyre_least_TYPE, so the check reports the name of another type. */
 #define GYRE_PORT_(type_, name_, most_) +(gyre_least_##type_ >= 0)
 #define GYRE_PORT_MOST_(type_, name_, most_)                                                                 \
@@ -32,16 +32,41 @@
                    "port " GYRE_TEXT_(name_) ": one call may emit 1 to " GYRE_TEXT_(                         \
                        GYRE_PORT_MOST_MAX) " messages to it, and its third word is " GYRE_TEXT_(most_));
 
-#define GYRE_PORTS(name_, LIST_)                                                                             \
-    enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
+/*
+ * A port that asks. Its member has another name than that of a port that does not, so that gyre_emit and gyre_ask are each for
+ * one of them. An answer is a message, too.
+ */
+#define GYRE_ASK_MEMBER_(type_, reply_, name_, most_)                                                        \
+    union {                                                                                                  \
+        gyre_cpu_port gyre_port;                                                                             \
+        GYRE_GLOBAL type_ *gyre_asked;                                                                       \
+        char (                                                                                               \
+            *gyre_empty)[1 + ((int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0 : gyre_least_##type_)];  \
+    } name_;
+#define GYRE_ASK_TYPE_(type_, reply_, name_, most_)                                                          \
+    {GYRE_TEXT_(name_), &gyre_type_##type_, (most_), gyre_least_##type_, &gyre_type_##reply_},
+#define GYRE_ASK_(type_, reply_, name_, most_) +(gyre_least_##type_ >= 0 && gyre_least_##reply_ >= 0)
+#define GYRE_ASK_MOST_(type_, reply_, name_, most_)                                                          \
+    _Static_assert(                                                                                          \
+        gyre_size_##reply_ > 0,                                                                              \
+        "port " GYRE_TEXT_(name_) ": an answer is a message, and its second word is " GYRE_TEXT_(reply_));   \
+    GYRE_PORT_MOST_(type_, name_, most_)
+
+#define GYRE_PORTS_AS_(name_, count_, asserts_, members_, types_)                                            \
+    enum { gyre_ports_of_##name_ = 0 count_ };                                                               \
     _Static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                    \
                    "ports " #name_ ": a kernel has 1 to " GYRE_TEXT_(                                        \
                        GYRE_PORTS_MAX) " ports, and this list has more, or none");                           \
-    LIST_(GYRE_PORT_MOST_)                                                                                   \
-    typedef struct name_ {                                                                                   \
-        LIST_(GYRE_PORT_MEMBER_)                                                                             \
+    asserts_ typedef struct name_ {                                                                          \
+        members_                                                                                             \
     } name_;                                                                                                 \
-    static const gyre_cpu_port_type gyre_port_types_##name_[] GYRE_UNUSED_ = {LIST_(GYRE_PORT_TYPE_)};
+    static const gyre_cpu_port_type gyre_port_types_##name_[] GYRE_UNUSED_ = {types_};
+#define GYRE_PORTS(name_, LIST_)                                                                             \
+    GYRE_PORTS_AS_(name_, LIST_(GYRE_PORT_), LIST_(GYRE_PORT_MOST_), LIST_(GYRE_PORT_MEMBER_),               \
+                   LIST_(GYRE_PORT_TYPE_))
+#define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
+    GYRE_PORTS_AS_(name_, LIST_(GYRE_PORT_, GYRE_ASK_), LIST_(GYRE_PORT_MOST_, GYRE_ASK_MOST_),              \
+                   LIST_(GYRE_PORT_MEMBER_, GYRE_ASK_MEMBER_), LIST_(GYRE_PORT_TYPE_, GYRE_ASK_TYPE_))
 
 /* ---- declaring kernels ---- */
 
@@ -73,15 +98,19 @@
 /* ---- what handlers call ---- */
 
 #define gyre_emit(gyre_, port_)                                                                              \
-    ((__typeof__((ports)->port_.gyre_typed))gyre_emit_((gyre_), &(ports)->port_.gyre_port,                   \
+    ((__typeof__((ports)->port_.gyre_typed))gyre_emit_((gyre_), &(ports)->port_.gyre_port, 0,                \
                                                        sizeof(*(ports)->port_.gyre_empty) - 1))
+#define gyre_ask(gyre_, port_, token_)                                                                       \
+    ((__typeof__((ports)->port_.gyre_asked))gyre_ask_((gyre_), &(ports)->port_.gyre_port, (token_),          \
+                                                      sizeof(*(ports)->port_.gyre_empty) - 1))
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
  * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program, or another program hears
- * what the kernel emits.
+ * what the kernel emits. `front`: bytes between the slot's header and the payload.
  */
-GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 least)
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 front,
+                                          gyre_u64 least)
 {
     if (port->emitted >= port->most)
         return 0;
@@ -93,9 +122,26 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
         memset(place, 0, least);
         memcpy(place, &used, sizeof used);
     } else if (gyre->foreign) {
-        memset(place, 0, port->stride - GYRE_SLOT_HEADER_SIZE);
+        memset(place, 0, port->stride - GYRE_SLOT_HEADER_SIZE - front);
     }
     return (GYRE_GLOBAL void *)(uintptr_t)place;
+}
+
+/* As gyre_emit_, of a port that asks. The backend finds the token in front of the message. */
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_ask_(gyre_context *gyre, gyre_cpu_port *port, gyre_u32 token,
+                                         gyre_u64 least)
+{
+    GYRE_GLOBAL void *place = gyre_emit_(gyre, port, sizeof(gyre_link_ask), least);
+    if (token == 0)
+        gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_ask: a token is not 0");
+    if (place)
+        ((gyre_link_ask *)(void *)((unsigned char *)(gyre_u64)place - sizeof(gyre_link_ask)))->token = token;
+    return place;
+}
+
+GYRE_INLINE_ gyre_u32 gyre_token(const gyre_context *gyre)
+{
+    return gyre->token;
 }
 
 /* ---- memory of flows ---- */

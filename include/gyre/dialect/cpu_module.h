@@ -11,7 +11,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 11
+#define GYRE_CPU_MODULE_VERSION 12
 
 struct gyre_context;
 
@@ -45,7 +45,11 @@ typedef struct gyre_cpu_services {
  * handler, and takes the messages from there afterwards.
  */
 typedef struct gyre_cpu_port {
-    unsigned char *slots;   /* slot 0; the payload is GYRE_SLOT_HEADER_SIZE bytes behind it */
+    /*
+     * slot 0; the payload is GYRE_SLOT_HEADER_SIZE bytes behind it. Of a port that asks: where slot 0 would begin if its payload
+     * had no gyre_link_ask in front
+     */
+    unsigned char *slots;
     gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
     gyre_u32 stride;        /* bytes from slot to slot */
     gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
@@ -57,7 +61,8 @@ typedef struct gyre_cpu_port_type {
     const char *name;
     const gyre_type *type;
     gyre_u32 most;
-    gyre_u32 least; /* bytes of a message with an empty tail */
+    gyre_u32 least;         /* bytes of a message with an empty tail */
+    const gyre_type *reply; /* of a port that asks: the type of its answers; NULL: it does not */
 } gyre_cpu_port_type;
 
 /** One lane's view of its launch. The handler reaches it as `gyre`. */
@@ -80,6 +85,7 @@ typedef struct gyre_context {
     gyre_u32 turn;        /* how often the handler was called with the current message before */
     gyre_u32 memory_size; /* bytes of `memory` */
     void *memory;         /* of the current message's flow at this kernel (GYRE_FLOW) */
+    gyre_u32 token;       /* of the current message, if it is an answer to this kernel's ask; else 0 */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */

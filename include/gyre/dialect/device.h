@@ -453,5 +453,7 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     typedef type_ gyre_flow_of_##kernel_;                                                                    \
     GYRE_NO_FLOW_ASSERT_("kernel '" #kernel_ "' has memory of flows, which this backend does not have yet")
 #define gyre_flow(gyre_, kernel_) ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)0)
+#define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
+    GYRE_NO_FLOW_ASSERT_("ports '" #name_ "' ask, which this backend does not have yet")
 
 #endif

@@ -11,10 +11,12 @@
     "GYRE_MESSAGE(word, WORD)\n"                                                                             \
     "#define EACH(PORT, n) PORT(word, port_##n, 8)\n"
 #define LIST(ports) "#define SPLIT_PORTS(PORT) " ports "\nGYRE_PORTS(split_ports, SPLIT_PORTS)\n"
-#define PORTS       LIST("PORT(word, words, 8) PORT(line, errors, 1)")
-#define KERNEL      "GYRE_KERNEL_TO(split, line, gyre_none, split_ports)\n"
-#define DOES(text)  "{ " text " return GYRE_NO_REPLY; }\n"
-#define EMIT        DOES("GYRE_GLOBAL word *out = gyre_emit(gyre, words); if (out) out->at = 1;")
+#define ASKS(ports)                                                                                          \
+    "#define SPLIT_PORTS(PORT, ASK) " ports "\nGYRE_PORTS_WITH_ASKS(split_ports, SPLIT_PORTS)\n"
+#define PORTS      LIST("PORT(word, words, 8) PORT(line, errors, 1)")
+#define KERNEL     "GYRE_KERNEL_TO(split, line, gyre_none, split_ports)\n"
+#define DOES(text) "{ " text " return GYRE_NO_REPLY; }\n"
+#define EMIT       DOES("GYRE_GLOBAL word *out = gyre_emit(gyre, words); if (out) out->at = 1;")
 
 /* A kernel of several types, and the begin of its handler. */
 #define DESK    "#define DESK(TAKES) TAKES(line, word)\nGYRE_PROTOCOL(desk, DESK)\n"
@@ -71,9 +73,9 @@ static const struct mistake {
     {MESSAGES PORTS KERNEL DOES("gyre_emit(gyre, other)->at = 1;"), 10,
      "'other' is no port of 'split_ports', which has: words, errors"},
     {MESSAGES PORTS "GYRE_KERNEL(split, line, gyre_none)\n" EMIT, 10,
-     "this kernel or helper has no 'ports', which gyre_emit and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO"},
+     "this kernel or helper has no 'ports', which gyre_emit, gyre_ask and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO"},
     {MESSAGES PORTS "GYRE_KERNEL(split, line, gyre_none)\n{\n    return GYRE_MORE;\n}\n", 11,
-     "this kernel or helper has no 'ports', which gyre_emit and GYRE_MORE need"},
+     "this kernel or helper has no 'ports', which gyre_emit, gyre_ask and GYRE_MORE need"},
     {MESSAGES PORTS KERNEL DOES("gyre_flow(gyre, split)->at = 1;"), 10,
      "flows have no memory at kernel 'split': write GYRE_FLOW(split, TYPE) before this function"},
     {MESSAGES PORTS
@@ -92,6 +94,31 @@ static const struct mistake {
      "GYRE_GLOBAL"},
     {MESSAGES PORTS KERNEL DOES("GYRE_GLOBAL line *out = gyre_emit(gyre, words); if (out) out->number = 1;"),
      10, "a pointer becomes one to another type"},
+    /* asks */
+    {MESSAGES ASKS("ASK(word, words, asked, 8)") KERNEL DOES(""), 8,
+     "'words' is no message, and a port's type is one"},
+    {MESSAGES ASKS("ASK(word, line, asked, 0)") KERNEL DOES(""), 8,
+     "port asked: one call may emit 1 to 4096 messages to it, and its third word is 0"},
+    {MESSAGES ASKS("ASK(word, gyre_none, asked, 1)") KERNEL DOES(""), 8,
+     "port asked: an answer is a message, and its second word is gyre_none"},
+    {MESSAGES ASKS("ASK(word, line, asked)") KERNEL DOES(""), 8,
+     "write `ASK(order, offer, shop, 1)`: a message, its answer"},
+    {MESSAGES ASKS("ASK(word, line, asked, 1)") KERNEL DOES("gyre_emit(gyre, asked)->at = 1;"), 10,
+     "this port asks (it is declared with ASK): write `gyre_ask(gyre, port, token)`"},
+    {MESSAGES ASKS("PORT(word, words, 1)") KERNEL DOES("gyre_ask(gyre, words, 1)->at = 1;"), 10,
+     "this port does not ask (it is declared with PORT): write `gyre_emit(gyre, port)`"},
+    {MESSAGES ASKS("ASK(word, line, asked, 1)") KERNEL DOES("gyre_ask(gyre, aksed, 1)->at = 1;"), 10,
+     "'aksed' is no port of 'split_ports', which has: asked; did you mean 'asked'?"},
+    {MESSAGES ASKS("ASK(word, line, asked, 1)") KERNEL DOES("gyre_ask(gyre, asked)->at = 1;"), 10,
+     "write `gyre_ask(gyre, shop, 1)`: the context, the name of a port, and a number"},
+    {MESSAGES
+     "#define SPLIT_PORTS(PORT) PORT(word, words, 8)\nGYRE_PORTS_WITH_ASKS(split_ports, SPLIT_PORTS)\n" KERNEL
+         DOES(""),
+     8, "a list for GYRE_PORTS has one parameter"},
+    {MESSAGES
+     "#define SPLIT_PORTS(PORT, ASK) PORT(word, words, 8)\nGYRE_PORTS(split_ports, SPLIT_PORTS)\n" KERNEL
+         DOES(""),
+     8, "one for GYRE_PORTS_WITH_ASKS has two"},
 };
 
 START_TEST(a_mistake_is_told_where_it_is)
@@ -124,6 +151,8 @@ static const char *const fine[] = {
     MESSAGES PORTS DESK DESK_TO "GYRE_HANDLER_TO(desk, line, word)\n" EMIT,
     MESSAGES PORTS DESK "GYRE_BLOCK_KERNEL_OF_TO_WITH(desk, DESK, split_ports, word, line, gyre_none)\n"
                         "GYRE_HANDLER_TO(desk, line, word)\n" EMIT,
+    MESSAGES ASKS("PORT(word, words, 8) ASK(word, line, asked, 2 * 3)") KERNEL DOES(
+        "if (gyre_token(gyre) == 0) gyre_ask(gyre, asked, 1)->at = 1; gyre_emit(gyre, words)->at = 1;"),
     /* a kernel without ports may use the name */
     MESSAGES "GYRE_KERNEL(plain, line, gyre_none)\n" DOES(
         "u32 ports = gyre_hop(gyre); if (ports) return GYRE_FAILED;"),
@@ -148,6 +177,13 @@ START_TEST(kernels_with_ports_are_listed_with_their_places)
     report_write(&checker->report, out);
     fclose(out);
     ck_assert_str_eq(text, "kernel\tsplit\t9\nports\tsplit\t/nowhere/k.gyre.c\t9\nkernel\tplain\t11\ndone\n");
+    free(checker);
+    checker = judge(MESSAGES ASKS("ASK(word, line, asked, 1)") KERNEL DOES(""));
+    out = fmemopen(text, sizeof text, "w");
+    report_write(&checker->report, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nrare\tASK\t/nowhere/k.gyre.c\t8\n")); /* backends without asks are told where */
     free(checker);
 }
 END_TEST

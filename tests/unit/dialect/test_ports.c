@@ -204,6 +204,70 @@ START_TEST(a_handler_of_one_type_emits_to_the_ports_of_its_kernel)
 }
 END_TEST
 
+/* ---- asking ---- */
+
+#define ENQUIRE_PORTS(PORT, ASK) PORT(u32, numbers, 3) ASK(word, note, asked, 2)
+GYRE_PORTS_WITH_ASKS(enquire_ports, ENQUIRE_PORTS)
+GYRE_KERNEL_TO(enquire, line, u32, enquire_ports)
+{
+    for (u32 i = 0; i < request->length; i++) {
+        GYRE_GLOBAL word *out = gyre_ask(gyre, asked, request->number + i);
+        if (!out)
+            return gyre_fail(gyre, 1, "no room");
+        out->line = 70 + i;
+    }
+    *reply = gyre_token(gyre);
+    return GYRE_REPLY;
+}
+
+enum { ASKED = 1, FRONT = sizeof(gyre_link_ask) };
+
+static int call_enquire(u32 first, u32 count, gyre_context *context, u32 *reply)
+{
+    const line request = {.number = first, .length = count};
+    return gyre_kernel_enquire.handle(&request, reply, NULL, NULL, NULL, context);
+}
+
+/* As the backend opens a port that asks: the place of a message lies behind what is asked of whom. */
+static gyre_cpu_port open_asked(struct port_ring *ring)
+{
+    gyre_cpu_port port = port_ring_open(ring, 15, 2);
+    port.slots += FRONT;
+    port.mask = 0; /* both lie in one place, so that nothing beyond the ring is written */
+    return port;
+}
+
+START_TEST(a_token_lies_in_front_of_what_is_asked)
+{
+    u32 reply = 0;
+    gyre_cpu_port ports[] = {port_ring_open(&rings[0], 0, 3), open_asked(&rings[ASKED])};
+    /* of another program: what the handler does not write is 0, up to the end of the slot and no further */
+    gyre_context context = {.ports = ports, .token = 8, .foreign = 1};
+    ck_assert_int_eq(call_enquire(41, 1, &context, &reply), GYRE_REPLY);
+    ck_assert(reply == 8 && ports[ASKED].emitted == 1);
+    const unsigned char *front = port_ring_at(&rings[ASKED], 0), *payload = front + FRONT;
+    ck_assert_uint_eq(((const gyre_link_ask *)(const void *)front)->token, 41);
+    expect_untouched(front - GYRE_SLOT_HEADER_SIZE, GYRE_SLOT_HEADER_SIZE);
+    expect_untouched(front + sizeof(gyre_u32), FRONT - sizeof(gyre_u32));
+    ck_assert_uint_eq(((const word *)(const void *)payload)->line, 70);
+    ck_assert_uint_eq(payload[sizeof(word)], 0);
+    expect_untouched(front - GYRE_SLOT_HEADER_SIZE + RING_STRIDE, RING_STRIDE);
+    ck_assert_int_eq(call_enquire(1, 2, &context, &reply), GYRE_FAILED); /* `most` is 2 for one call */
+    ck_assert_str_eq(context.fail_text, "no room");
+}
+END_TEST
+
+START_TEST(a_token_is_not_0)
+{
+    u32 reply;
+    gyre_cpu_port ports[] = {port_ring_open(&rings[0], 0, 3), open_asked(&rings[ASKED])};
+    gyre_context context = {.ports = ports};
+    call_enquire(0, 1, &context, &reply);
+    ck_assert(context.failed && context.fail_code == GYRE_FAILURE_PORT);
+    ck_assert_str_eq(context.fail_text, "gyre_ask: a token is not 0");
+}
+END_TEST
+
 /* ---- what the compiled file says ---- */
 
 static void expect_port(const gyre_cpu_port_type *port, const char *name, const gyre_type *type, u32 most,
@@ -224,6 +288,9 @@ START_TEST(the_kernel_tells_its_ports)
     expect_port(&gyre_kernel_diary.ports[NOTES], "notes", GYRE_TYPE(note), 2, gyre_least_note);
     expect_port(&gyre_kernel_diary.ports[NUMBERS], "numbers", GYRE_TYPE(u32), 3, 4);
     expect_port(&gyre_kernel_diary.ports[TICKS], "ticks", GYRE_TYPE(gyre_none), 4096, 0);
+    expect_port(&gyre_kernel_enquire.ports[ASKED], "asked", GYRE_TYPE(word), 2, sizeof(word));
+    ck_assert_ptr_eq(gyre_kernel_enquire.ports[ASKED].reply, GYRE_TYPE(note));
+    ck_assert(!gyre_kernel_enquire.ports[0].reply && !gyre_kernel_diary.ports[NOTES].reply);
     ck_assert(gyre_kernel_split.form == 1 && gyre_kernel_gather.form == 2 && gyre_kernel_diary.form == 3);
     ck_assert(!gyre_kernel_split.run && !gyre_kernel_gather.run && !gyre_kernel_diary.run);
     ck_assert(gyre_kernel_marked.run && !gyre_kernel_marked.ports && gyre_kernel_marked.port_count == 0);
@@ -253,6 +320,8 @@ int main(void)
     tcase_add_test(tcase, a_message_with_a_tail_is_empty_at_first);
     tcase_add_test(tcase, the_lanes_of_a_block_share_the_ports);
     tcase_add_test(tcase, a_handler_of_one_type_emits_to_the_ports_of_its_kernel);
+    tcase_add_test(tcase, a_token_lies_in_front_of_what_is_asked);
+    tcase_add_test(tcase, a_token_is_not_0);
     tcase_add_test(tcase, the_kernel_tells_its_ports);
     tcase_add_test(tcase, a_handler_knows_its_flow_and_how_many_links_it_is_away);
     suite_add_tcase(suite, tcase);

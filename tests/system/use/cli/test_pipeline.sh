@@ -143,6 +143,36 @@ refuses 4 "pipeline 'pagerank': $pagerank:15: links lead from kernel 'judge' bac
 run pipeline pagerank --config "$pagerank" --set link.again.capacity=64 --set pipeline.pagerank.window=7
 refuses 4 "pipeline 'pagerank': command line: link 'again' is in a cycle and has room for 55 of its messages: 64 of its capacity, less 4 (a section), 4 (taken by 1 block) and 1 (the most of one call); expected room for 63: window 7 x quota 9. Lower these, or set capacity of the link to more"
 
+# ---- asks ----
+
+quotes=examples/pipeline/quotes.ini
+run pipeline quotes --config "$quotes"
+exits 0
+[[ "$(grep -oE '^[a-z]+ ' <<<"$out" | head -n 3 | tr -d '\n')" == "desk corner mall " ]] || fail "expected the order of the flow"
+grep -qE '^  mall    ->  mall    order  1 a call, 1 ring of 1024, .* KiB, asks for offer$' <<<"$out" || fail "expected the ask"
+grep -qE '^  mall    ->  desk    offer  1 a call, 1 ring of 1024, .* KiB, answers$' <<<"$out" || fail "expected the way back"
+run pipeline quotes --config "$quotes" --dot
+exits 0
+prints 'k1 -> k0 [constraint=false, style=dashed, label="corner\noffer x 1024"];'
+run links quotes --config "$quotes" --set link.mall.capacity=64 --json
+exits 0
+prints '"asks_for":"offer"'
+[[ "$(grep -o '"name":"mall (answers)",[^}]*' <<<"$out")" == *'"capacity":64,'*'"answers":true'* ]] || fail "expected answers of 64"
+run call --config "$quotes" --pipeline quotes '{"order":{"item":1,"count":3}}' '{"order":{"item":1,"count":300}}' \
+    '{"order":{"item":1,"count":0}}' '{"offer":{"shop":1,"cents":0}}' <"$nothing"
+exits 1
+[[ "$out" == '{"type":"bill","shop":1,"cents":360}
+{"type":"bill","shop":2,"cents":30500}
+{"failed":{"code":1,"text":"an order of nothing"}}
+{"failed":{"code":2,"text":"nobody asked for this offer"}}' ]] || fail "expected two bills and two failures"
+run compile examples/pipeline/quotes.gyre.c:desk --backend cpu
+exits 0
+grep -qE '^    mall: order, hash [0-9a-f]{16}, at most 1 a call, asks for offer$' <<<"$out" || fail "expected the port that asks"
+run pipeline quotes --config "$quotes" --set pipeline.quotes.quota=0
+refuses 4 "pipeline 'quotes': $quotes:17: kernel 'desk' asks kernel 'corner', whose answers lead back to it (a cycle), and pipeline 'quotes' has no quota: set quota in [pipeline.quotes] to the number of messages of one request that may be alive at once"
+run links quotes --config "$quotes" --set link.mall.to=nowhere
+refuses 4 "pipeline 'quotes': command line: link 'mall': port 'desk.mall' asks, and one kernel answers: expected a link to a kernel, found nowhere"
+
 # ---- topics ----
 
 market=examples/pipeline/market.ini

@@ -181,4 +181,12 @@ exits 4
 says "queue 'orders' enters a pipeline, and such a queue cannot have durability: leave it out"
 run serve
 refuses 2 "expected at least one kernel, or a [pipeline.NAME] in the configuration ('gyre help serve' shows how)"
+# kernels that ask each other: each request and each of its answers are of other programs
+start_server --config examples/pipeline/quotes.ini
+run call --attach quotes '{"order":{"item":1,"count":3}}' '{"order":{"item":1,"count":0}}' '{"order":{"item":1,"count":300}}'
+exits 1
+[[ "$out" == '{"type":"bill","shop":1,"cents":360}
+{"failed":{"code":1,"text":"an order of nothing"}}
+{"type":"bill","shop":2,"cents":30500}' ]] || fail "expected two bills and a failure"
+stop_server TERM
 finish
