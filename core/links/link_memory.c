@@ -529,7 +529,10 @@ gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct g
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
-    *counts = (struct gyre_link_counts){.room = room.messages, .section = room.section, .held = room.held};
+    *counts = (struct gyre_link_counts){.room = room.messages,
+                                        .section = room.section,
+                                        .held = room.held,
+                                        .address = store_of(pipeline, link)->address + link->rings};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status = download(pipeline, link, link->rings, rings, count * sizeof *rings);
