@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/observed/trace_json.h"
 
@@ -27,7 +28,9 @@ static const char HELP[] =
     "  --most N             end after N spans, of 128 bytes in memory; 1000000\n"
     "  and the options of every command: gyre help\n";
 
-static volatile int ended;
+enum { NAP_MS = 10 };
+
+static volatile sig_atomic_t ended;
 
 static void end(int signal)
 {
@@ -51,13 +54,19 @@ static int take_last(trace_set *set, const observed_source *source)
     return code;
 }
 
-static int record(trace_set *set, const observed_source *source, uint64_t seconds)
+static int record(trace_recording *recording, const observed_source *source, uint64_t seconds, size_t most)
 {
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
     const struct sigaction action = {.sa_handler = end,
                                      .sa_flags = (int)SA_RESETHAND}; /* a second one ends it */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return trace_record(set, source, seconds, &ended);
+    int code = trace_record_begin(recording, source, seconds, most);
+    while (code == CLI_OK && trace_record_step(recording) && !ended)
+        nanosleep(&nap, NULL);
+    if (ended && code == CLI_OK) /* also what came before the signal */
+        (void)trace_record_step(recording);
+    return code == CLI_OK ? recording->code : code;
 }
 
 /* Says on stderr what the timeline has, and what it has not. */
@@ -117,13 +126,14 @@ static int run(cli_context *cli)
         return cli->exit_code;
     if (cli->operands.count > 1)
         return cli_usage_error(cli, "expected one name or process, found %zu operands", cli->operands.count);
-    trace_set set = {.most = (size_t)most};
+    trace_recording recording = {.set.most = (size_t)most};
     int code = observed_begin(cli, file, cli->operands.count ? cli->operands.items[0] : NULL, &source);
     if (code == CLI_OK)
-        code = last || file ? take_last(&set, &source) : record(&set, &source, seconds);
+        code = last || file ? take_last(&recording.set, &source)
+                            : record(&recording, &source, seconds, (size_t)most);
     if (code == CLI_OK)
-        code = write_out(&set, path);
-    trace_finish(&set);
+        code = write_out(&recording.set, path);
+    trace_record_end(&recording);
     return code;
 }
 

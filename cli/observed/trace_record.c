@@ -6,25 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/observed/trace_take.h"
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
-enum { NAP_MS = 10, LOOKS_MOST = 10 };
+enum { LOOKS_MOST = 10 };
 #define PATIENCE_NS UINT64_C(5000000000)
-
-/** Who was asked. */
-struct asked {
-    char *path;
-    int file; /* -1: this one could not be asked */
-};
-
-struct asking {
-    struct asked *items;
-    size_t count;
-};
 
 static bool can_answer(const observed_process *process)
 {
@@ -45,52 +33,38 @@ static void tell_silent(const observed_process *process)
                   process->seen.head.pid, process->seen.head.release);
 }
 
+/* Asks a process. False without memory. */
+static bool ask(trace_recording *recording, const observed_process *process)
+{
+    trace_asked asked = {.path = strdup(process->path), .file = -1};
+    if (!asked.path)
+        return false;
+    const bool written = process->seen.head.trace_ns != 0;
+    if (gyre_observed_ask(asked.path, &asked.file) != GYRE_OK && !written) /* else it need not be asked */
+        cli_error(CLI_OK, "warning: %s", gyre_error_text());
+    gyre_error_clear();
+    recording->answers_due += written || asked.file >= 0;
+    recording->asked[recording->asked_count++] = asked;
+    return true;
+}
+
 /* Asks each process that can answer. Returns an exit code. */
-static int ask_all(struct asking *asking, const observed_processes *processes, bool wanted)
+static int ask_all(trace_recording *recording, const observed_processes *processes)
 {
-    asking->items = calloc(processes->count + 1, sizeof *asking->items);
-    for (size_t i = 0; asking->items && i < processes->count; i++) {
+    recording->asked = calloc(processes->count + 1, sizeof *recording->asked);
+    for (size_t i = 0; recording->asked && i < processes->count; i++) {
         const observed_process *process = &processes->items[i];
-        struct asked asked = {.file = -1};
-        if (!can_answer(process)) {
-            if (wanted || process->life != GYRE_OBSERVED_DEAD)
-                tell_silent(process);
-            continue;
-        }
-        asked.path = strdup(process->path);
-        if (!asked.path)
+        if (can_answer(process) && !ask(recording, process))
             return cli_error(CLI_FAILED, "out of memory");
-        if (process->seen.head.trace_ns == 0 && gyre_observed_ask(asked.path, &asked.file) != GYRE_OK)
-            cli_error(CLI_OK, "warning: %s", gyre_error_text());
-        gyre_error_clear();
-        asking->items[asking->count++] = asked;
+        if (!can_answer(process) && (recording->source.wanted || process->life != GYRE_OBSERVED_DEAD))
+            tell_silent(process);
     }
-    return asking->items ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
-}
-
-static void ask_no_more(struct asking *asking)
-{
-    for (size_t i = 0; i < asking->count; i++) {
-        gyre_observed_ask_end(asking->items[i].path, asking->items[i].file);
-        free(asking->items[i].path);
-    }
-    free(asking->items);
-}
-
-static void nap(void)
-{
-    const struct timespec pause = {.tv_nsec = NAP_MS * 1000000L};
-    nanosleep(&pause, NULL);
-}
-
-static int look(trace_set *set, const observed_source *source)
-{
-    observed_processes processes;
-    int code = observed_open(source, &processes);
-    if (code == CLI_OK)
-        code = trace_take(set, &processes, false);
-    observed_finish(&processes);
-    return code;
+    if (!recording->asked)
+        return cli_error(CLI_FAILED, "out of memory");
+    return recording->answers_due
+               ? CLI_OK
+               : cli_error(CLI_FAILED, "no process can be traced: none that lives has launched a kernel%s",
+                           recording->asked_count ? ", and could be asked" : "");
 }
 
 static size_t count_on(const trace_set *set)
@@ -111,54 +85,72 @@ static uint64_t patience_ns(const observed_processes *processes)
     return (slowest < 60 * PATIENCE_NS ? LOOKS_MOST * slowest : LOOKS_MOST * 60 * PATIENCE_NS) + PATIENCE_NS;
 }
 
-/* Waits until all of those who were asked write spans. */
-static int await_answers(trace_set *set, const observed_source *source, size_t asked, uint64_t patience,
-                         const volatile int *ended)
+int trace_record_begin(trace_recording *recording, const observed_source *source, uint64_t seconds,
+                       size_t most)
 {
-    const uint64_t until = gyre_clock_ns() + patience;
-    int code = look(set, source);
-    while (code == CLI_OK && count_on(set) < asked && gyre_clock_ns() < until && !*ended) {
-        nap();
-        code = look(set, source);
-    }
-    for (size_t i = 0; code == CLI_OK && i < set->process_count; i++)
-        if (!set->processes[i].on && set->processes[i].places)
-            cli_error(CLI_OK,
-                      "warning: process %" PRIu32
-                      " writes no spans, %.0f s after it was asked: it hangs, has ended, "
-                      "or has no memory for them",
-                      set->processes[i].pid, (double)patience / 1e9);
-    return code == CLI_OK && !count_on(set) && !*ended
-               ? cli_error(CLI_FAILED, "no process answered; 'gyre stat' tells how they fare")
-               : code;
-}
-
-int trace_record(trace_set *set, const observed_source *source, uint64_t seconds, const volatile int *ended)
-{
-    struct asking asking = {0};
-    observed_source quiet = *source;
     observed_processes processes;
-    quiet.quiet = true; /* once is enough */
+    *recording = (trace_recording){.set.most = most, .source = *source, .seconds = seconds};
     int code = observed_open(source, &processes);
+    recording->source.quiet = true; /* once is enough */
     if (code == CLI_OK && source->wanted)
         code = observed_need(&processes, source->wanted);
     if (code == CLI_OK) /* first: what was written until now is not wanted */
-        code = trace_take(set, &processes, false);
+        code = trace_take(&recording->set, &processes, false);
     if (code == CLI_OK)
-        code = ask_all(&asking, &processes, source->wanted != NULL);
-    if (code == CLI_OK && !asking.count)
-        code = cli_error(CLI_FAILED, "no process can be traced: none that lives has launched a kernel");
-    const uint64_t patience = code == CLI_OK ? patience_ns(&processes) : 0;
+        code = ask_all(recording, &processes);
+    recording->answer_until_ns = gyre_clock_ns() + (code == CLI_OK ? patience_ns(&processes) : 0);
     observed_finish(&processes);
-    if (code == CLI_OK)
-        code = await_answers(set, &quiet, asking.count, patience, ended);
-    const uint64_t until = gyre_clock_ns() + seconds * UINT64_C(1000000000);
-    while (code == CLI_OK && gyre_clock_ns() < until && !*ended && !set->full) {
-        nap();
-        code = look(set, &quiet);
-    }
-    if (code == CLI_OK) /* also what came while it was ended */
-        code = look(set, &quiet);
-    ask_no_more(&asking);
+    recording->code = code;
     return code;
+}
+
+static int look(trace_recording *recording)
+{
+    observed_processes processes;
+    int code = observed_open(&recording->source, &processes);
+    if (code == CLI_OK)
+        code = trace_take(&recording->set, &processes, false);
+    observed_finish(&processes);
+    return code;
+}
+
+/* Nobody is waited for any longer: says who did not answer. Returns an exit code. */
+static int end_waiting(trace_recording *recording)
+{
+    const trace_set *set = &recording->set;
+    for (size_t i = 0; i < set->process_count; i++)
+        if (set->processes[i].lives && !set->processes[i].on && set->processes[i].places)
+            cli_error(CLI_OK,
+                      "warning: process %" PRIu32
+                      " was asked and writes no spans: it hangs, or has no memory for them",
+                      set->processes[i].pid);
+    return count_on(set) ? CLI_OK
+                         : cli_error(CLI_FAILED, "no process answered; 'gyre stat' tells how they fare");
+}
+
+bool trace_record_step(trace_recording *recording)
+{
+    if (recording->code != CLI_OK)
+        return false;
+    const uint64_t now =
+        gyre_clock_ns(); /* before the look, which thus sees all that was written until the end */
+    recording->code = look(recording);
+    if (recording->code == CLI_OK && !recording->until_ns) {
+        if (count_on(&recording->set) < recording->answers_due && now < recording->answer_until_ns)
+            return true;
+        recording->code = end_waiting(recording);
+        recording->until_ns = now + recording->seconds * UINT64_C(1000000000);
+    }
+    return recording->code == CLI_OK && now < recording->until_ns && !recording->set.full;
+}
+
+void trace_record_end(trace_recording *recording)
+{
+    for (size_t i = 0; i < recording->asked_count; i++) {
+        gyre_observed_ask_end(recording->asked[i].path, recording->asked[i].file);
+        free(recording->asked[i].path);
+    }
+    free(recording->asked);
+    trace_finish(&recording->set);
+    *recording = (trace_recording){0};
 }

@@ -191,7 +191,8 @@ int trace_take(trace_set *set, const observed_processes *processes, bool from_st
             return cli_error(
                 CLI_FAILED, "out of memory for %zu spans; fewer seconds, or a larger timing_every, need less",
                 set->span_count);
-        process->on = processes->items[i].life == GYRE_OBSERVED_LIVES && seen->head.trace_ns != 0;
+        process->lives = processes->items[i].life == GYRE_OBSERVED_LIVES;
+        process->on = process->lives && seen->head.trace_ns != 0;
     }
     return CLI_OK;
 }

@@ -28,7 +28,8 @@ typedef struct trace_process {
     uint64_t before, last,
         missing; /* spans up to `before` are not wanted; the last one that was seen; those that were overwritten */
     uint64_t counted; /* spans that were taken */
-    bool on;          /* it writes spans now */
+    bool lives;
+    bool on; /* it writes spans now */
 } trace_process;
 
 typedef struct trace_span {
@@ -62,10 +63,33 @@ const trace_object *trace_object_named(const trace_process *process, uint32_t ki
 
 /* trace_record.c */
 
+/** Who was asked. */
+typedef struct trace_asked {
+    char *path;
+    int file; /* -1: it could not be asked */
+} trace_asked;
+
+/** Spans that are being taken. */
+typedef struct trace_recording {
+    trace_set set;
+    int code; /* an exit code */
+    /* trace_record.c's */
+    observed_source source;
+    uint64_t seconds;
+    trace_asked *asked;
+    size_t asked_count, answers_due;    /* processes that have to write spans before the time begins */
+    uint64_t answer_until_ns, until_ns; /* until_ns 0: it has not begun */
+} trace_recording;
+
 /**
- * Asks the processes of `source` for spans, waits until they write some, and takes them for some seconds, or until *ended. Processes that
- * do not answer have a sentence on stderr; a failure if none does. Returns an exit code.
+ * Asks the processes of `source` for spans. Those that cannot answer have a sentence on stderr; a failure if none can. Returns an exit
+ * code; the recording is ended by trace_record_end in any case.
  */
-int trace_record(trace_set *set, const observed_source *source, uint64_t seconds, const volatile int *ended);
+int trace_record_begin(trace_recording *recording, const observed_source *source, uint64_t seconds,
+                       size_t most);
+/** Takes what there is. Called every 10 ms. False: the seconds are over, or `code` says what failed. */
+bool trace_record_step(trace_recording *recording);
+/** Asks no more, and frees what was taken. Accepts a recording that is all zeros. */
+void trace_record_end(trace_recording *recording);
 
 #endif
