@@ -60,8 +60,8 @@ static const char HELP[] =
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
     "Options:\n"
-    "  --lanes N, --blocks N    lanes of a block, and blocks; default: as configured\n"
-    "  --device N               which device of the backend; default 0\n"
+    "  --lanes N, --blocks N    lanes of a block, and blocks; as configured\n"
+    "  --device N               which device of the backend; 0\n"
     "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE; zeros:N: N zero bytes\n"
     "  --message-buffer NAME=FILE or NAME=zeros:N\n"
     "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
@@ -76,9 +76,9 @@ static const char HELP[] =
     "  --save FILE              with --check: write a case file when something is found\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
     "  --attach NAME            KERNEL[/QUEUE] or PIPELINE[/ENTRY] of a server\n"
-    "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
-    "  --timeout MS             longest wait for a reply, the server, or a FILE that is a pipe; default 10000,\n"
-    "                           0: no limit\n"
+    "  --socket PATH            where it is; gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
+    "  --timeout MS             longest wait for a reply, a server, a FILE that is a pipe; 10000; 0: no limit\n"
+    "  --trace TRACEPARENT      of W3C, for all requests (header = trace)\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and the\n"
@@ -99,6 +99,7 @@ typedef struct call_run {
     bool letters;
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
     const char *pipeline;       /* a pipeline, instead of a kernel; or NULL */
+    const char *trace;          /* a traceparent; or NULL */
     const char *socket;         /* of the server; NULL: as configured */
     const char *checks;         /* of --check; NULL: as configured */
     uint64_t seed, seeds;       /* of --check schedule; 0: as configured */
@@ -296,6 +297,7 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
                                             .names = &call->names,
                                             .source = &source,
                                             .timeout_ms = call->timeout_ms,
+                                            .traceparent = call->trace,
                                             .out = stdout,
                                             .kept = kept},
                         counts);
@@ -754,6 +756,7 @@ static int run(cli_context *cli)
         {"--attach", .text = &call.attach},
         {"--socket", .text = &call.socket},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
+        {"--trace", .text = &call.trace},
         {0},
     };
     if (cli_parse(cli, options)) {

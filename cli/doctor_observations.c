@@ -7,7 +7,19 @@
 #include "cli/doctor.h"
 #include "core/api/tools.h"
 #include "core/base/error.h"
+#include "core/observation/observation_folder.h"
 #include "core/observation/observed.h"
+
+/* Removes the file, and that of those who asked its writer for a trace. False with errno. */
+static bool remove_file(const char *path)
+{
+    char asks[GYRE_OBSERVATION_PATH_MAX];
+    if (unlink(path) != 0)
+        return false;
+    if (gyre_observation_ask_path(path, asks))
+        unlink(asks);
+    return true;
+}
 
 /* A file that is no observation file, or of another version, has no writer that could be asked: it is only told. */
 static void look_at_file(doctor_report *report, const struct gyre_observed_file *file, size_t *living)
@@ -30,7 +42,7 @@ static void look_at_file(doctor_report *report, const struct gyre_observed_file 
     *living += life != GYRE_OBSERVED_DEAD;
     const bool own = seen.owner == geteuid(); /* what another user's process said last is that user's */
     if (life == GYRE_OBSERVED_DEAD)
-        doctor_tell_left(report, report->clean && own && unlink(path) == 0, "observation", path,
+        doctor_tell_left(report, report->clean && own && remove_file(path), "observation", path,
                          "what a killed process said last; gyre stat --file shows it");
     gyre_observed_finish(&seen);
 }

@@ -8,6 +8,7 @@
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
+#include "cpu_trace.h"
 #include "gyre/checksum.h"
 #include "gyre/kernel.h"
 
@@ -378,9 +379,39 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     worker->context.origin = origin;
     worker->context.flow = 0;
     cpu_flow_alone(worker, worker->links.memory);
+    if (worker->traced.ring)
+        cpu_trace_begin(worker, NULL, 0, NULL, 0, GYRE_ORIGIN_HOPS(origin));
     const struct outcome did = call_handler(worker, request, length, false);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
     keep(worker, origin, request, length, did.again);
+    return did.text != NULL;
+}
+
+static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+{
+    struct message message = message_of(worker, origin);
+    worker->context.header_size = message.entry->slots.header_size;
+    worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
+    worker->context.foreign = message.entry->slots.foreign || worker->links.heard;
+    if (message.entry->slots.foreign) /* what the last handler wrote may be of another program */
+        memset(worker->links.reply, 0, worker->resident->kernel->sizes.reply);
+    worker->context.origin = origin;
+    worker->context.flow =
+        ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
+    worker->context.memory = memory_of(worker, &message);
+    struct outcome did = {.text = NULL};
+    if (worker->traced.ring)
+        cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
+                        worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
+    if (is_over(&message))
+        cpu_ports_take_back(worker);
+    else
+        did = call_handler(worker, request, length, true);
+    if (origin & GYRE_ORIGIN_SOLE)
+        settle_sole(worker, &message, &did);
+    else
+        settle_counted(worker, &message, &did);
+    keep(worker, message.origin, request, length, did.again);
     return did.text != NULL;
 }
 
@@ -398,29 +429,11 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const gyre_link
                      const void *request, gyre_u32 length)
 {
     take_ask(worker, ask);
-    if (origin & GYRE_ORIGIN_TAP)
-        return handle_tapped(worker, origin, request, length);
-    struct message message = message_of(worker, origin);
-    worker->context.header_size = message.entry->slots.header_size;
-    worker->context.header = header_of(message.entry, GYRE_ORIGIN_PLACE(origin));
-    worker->context.foreign = message.entry->slots.foreign || worker->links.heard;
-    if (message.entry->slots.foreign) /* what the last handler wrote may be of another program */
-        memset(worker->links.reply, 0, worker->resident->kernel->sizes.reply);
-    worker->context.origin = origin;
-    worker->context.flow =
-        ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
-    worker->context.memory = memory_of(worker, &message);
-    struct outcome did = {.text = NULL};
-    if (is_over(&message))
-        cpu_ports_take_back(worker);
-    else
-        did = call_handler(worker, request, length, true);
-    if (origin & GYRE_ORIGIN_SOLE)
-        settle_sole(worker, &message, &did);
-    else
-        settle_counted(worker, &message, &did);
-    keep(worker, message.origin, request, length, did.again);
-    return did.text != NULL;
+    const bool failed = origin & GYRE_ORIGIN_TAP ? handle_tapped(worker, origin, request, length)
+                                                 : handle_in_flow(worker, origin, request, length);
+    if (worker->traced.ring)
+        cpu_trace_end(worker, failed);
+    return failed;
 }
 
 bool cpu_flow_handle_again(struct cpu_worker *worker)

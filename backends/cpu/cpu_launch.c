@@ -178,6 +178,7 @@ gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
     resident->errand = desc->errand;
+    resident->trace = desc->trace;
     gyre_status status = GYRE_OK;
     if (!resident->kernel)
         status =

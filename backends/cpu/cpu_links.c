@@ -16,6 +16,7 @@
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
 #include "cpu_seat.h"
+#include "cpu_trace.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
@@ -332,6 +333,7 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     while (window->next != window->end && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
         const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
+        cpu_trace_arrival(worker, ring, window->next);
         failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
                                   slot->length);
         window->next++;
@@ -356,6 +358,7 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
+    cpu_trace_look(worker);
     uint64_t handled = serve_kept(worker, command);
     for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)

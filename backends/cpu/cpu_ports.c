@@ -7,6 +7,7 @@
 
 #include "cpu_link_ring.h"
 #include "cpu_seat.h"
+#include "cpu_trace.h"
 
 /* ---- room ---- */
 
@@ -431,6 +432,9 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     for (gyre_u64 index = head; index != end; index++)
         publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
+    if (worker->traced.open)
+        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
+                          (uint32_t)(end - head));
 }
 
 /* Forgets what the call emitted: nobody fetches it. */
@@ -452,6 +456,8 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
         memcpy(slot_of(to, to->head + i) + 1, slot + 1, length);
         publish(to, to->head + i, origin, length);
     }
+    if (worker->traced.open)
+        cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
     __atomic_store_n(&to->head, to->head + branch->accepted, __ATOMIC_RELAXED);
 }
 

@@ -10,6 +10,7 @@
 #include "cpu_lane.h"
 #include "cpu_link_view.h"
 #include "cpu_pool.h"
+#include "cpu_traced.h"
 #include "gyre/waiting.h"
 
 /** A worker's view of one entry of the queue table. */
@@ -54,6 +55,7 @@ struct cpu_worker {
     struct cpu_fault fault;      /* of a handler that was compiled with checks */
     struct cpu_watched *watched; /* NULL: the device has no checks */
     struct cpu_links links;
+    struct cpu_traced traced;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
 
@@ -71,8 +73,9 @@ struct gyre_resident {
     uint32_t present; /* futex word: workers that have not left yet */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
-    gyre_errand *errand;        /* the core's; NULL: none */
-    struct cpu_worker *workers; /* `blocks` of them */
+    gyre_errand *errand;           /* the core's; NULL: none */
+    const gyre_trace_point *trace; /* the core's; NULL: none */
+    struct cpu_worker *workers;    /* `blocks` of them */
 };
 
 /** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */

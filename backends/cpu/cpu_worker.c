@@ -24,6 +24,7 @@
 #include "cpu_relief.h"
 #include "cpu_resident.h"
 #include "cpu_seat.h"
+#include "cpu_trace.h"
 #include "cpu_walk.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
@@ -218,11 +219,9 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
 
 /* ---- handlers ---- */
 
-static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
+static gyre_u64 run_untraced(struct cpu_worker *worker, gyre_cpu_run *run)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
-    if (queue->entry)
-        return cpu_links_run(worker, queue, run);
     if (kernel->run && !kernel->flow_size)
         return kernel->run(run);
     if (kernel->port_count || kernel->flow_size)
@@ -230,6 +229,15 @@ static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *qu
     if (run->bridge)
         return gyre_run_bridged_(run, &kernel->sizes, cpu_handle);
     return gyre_run_(run, &kernel->sizes, cpu_handle);
+}
+
+static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
+{
+    if (queue->entry)
+        return cpu_links_run(worker, queue, run);
+    if (__builtin_expect(worker->traced.ring != NULL, 0))
+        return cpu_trace_run(worker, queue, run, run_untraced);
+    return run_untraced(worker, run);
 }
 
 static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 failed)
@@ -274,6 +282,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     cpu_check_look(worker, queue);
+    cpu_trace_look(worker);
     if (keyed ? !cpu_keyed_can_go_on(worker, queue, &own) : !shared && !cpu_request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
     tell_working(worker->line, worker->line->heartbeat + 1);

@@ -17,6 +17,7 @@
 #include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/message.h"
+#include "gyre/trace_context.h"
 
 enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024, REASON_SIZE = 4096 };
 
@@ -29,7 +30,8 @@ typedef struct call_stream {
     uint64_t capacity, in_flight; /* in_flight: requests sent by this run, or left by an earlier one */
     uint64_t left_first, left_end,
         left; /* requests of an earlier run: their indices, and how many are not completed yet */
-    char refusal[REFUSAL_SIZE]; /* why the request that ended the batch was refused; "": none was */
+    gyre_header headers[BATCH_MAX]; /* of the requests of a batch, all alike */
+    char refusal[REFUSAL_SIZE];     /* why the request that ended the batch was refused; "": none was */
 } call_stream;
 
 /* ---- what came back ---- */
@@ -141,6 +143,26 @@ static gyre_status receive_what_is_there(call_stream *stream)
 
 /* ---- what goes out ---- */
 
+static const gyre_header *headers_of(const call_stream *stream)
+{
+    return stream->desc->traceparent ? stream->headers : NULL;
+}
+
+static gyre_status fill_headers(call_stream *stream)
+{
+    gyre_trace_context context = {.flags = 0};
+    const char *text = stream->desc->traceparent;
+    if (text && gyre_trace_read(text, &context) != 0)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "--trace: expected a traceparent of W3C, as 00-4bf92f3577b34da6a3ce929d0e0e4736-"
+            "00f067aa0ba902b7-01, found '%s'",
+            text);
+    for (size_t i = 0; i < BATCH_MAX; i++)
+        stream->headers[i] = (gyre_header){.trace = {context.trace[0], context.trace[1]}};
+    return GYRE_OK;
+}
+
 /* Sends packets (messages without a layout) one by one, as bytes, because they differ in size. */
 static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent,
                                 uint64_t deadline_ns)
@@ -150,8 +172,8 @@ static gyre_status send_packets(call_stream *stream, size_t first, size_t count,
         const unsigned char *packet = stream->requests + (first + *sent) * stream->desc->request->size;
         uint32_t used;
         memcpy(&used, packet, sizeof used);
-        status = gyre_send(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT, NULL,
-                           deadline_ns);
+        status = gyre_send_with(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT,
+                                headers_of(stream), NULL, deadline_ns);
     }
     return *sent ? GYRE_OK : status; /* a packet that fails comes first in the next call, and fails it */
 }
@@ -162,8 +184,8 @@ static gyre_status send_batch(call_stream *stream, size_t first, size_t count, s
     const uint64_t size = stream->desc->request->size;
     if (stream->desc->request->shape == GYRE_SHAPE_PACKET)
         return send_packets(stream, first, count, sent, deadline_ns);
-    return gyre_send_batch(stream->desc->queue, stream->requests + first * size, size, count, sent,
-                           deadline_ns);
+    return gyre_send_batch_with(stream->desc->queue, stream->requests + first * size, size,
+                                headers_of(stream), count, sent, deadline_ns);
 }
 
 /*
@@ -327,7 +349,9 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
     call_stream stream = {.desc = desc, .counts = counts};
     gyre_queue_stats stats = {.size = sizeof stats};
     *counts = (call_counts){0};
-    gyre_status status = gyre_queue_stats_get(desc->queue, &stats);
+    gyre_status status = fill_headers(&stream);
+    if (status == GYRE_OK)
+        status = gyre_queue_stats_get(desc->queue, &stats);
     if (status != GYRE_OK)
         return status;
     uint64_t larger = desc->request->size > desc->reply->size ? desc->request->size : desc->reply->size;

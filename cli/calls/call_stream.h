@@ -27,7 +27,8 @@ typedef struct call_stream_desc {
     const gyre_layout *request, *reply;
     const message_json_names *names; /* names of buffers in requests; NULL: requests name none */
     request_source *source;
-    uint64_t timeout_ms; /* longest wait for a completion; 0: no limit */
+    uint64_t timeout_ms;     /* longest wait for a completion; 0: no limit */
+    const char *traceparent; /* the trace of all requests (gyre/trace_context.h); NULL: they have none */
     FILE *out;
     FILE *
         kept; /* gets each request as a line of a case file, until something is found; NULL: nobody wants them */

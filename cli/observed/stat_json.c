@@ -163,13 +163,13 @@ json_t *stat_json(const observed_processes *processes, uint64_t events)
         const observed_process *process = &processes->items[i];
         const gyre_observe_head *head = &process->seen.head;
         json_array_append_new(
-            list,
-            cli_json_object("Issssfffoooo", "pid", (json_int_t)head->pid, "program", head->program, "release",
-                            head->release, "state", observed_life_word(process), "file", process->path,
-                            "started", (double)head->started_real_ns / 1e9, "age_seconds",
-                            (double)process->age_ns / 1e9, "every_seconds", (double)head->every_ns / 1e9,
-                            "kernels", kernels_json(process), "pipelines", pipelines_json(process),
-                            "troubles", troubles_json(process), "events", events_json(process, events)));
+            list, cli_json_object("Issssfffboooo", "pid", (json_int_t)head->pid, "program", head->program,
+                                  "release", head->release, "state", observed_life_word(process), "file",
+                                  process->path, "started", (double)head->started_real_ns / 1e9,
+                                  "age_seconds", (double)process->age_ns / 1e9, "every_seconds",
+                                  (double)head->every_ns / 1e9, "traced", head->trace_ns != 0, "kernels",
+                                  kernels_json(process), "pipelines", pipelines_json(process), "troubles",
+                                  troubles_json(process), "events", events_json(process, events)));
     }
     return cli_json_object("o", "processes", list);
 }

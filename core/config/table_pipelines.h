@@ -128,5 +128,13 @@
      .doc =
          "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
          "starts removes older ones."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "trace",
+     .choices = {"asked", "always", "never"},
+     .preset = "asked",
+     .doc =
+         "When the process notes what happens to each message: while `gyre trace` asks; always, so that the last "
+         "messages can be seen when the process has died; or never."},
 /* clang-format on */
 #endif

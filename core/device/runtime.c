@@ -56,7 +56,8 @@ static gyre_status open_observation(gyre_runtime *runtime)
         .folder = gyre_config_text(config, GYRE_SECTION_OBSERVE, NULL, "folder"),
         .mode = modes[gyre_config_int(config, GYRE_SECTION_OBSERVE, NULL, "access")],
         .every_ns = gyre_config_ns(config, GYRE_SECTION_OBSERVE, NULL, "every_ms"),
-        .keep = (unsigned)gyre_config_int(config, GYRE_SECTION_OBSERVE, NULL, "keep")};
+        .keep = (unsigned)gyre_config_int(config, GYRE_SECTION_OBSERVE, NULL, "keep"),
+        .tracing = (enum gyre_tracing)gyre_config_int(config, GYRE_SECTION_OBSERVE, NULL, "trace")};
     const gyre_observe_record about = {.kind = GYRE_OBSERVE_RUNTIME, .made_ns = gyre_clock_ns()};
     struct gyre_observation *observation;
     const gyre_status status = gyre_observation_open(&desc, &observation);

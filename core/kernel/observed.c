@@ -80,6 +80,7 @@ static void fill_stats(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_queue_stat
 
 static void enter_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t now)
 {
+    struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
     gyre_observe_record about = {
         .kind = GYRE_OBSERVE_QUEUE, .parent = kernel->observed, .made_ns = now, .state_ns = now};
     if (gyre_queue_name(queue)[0])
@@ -88,8 +89,16 @@ static void enter_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t n
         snprintf(about.name, sizeof about.name, "%s-%u", gyre_foreign_of(queue)->lent ? "client" : "queue",
                  gyre_view_of(queue)->table_entry);
     snprintf(about.detail, sizeof about.detail, "%s", gyre_foreign_of(queue)->lent ? "another program" : "");
-    gyre_view_for(queue)->observed =
-        gyre_observation_enter(gyre_runtime_observation(kernel->runtime), &about);
+    gyre_view_for(queue)->observed = gyre_observation_enter(observation, &about);
+    if (gyre_view_of(queue)->observed)
+        gyre_timing_trace(queue, gyre_observation_trace(observation), gyre_view_of(queue)->observed);
+}
+
+/* What spans call the queue: its blocks know where its ring is, and not its record. */
+static uint64_t key_of(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    const gyre_trace *trace = gyre_observation_trace(gyre_runtime_observation(kernel->runtime));
+    return trace ? gyre_trace_key(trace, gyre_ring_of(queue)->shared) : 0;
 }
 
 static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
@@ -114,6 +123,7 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
     words[GYRE_OBSERVE_QUEUE_LOST_FIRST_NS] = seen->lost.first_ns;
     words[GYRE_OBSERVE_QUEUE_LOST_LAST_NS] = seen->lost.last_ns;
     words[GYRE_OBSERVE_QUEUE_TIMED_EVERY] = gyre_timing_every(queue);
+    words[GYRE_OBSERVE_QUEUE_KEY] = key_of(kernel, queue);
     gyre_observation_values(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed, words,
                             GYRE_OBSERVE_QUEUE_WORDS);
 }
@@ -132,6 +142,7 @@ static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
 
 void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue)
 {
+    gyre_timing_trace(queue, NULL, 0);
     gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
     gyre_view_for(queue)->observed = 0;
 }
@@ -162,6 +173,16 @@ static uint32_t enter_kernel(gyre_kernel *kernel)
     const uint32_t number = gyre_observation_enter(observation, &about);
     gyre_observation_event(observation, GYRE_OBSERVE_OPENED, number, "kernel '%s' is launched", kernel->name);
     return number;
+}
+
+/* From here on the kernel's blocks may note what they handle. A kernel without a record is not traced. */
+static void trace_kernel(gyre_kernel *kernel, struct gyre_observation *observation)
+{
+    if (!kernel->observed || kernel->traced.trace)
+        return;
+    kernel->traced.record = kernel->observed;
+    kernel->traced.every = (uint32_t)gyre_kernel_setting(kernel, "timing_every");
+    __atomic_store_n(&kernel->traced.trace, gyre_observation_trace(observation), __ATOMIC_RELEASE);
 }
 
 static void fill_kernel(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_kernel_info *info)
@@ -196,8 +217,10 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
         return;
     fill_kernel(words, info);
     pthread_mutex_lock(&kernel->lock);
-    if (!kernel->observed)
+    if (!kernel->observed) {
         __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
+        trace_kernel(kernel, observation);
+    }
     gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         observe_queue(kernel, queue);
@@ -215,6 +238,7 @@ void gyre_kernel_unobserve(gyre_kernel *kernel)
                            kernel->name);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         gyre_kernel_unobserve_queue(kernel, queue);
+    __atomic_store_n(&kernel->traced.trace, NULL, __ATOMIC_RELEASE);
     gyre_observation_leave(observation, kernel->observed);
     __atomic_store_n(&kernel->observed, 0, __ATOMIC_RELEASE);
 }

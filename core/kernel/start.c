@@ -87,7 +87,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
                                    .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
                                    .kernel_log = log_line,
                                    .kernel_log_context = kernel,
-                                   .errand = &kernel->errand.shown};
+                                   .errand = &kernel->errand.shown,
+                                   .trace = &kernel->traced};
         status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc, out);
     }
     gyre_buffer_list_finish(&list);

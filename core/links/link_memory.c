@@ -535,7 +535,10 @@ static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, con
     const uint32_t count = sender_blocks(pipeline, link);
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     const struct gyre_cycle_room room = gyre_cycles_room(pipeline, link);
-    *counts = (struct gyre_link_counts){.room = room.messages, .section = room.section, .held = room.held};
+    *counts = (struct gyre_link_counts){.room = room.messages,
+                                        .section = room.section,
+                                        .held = room.held,
+                                        .address = store_of(pipeline, link)->address + link->rings};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status = read(pipeline->device, store_of(pipeline, link), link->rings,

@@ -53,6 +53,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     uint64_t words[GYRE_OBSERVE_LINK_WORDS] = {0};
     struct gyre_link_counts counts;
     const struct gyre_node *from = &pipeline->nodes[link->from];
+    const gyre_trace *trace = gyre_observation_trace(observation_of(pipeline));
     if (gyre_link_memory_peek(pipeline, link, &counts) != GYRE_OK)
         return;
     if (!link->observed)
@@ -65,6 +66,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     words[GYRE_OBSERVE_LINK_WAITING] = counts.waiting;
     words[GYRE_OBSERVE_LINK_MISSED] = counts.missed;
     words[GYRE_OBSERVE_LINK_CUT] = counts.is_cut;
+    words[GYRE_OBSERVE_LINK_KEY] = trace ? gyre_trace_key(trace, (const void *)(uintptr_t)counts.address) : 0;
     gyre_observation_values(observation_of(pipeline), link->observed, words, GYRE_OBSERVE_LINK_WORDS);
 }
 

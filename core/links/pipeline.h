@@ -187,6 +187,7 @@ gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
 /** What the rings of a link say; and, of a link in a cycle, what they have room for, as gyre_link_info tells it. */
 struct gyre_link_counts {
     uint64_t room, section, held;
+    uint64_t address; /* of its first ring, as the device sees it */
     uint64_t sent, waiting, missed;
     bool is_cut;
 };

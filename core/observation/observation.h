@@ -16,14 +16,23 @@
 
 #include "gyre/observe.h"
 #include "gyre/status.h"
+#include "gyre/trace.h"
 
 struct gyre_observation;
+
+/** When spans of messages are written; in the order of the words of `observe.trace`. */
+enum gyre_tracing {
+    GYRE_TRACING_ASKED,  /* while a reader asks (gyre_observed_ask) */
+    GYRE_TRACING_ALWAYS, /* so that they are there when the process has died */
+    GYRE_TRACING_NEVER
+};
 
 struct gyre_observation_desc {
     const char *folder; /* "": the usual one (observation_folder.h) */
     mode_t mode;        /* of the file */
     uint64_t every_ns;
     unsigned keep; /* files of dead processes that stay in the folder; older ones are removed */
+    enum gyre_tracing tracing;
 };
 
 /**
@@ -53,8 +62,13 @@ void gyre_observation_values(struct gyre_observation *observation, uint32_t reco
 /** Writes a histogram of a record: `histogram->record` is its number. Number 0 does nothing. */
 void gyre_observation_histogram(struct gyre_observation *observation,
                                 const gyre_observe_histogram *histogram);
-/** Notes that all objects were looked at, and how many of them found no place. */
+/** Notes that all objects were looked at, and how many of them found no place. Looks whether a reader asks for spans. */
 void gyre_observation_beat(struct gyre_observation *observation);
+
+/* observation_trace.c */
+
+/** The ring of spans, for those who write some; NULL: nobody does. It is there until the last runtime closes. */
+gyre_trace *gyre_observation_trace(struct gyre_observation *observation);
 
 /* observation_note.c */
 

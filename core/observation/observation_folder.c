@@ -94,3 +94,23 @@ bool gyre_observation_is_written(int file)
     flock(file, LOCK_UN);
     return false;
 }
+
+bool gyre_observation_ask_path(const char *file, char path[GYRE_OBSERVATION_PATH_MAX])
+{
+    static const char end[] = ".obs";
+    const size_t length = strlen(file);
+    if (length < sizeof end || strcmp(file + length - (sizeof end - 1), end) != 0)
+        return false;
+    return snprintf(path, GYRE_OBSERVATION_PATH_MAX, "%.*s.trace", (int)(length - (sizeof end - 1)), file) <
+           GYRE_OBSERVATION_PATH_MAX;
+}
+
+bool gyre_observation_ask_counts(int file)
+{
+    struct stat about;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    /* a second name would make a file that somebody locks for other reasons into one that asks */
+    return fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 &&
+           (about.st_uid == geteuid() || about.st_uid == 0) && fcntl(file, F_OFD_GETLK, &lock) == 0 &&
+           lock.l_type != F_UNLCK;
+}

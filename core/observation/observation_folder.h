@@ -32,4 +32,10 @@ bool gyre_observation_process(pid_t pid, uint64_t *start, char *state);
 /** True while the writer of an open observation file lives: nobody else has the lock on it. */
 bool gyre_observation_is_written(int file);
 
+/** The path of the file through which readers ask the writer of an observation file for spans: PID-START.trace. False: `file` is no
+ * path of an observation file, or too long. */
+bool gyre_observation_ask_path(const char *file, char path[GYRE_OBSERVATION_PATH_MAX]);
+/** Whether a reader has the lock on such an open file, and the file belongs to this user or to root, and is nothing else besides. */
+bool gyre_observation_ask_counts(int file);
+
 #endif

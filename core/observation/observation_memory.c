@@ -62,7 +62,7 @@ void *gyre_observation_at(struct gyre_observation *observation, enum gyre_observ
 
 /* ---- the head ---- */
 
-static size_t lay_out(gyre_observe_head *head)
+static size_t lay_out(gyre_observe_head *head, enum gyre_tracing tracing)
 {
     static const gyre_observe_part parts[] = {
         {GYRE_OBSERVE_RECORDS, sizeof(gyre_observe_record), 0, GYRE_OBSERVATION_RECORDS},
@@ -70,13 +70,16 @@ static size_t lay_out(gyre_observe_head *head)
         {GYRE_OBSERVE_TROUBLES, sizeof(gyre_observe_trouble), 0, GYRE_OBSERVATION_TROUBLES},
         {GYRE_OBSERVE_EVENTS, sizeof(gyre_observe_event), 0, GYRE_OBSERVATION_EVENTS},
         {GYRE_OBSERVE_HISTOGRAMS, sizeof(gyre_observe_histogram), 0, GYRE_OBSERVATION_HISTOGRAMS},
+        {GYRE_OBSERVE_TRACE, sizeof(gyre_observe_span), 0, GYRE_OBSERVATION_SPANS},
     };
     size_t offset = PAGE;
     head->part_count = sizeof parts / sizeof parts[0];
     for (uint32_t i = 0; i < head->part_count; i++) {
         head->parts[i] = parts[i];
         head->parts[i].offset = offset;
-        offset = (offset + parts[i].count * parts[i].stride + PAGE - 1) / PAGE * PAGE;
+        if (parts[i].kind == GYRE_OBSERVE_TRACE && tracing == GYRE_TRACING_NEVER)
+            head->parts[i].count = 0;
+        offset = (offset + head->parts[i].count * parts[i].stride + PAGE - 1) / PAGE * PAGE;
     }
     return (offset + GYRE_OBSERVATION_PIECE - 1) / GYRE_OBSERVATION_PIECE * GYRE_OBSERVATION_PIECE;
 }
@@ -139,6 +142,15 @@ static void note_left(int folder, const char *name, struct left_file *left, size
     close(file);
 }
 
+/* Removes a file, and that of those who asked its writer for spans. */
+static void remove_left(int folder, const char *name)
+{
+    char path[GYRE_OBSERVATION_PATH_MAX];
+    unlinkat(folder, name, 0);
+    if (gyre_observation_ask_path(name, path))
+        unlinkat(folder, path, 0);
+}
+
 /* Removes the oldest files of dead processes, so that programs that crash again and again do not fill the memory. */
 static void remove_oldest(int folder, unsigned keep)
 {
@@ -155,7 +167,7 @@ static void remove_oldest(int folder, unsigned keep)
     if (count > keep) {
         qsort(left, count, sizeof *left, newer_first);
         for (size_t i = keep; i < count; i++)
-            unlinkat(folder, left[i].name, 0);
+            remove_left(folder, left[i].name);
     }
     free(left);
 }
@@ -188,7 +200,7 @@ static int make_in(int folder, struct gyre_observation *observation, const struc
 {
     char made[64], name[64];
     gyre_observe_head layout = {0};
-    observation->size = lay_out(&layout);
+    observation->size = lay_out(&layout, desc->tracing);
     snprintf(name, sizeof name, "%ld-%" PRIu64 ".obs", (long)observation->pid, start);
     snprintf(made, sizeof made, ".%s", name);
     unlinkat(folder, made, 0); /* a namespace of processes may have had this number before */

@@ -18,8 +18,9 @@ enum {
     GYRE_OBSERVATION_TROUBLES = 256,
     GYRE_OBSERVATION_EVENTS = 4096,
     GYRE_OBSERVATION_HISTOGRAMS = 256,
+    GYRE_OBSERVATION_SPANS = 16384,
     GYRE_OBSERVATION_PIECE = 16384, /* bytes that are allocated at a time */
-    GYRE_OBSERVATION_PIECES_MAX = 256
+    GYRE_OBSERVATION_PIECES_MAX = 512
 };
 
 struct gyre_observation {
@@ -39,6 +40,8 @@ struct gyre_observation {
     uint64_t events;
     uint32_t histograms_used;                         /* histograms from this number on were never used */
     uint64_t trouble_keys[GYRE_OBSERVATION_TROUBLES]; /* what tells sentences apart */
+    enum gyre_tracing tracing;                        /* constant */
+    gyre_trace trace; /* without the lock: its writers are threads that handle and receive messages */
 };
 
 /** Makes the file in one of the folders, with its head, locked and under its name. A sentence after a failure. */
@@ -50,5 +53,14 @@ void gyre_observation_file_finish(struct gyre_observation *observation);
 /** The address of an entry of a part, once its pages are there; NULL: there is no memory. Under the lock. */
 void *gyre_observation_at(struct gyre_observation *observation, enum gyre_observe_part_kind part,
                           uint64_t number);
+
+/* observation_trace.c */
+
+/** Makes the ring, once the file is there. */
+void gyre_observation_trace_begin(struct gyre_observation *observation, enum gyre_tracing tracing);
+/** Switches spans on or off, as readers ask, and counts them in the head. Under the lock. */
+void gyre_observation_trace_look(struct gyre_observation *observation);
+/** Before the file goes: nobody writes spans from here on, and nobody asks. */
+void gyre_observation_trace_end(struct gyre_observation *observation);
 
 #endif

@@ -38,6 +38,7 @@ static void in_child(void)
 {
     if (of_process) {
         __atomic_store_n(&of_process->foreign, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&of_process->trace.on, 0, __ATOMIC_RELEASE);
         close(of_process->file);
         of_process->file = -1;
     }
@@ -60,6 +61,7 @@ static gyre_status make_object(const struct gyre_observation_desc *desc, struct 
     observation->records_used = 1;
     const gyre_status status = gyre_observation_file_make(observation, desc);
     if (status == GYRE_OK) {
+        gyre_observation_trace_begin(observation, desc->tracing);
         *out = observation;
         return GYRE_OK;
     }
@@ -96,6 +98,7 @@ void gyre_observation_close(struct gyre_observation *observation)
     const bool last = --observation->users == 0;
     if (last) {
         of_process = NULL;
+        gyre_observation_trace_end(observation);
         if (observation->path[0])
             unlink(observation->path);
         gyre_observation_file_finish(observation);
@@ -112,8 +115,10 @@ __attribute__((destructor)) static void remove_at_exit(void)
 {
     if (pthread_mutex_trylock(&process_lock) != 0)
         return;
-    if (of_process && of_process->pid == getpid() && of_process->path[0])
+    if (of_process && of_process->pid == getpid() && of_process->path[0]) {
+        gyre_observation_trace_end(of_process);
         unlink(of_process->path);
+    }
     pthread_mutex_unlock(&process_lock);
 }
 
@@ -314,6 +319,7 @@ void gyre_observation_beat(struct gyre_observation *observation)
                      __ATOMIC_RELAXED);
     __atomic_store_n(&head->records_refused, observation->refused, __ATOMIC_RELAXED);
     observation->refused = 0;
+    gyre_observation_trace_look(observation);
     __atomic_store_n(&head->looks, head->looks + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&head->alive_ns, gyre_clock_ns(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&observation->lock);

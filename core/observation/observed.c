@@ -322,3 +322,18 @@ bool gyre_observed_event(const struct gyre_observed *observed, uint64_t number, 
     clean_text(out->text, sizeof out->text);
     return true;
 }
+
+uint32_t gyre_observed_spans(const struct gyre_observed *observed)
+{
+    return (uint32_t)observed->parts[GYRE_OBSERVE_TRACE].count;
+}
+
+bool gyre_observed_span(const struct gyre_observed *observed, uint32_t place, gyre_observe_span *out,
+                        uint64_t *number)
+{
+    if (!copy_entry(observed, GYRE_OBSERVE_TRACE, place, out, sizeof *out) || !out->mark || out->mark & 1 ||
+        out->mark != out->again)
+        return false;
+    *number = out->mark / 2;
+    return true;
+}

@@ -14,7 +14,7 @@
 #include "gyre/observe.h"
 #include "gyre/status.h"
 
-enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_HISTOGRAMS + 1 };
+enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_TRACE + 1 };
 
 /** The copy of a file. */
 struct gyre_observed {
@@ -60,6 +60,21 @@ uint32_t gyre_observed_troubles(const struct gyre_observed *observed);
 bool gyre_observed_event(const struct gyre_observed *observed, uint64_t number, gyre_observe_event *out);
 /** The number of the first event that may still be kept; beyond head.events: there is none. */
 uint64_t gyre_observed_first_event(const struct gyre_observed *observed);
+
+/** The span in place `place`, and its number. False: there is none, or it was being written. */
+bool gyre_observed_span(const struct gyre_observed *observed, uint32_t place, gyre_observe_span *out,
+                        uint64_t *number);
+uint32_t gyre_observed_spans(const struct gyre_observed *observed);
+
+/* observed_ask.c */
+
+/**
+ * Asks the process that writes the observation file `path` for spans, as long as *out, a descriptor, is open: its next looks find
+ * that. The file with which this asks belongs beside that one. UNAVAILABLE.
+ */
+gyre_status gyre_observed_ask(const char *path, int *out);
+/** Asks no more, and removes the file with which was asked unless others ask. */
+void gyre_observed_ask_end(const char *path, int asked);
 
 /* observed_find.c */
 

@@ -11,7 +11,9 @@
 #include "core/stages/timing.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/info_give.h"
@@ -47,6 +49,7 @@ struct gyre_queue_timing {
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed;
+    gyre_trace_point traced; /* `record` is the queue's */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
 };
 
@@ -178,6 +181,25 @@ static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
     return false;
 }
 
+/* Notes the receipt of a message for those who trace the process. */
+static void trace_message(const gyre_queue *queue, const gyre_trace_point *point, gyre_trace *trace,
+                          const struct entry *entry)
+{
+    const struct gyre_ring *ring = gyre_ring_of(queue);
+    gyre_observe_span span = {.kind = GYRE_OBSERVE_SPAN_MESSAGE,
+                              .record = point->record,
+                              .queue = gyre_trace_key(trace, ring->shared),
+                              .index = entry->number - 1,
+                              .sent_ns = entry->sent_ns,
+                              .started_ns = entry->started_ns,
+                              .finished_ns = entry->finished_ns,
+                              .received_ns = entry->received_ns};
+    if (ring->slots.header_size == sizeof(gyre_header))
+        memcpy(span.trace, gyre_header_at(ring, span.index) + offsetof(gyre_header, trace),
+               sizeof span.trace);
+    gyre_trace_write(trace, &span);
+}
+
 static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
@@ -185,6 +207,7 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     if (first_timed >= end)
         return;
     pthread_mutex_lock(&timing->lock);
+    gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
     const uint64_t now = gyre_clock_ns();
     for (uint64_t index = first_timed; index < end; index += timing->every) {
         struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
@@ -193,8 +216,11 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         entry->received = true;
         entry->received_ns = now;
         entry->stamped = await_stamp(queue, index, entry);
-        if (entry->stamped)
-            stamps_translate(timing, entry);
+        if (!entry->stamped)
+            continue;
+        stamps_translate(timing, entry);
+        if (trace)
+            trace_message(queue, &timing->traced, trace, entry);
     }
     pthread_mutex_unlock(&timing->lock);
 }
@@ -209,6 +235,17 @@ static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
     stats->waited_ns = timing->times[GYRE_OBSERVE_WAITED].sum_ns;
     stats->handled_ns = timing->times[GYRE_OBSERVE_HANDLED].sum_ns;
     stats->returned_ns = timing->times[GYRE_OBSERVE_RETURNED].sum_ns;
+    pthread_mutex_unlock(&timing->lock);
+}
+
+void gyre_timing_trace(gyre_queue *queue, gyre_trace *trace, uint32_t record)
+{
+    struct gyre_queue_timing *timing = timing_of(queue);
+    if (!timing)
+        return;
+    pthread_mutex_lock(&timing->lock);
+    timing->traced.record = record;
+    __atomic_store_n(&timing->traced.trace, trace, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&timing->lock);
 }
 

@@ -30,6 +30,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 #include "gyre/status.h"
+#include "gyre/trace.h"
 #include "gyre/version.h"
 
 #ifdef __cplusplus
@@ -38,7 +39,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 8
+#define GYRE_ABI_MINOR 9
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -416,6 +417,8 @@ typedef struct gyre_resident_desc {
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
     gyre_errand *errand; /* since 2.7; NULL, or ignored by the device: threads of the core do the work */
+    /* since 2.9; NULL, or ignored by the device: traces do not show which block handled a message (trace.h) */
+    const gyre_trace_point *trace;
 } gyre_resident_desc;
 
 /* ---- the table ---- */

@@ -30,11 +30,12 @@ enum {
 };
 
 enum gyre_observe_part_kind {
-    GYRE_OBSERVE_RECORDS = 1,   /* gyre_observe_record; entry 0 is never used, so that 0 means "none" */
-    GYRE_OBSERVE_VALUES = 2,    /* GYRE_OBSERVE_WORDS words for each record: see gyre_observe_..._word */
-    GYRE_OBSERVE_TROUBLES = 3,  /* gyre_observe_trouble */
-    GYRE_OBSERVE_EVENTS = 4,    /* gyre_observe_event, a ring: event N is entry N modulo `count` */
-    GYRE_OBSERVE_HISTOGRAMS = 5 /* gyre_observe_histogram */
+    GYRE_OBSERVE_RECORDS = 1,    /* gyre_observe_record; entry 0 is never used, so that 0 means "none" */
+    GYRE_OBSERVE_VALUES = 2,     /* GYRE_OBSERVE_WORDS words for each record: see gyre_observe_..._word */
+    GYRE_OBSERVE_TROUBLES = 3,   /* gyre_observe_trouble */
+    GYRE_OBSERVE_EVENTS = 4,     /* gyre_observe_event, a ring: event N is entry N modulo `count` */
+    GYRE_OBSERVE_HISTOGRAMS = 5, /* gyre_observe_histogram */
+    GYRE_OBSERVE_TRACE = 6       /* gyre_observe_span, a ring: span N is entry N - 1 modulo `count` */
 };
 
 typedef struct gyre_observe_part {
@@ -57,6 +58,10 @@ typedef struct gyre_observe_head {
     uint64_t troubles_refused; /* how often a sentence found none */
     char program[GYRE_OBSERVE_NAME_MAX], release[32]; /* the program's name; the version of Gyre */
     gyre_observe_part parts[GYRE_OBSERVE_PARTS_MAX];
+    uint64_t trace_ns; /* since when the process writes spans; 0: it writes none now */
+    uint64_t spans;    /* as the last look counted them: spans that were written, */
+    uint64_t
+        spans_lost; /* and those whose place was still being written by a thread that had stood for a whole lap */
 } gyre_observe_head;
 
 enum gyre_observe_kind {
@@ -138,6 +143,7 @@ enum gyre_observe_queue_word {
     GYRE_OBSERVE_QUEUE_LOST_FIRST_NS,
     GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
     GYRE_OBSERVE_QUEUE_TIMED_EVERY, /* one message of so many is timed; 0: none */
+    GYRE_OBSERVE_QUEUE_KEY,         /* what spans call the queue (gyre_observe_span); 0: none does */
     GYRE_OBSERVE_QUEUE_WORDS
 };
 
@@ -150,6 +156,7 @@ enum gyre_observe_link_word {
     GYRE_OBSERVE_LINK_WAITING, /* under way, now */
     GYRE_OBSERVE_LINK_MISSED,  /* messages of a topic that the subscriber did not get */
     GYRE_OBSERVE_LINK_CUT,     /* 1: the subscriber was cut off */
+    GYRE_OBSERVE_LINK_KEY,     /* what spans call the link; 0: none does */
     GYRE_OBSERVE_LINK_WORDS
 };
 
@@ -220,5 +227,39 @@ typedef struct gyre_observe_event {
     char text[96];
     uint64_t again;
 } gyre_observe_event;
+
+enum gyre_observe_span_kind {
+    GYRE_OBSERVE_SPAN_MESSAGE = 1, /* a receiver took the completion of a timed message */
+    GYRE_OBSERVE_SPAN_HANDLED = 2, /* a block handled a message */
+    GYRE_OBSERVE_SPAN_EMITTED =
+        3 /* a block sent `count` messages along a link, out of the HANDLED span that began at
+                                      `started_ns` in the same block */
+};
+
+/**
+ * What happened to a message, while the process is traced. Times that are not known are 0. Keys are numbers without a meaning of
+ * their own: the words GYRE_OBSERVE_QUEUE_KEY and GYRE_OBSERVE_LINK_KEY say whose they are.
+ */
+typedef struct gyre_observe_span {
+    /* 2 N for span N, counted from 1, and odd while it is written. A reader that copies an entry from its beginning to its end has a
+     * whole one when `mark` and `again` are equal and even. */
+    uint64_t mark;
+    uint32_t kind;   /* enum gyre_observe_span_kind */
+    uint32_t record; /* of the kernel whose block it was; of MESSAGE that of the queue */
+    uint32_t block;  /* of HANDLED and EMITTED */
+    uint32_t count;  /* of EMITTED: messages; of HANDLED: links that the message came by */
+    uint64_t
+        queue; /* the key of the queue in which the message's client sent; 0: the message belongs to no request */
+    uint64_t index; /* of the request in that queue */
+    uint64_t sent_ns, started_ns, finished_ns, received_ns;
+    uint64_t link; /* of EMITTED: the key of the link */
+    uint64_t
+        ring; /* of EMITTED and HANDLED: the key of the ring of the link, and the message's place in it; 0: no link */
+    uint64_t place;
+    uint64_t trace[2]; /* as in the message's header; 0: it has none */
+    uint32_t failed;   /* of HANDLED: 1: the message failed */
+    uint32_t reserved;
+    uint64_t again;
+} gyre_observe_span;
 
 #endif

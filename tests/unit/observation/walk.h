@@ -42,6 +42,11 @@ static inline size_t walk_observed(const struct gyre_observed *seen)
         if (!memchr(event.text, 0, sizeof event.text))
             return 0;
     }
+    for (uint32_t place = 0; place < gyre_observed_spans(seen); place++) {
+        gyre_observe_span span;
+        uint64_t number;
+        found += gyre_observed_span(seen, place, &span, &number);
+    }
     return found + 1;
 }
 
