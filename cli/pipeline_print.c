@@ -94,6 +94,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
            pipeline_size_words(link->bytes, size, sizeof size));
     if (link->topic[0])
         printf(", topic %s: %s", link->topic, slow_word(link));
+    if (link->key[0])
+        printf(", by %s", link->key);
     putchar('\n');
 }
 
@@ -171,6 +173,8 @@ static json_t *json_of_links(const pipeline_view *view)
             "sent", (json_int_t)link->sent, "waiting", (json_int_t)link->waiting);
         if (link->topic[0])
             add_topic(object, link);
+        if (link->key[0])
+            json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
         json_array_append_new(links, object);

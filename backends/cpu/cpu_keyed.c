@@ -13,6 +13,7 @@
 
 #include <limits.h>
 
+#include "cpu_key_copy.h"
 #include "cpu_ready.h"
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
@@ -77,35 +78,13 @@ static bool is_shifty(const struct cpu_queue *queue)
     return queue->run.bridge || queue->run.foreign & GYRE_FOREIGN_RING;
 }
 
-/*
- * Copies a key that its sender may overwrite meanwhile: what was read counts only if there is no reply afterwards. So ThreadSanitizer
- * is not asked here, and its memcpy is avoided, which asks.
- */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#endif
-#ifdef UNDER_TSAN
-__attribute__((__no_sanitize_thread__, __noinline__)) static void
-copy_key(unsigned char *key, const unsigned char *from, gyre_u32 size)
-{
-    for (gyre_u32 i = 0; i < size; i++)
-        key[i] = ((const volatile unsigned char *)from)[i];
-}
-
+/* A length that expiry changes is read as one word, and ThreadSanitizer is not asked, as of the key (cpu_key_copy.h). */
+#ifdef CPU_UNDER_TSAN
 __attribute__((__no_sanitize_thread__, __noinline__)) static gyre_u32 length_of(const gyre_slot *in)
 {
     return *(const volatile gyre_u32 *)&in->length;
 }
 #else
-static inline void copy_key(unsigned char *key, const unsigned char *from, gyre_u32 size)
-{
-    memcpy(key, from, size);
-}
-
 static inline gyre_u32 length_of(const gyre_slot *in)
 {
     return __atomic_load_n(&in->length, __ATOMIC_RELAXED);
@@ -126,7 +105,7 @@ static bool is_own(const struct cpu_worker *worker, const struct cpu_queue *queu
     unsigned char key[GYRE_KEYED_KEY_MAX];
     if (queue->run.bridge)
         request = gyre_bridged_request_(&queue->bridge, in, length);
-    copy_key(key, request + kernel->key_offset, kernel->key_size);
+    cpu_key_copy(key, request + kernel->key_offset, kernel->key_size);
     GYRE_TAKEN_(key);
     *hash = gyre_keyed_hash(table_of(worker), key);
     if (worker->resident->blocks == 1)

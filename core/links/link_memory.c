@@ -108,6 +108,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
+        gyre_link_key_write(&link->key, &rings[i]);
     }
     const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,
                                                      rings, count * sizeof *rings);

@@ -168,7 +168,9 @@ enum gyre_linking {
      * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
      * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW)
      */
-    GYRE_LINKING_CYCLES = 64
+    GYRE_LINKING_CYCLES = 64,
+    /* since 2.8: the blocks of a kernel share the messages of a link by key (gyre_link_ring.share) */
+    GYRE_LINKING_KEYS = 128
 };
 
 typedef struct gyre_device_info {

@@ -4,6 +4,7 @@
 #include "kernels/keyed.h"
 
 #include <gyre/keyed.h>
+#include <gyre/pipeline.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,32 +105,44 @@ static void require_states(gyre_kernel *kernel, const struct model *model)
     }
 }
 
-static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
+static gyre_kernel *launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
 {
-    gyre_kernel *kernel = NULL;
-    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
-    char name[32];
-    snprintf(name, sizeof name, "marks_%u", blocks);
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", kernel);
     desc.name = name;
     desc.blocks = blocks;
-    must(gyre_launch(test->runtime, &desc, &kernel));
-    return kernel;
+    must(gyre_launch(test->runtime, &desc, &launched));
+    return launched;
+}
+
+static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
+{
+    char name[32];
+    snprintf(name, sizeof name, "marks_%u", blocks);
+    return launch_as(test, "keyed_marks", name, blocks);
+}
+
+/* The queue leads to the kernel, in the end. */
+static void follow_model_with(gyre_kernel *kernel, gyre_queue *queue, uint64_t (*choose)(uint64_t *chance),
+                              uint64_t seed)
+{
+    static struct model model;
+    uint64_t chance = random_begin(seed);
+    memset(&model, 0, sizeof model);
+    for (uint64_t sent = 0; sent < MESSAGES; sent += BATCH) {
+        mark requests[BATCH];
+        for (uint64_t i = 0; i < BATCH; i++)
+            requests[i] = (mark){choose(&chance), sent + i, what_of(&chance)};
+        exchange(queue, &model, requests, BATCH);
+    }
+    require_states(kernel, &model);
 }
 
 static void follow_model(struct conformance *test, uint64_t (*choose)(uint64_t *chance))
 {
-    static struct model model;
     for (uint32_t blocks = 1; blocks <= 3; blocks++) {
         gyre_kernel *kernel = launch_marks(test, blocks);
-        uint64_t chance = random_begin(blocks);
-        memset(&model, 0, sizeof model);
-        for (uint64_t sent = 0; sent < MESSAGES; sent += BATCH) {
-            mark requests[BATCH];
-            for (uint64_t i = 0; i < BATCH; i++)
-                requests[i] = (mark){choose(&chance), sent + i, what_of(&chance)};
-            exchange(gyre_kernel_queue(kernel), &model, requests, BATCH);
-        }
-        require_states(kernel, &model);
+        follow_model_with(kernel, gyre_kernel_queue(kernel), choose, blocks);
         gyre_kernel_release(kernel);
     }
 }
@@ -360,7 +373,240 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* ---- links by key ---- */
+
+enum { ORDER_KEYS = 64, ORDER_MESSAGES = 16384 };
+
+/* A pipeline of `count` entries, from each of which a link leads to the answer. */
+static gyre_pipeline *join(struct conformance *test, const char *const *entries, const char *answer,
+                           const gyre_link_desc *links, size_t count)
+{
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "joined",
+                                     .entries = entries,
+                                     .entry_count = count,
+                                     .answers = &answer,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = count,
+                                     .links_tight = 1};
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+static void require_key(const gyre_pipeline *pipeline, const char *key)
+{
+    gyre_link_info info = {.size = sizeof info};
+    must(gyre_pipeline_link(pipeline, 0, &info));
+    require(strcmp(info.key, key) == 0);
+}
+
+static void keyed_actors_end_pipelines(struct conformance *test)
+{
+    static const char *const entry = "feed";
+    for (uint32_t blocks = 1; blocks <= 3; blocks++) {
+        char to[32];
+        snprintf(to, sizeof to, "marks_%u", blocks);
+        const gyre_link_desc link = {.size = sizeof link, .from = "feed.out", .to = to};
+        gyre_kernel *kernel = launch_marks(test, blocks);
+        gyre_kernel *feed = launch_as(test, "keyed_feed", "feed", 1);
+        gyre_pipeline *pipeline = join(test, &entry, to, &link, 1);
+        require_key(pipeline, "key");
+        follow_model_with(kernel, gyre_pipeline_queue(pipeline), zipf, blocks);
+        must(gyre_pipeline_close(pipeline, soon()));
+        gyre_kernel_release(feed);
+        gyre_kernel_release(kernel);
+    }
+}
+
+static void keyed_actors_are_entries_of_pipelines(struct conformance *test)
+{
+    const char *const name = "marks_3";
+    gyre_kernel *kernel = launch_marks(test, 3);
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "alone",
+                                     .entries = &name,
+                                     .entry_count = 1,
+                                     .answers = &name,
+                                     .answer_count = 1};
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    follow_model_with(kernel, gyre_pipeline_queue(pipeline), uniform, 9);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static gyre_buffer *make_zeros(struct conformance *test, uint64_t count)
+{
+    gyre_buffer *buffer = NULL;
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, count * sizeof(uint64_t), &buffer));
+    must(gyre_buffer_fill(buffer, 0, 0, count * sizeof(uint64_t)));
+    return buffer;
+}
+
+static void launch_order(struct conformance *test, const char *name, uint32_t blocks)
+{
+    const gyre_binding_name bindings[] = {{"last", make_zeros(test, ORDER_KEYS * MARK_SENDERS)},
+                                          {"owner", make_zeros(test, ORDER_KEYS)}};
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_order");
+    gyre_kernel *kernel = NULL;
+    desc.name = name;
+    desc.blocks = blocks;
+    desc.stage = 1;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+}
+
+/* Sends marks of all keys with growing numbers. Returns a bit for each block that handled one. */
+static uint64_t stream_in_order(gyre_queue *queue)
+{
+    uint64_t sent = 0, blocks = 0;
+    for (uint64_t received = 0; received < ORDER_MESSAGES; received++) {
+        marks reply;
+        for (; sent < ORDER_MESSAGES; sent++) {
+            const mark request = {.key = sent * 7 % ORDER_KEYS, .number = sent + 1};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        blocks |= UINT64_C(1) << reply.block;
+    }
+    return blocks;
+}
+
+static void links_by_key_keep_the_order_of_each_key(struct conformance *test)
+{
+    const gyre_link_desc link = {.size = sizeof link,
+                                 .name = "marked",
+                                 .from = "source.out",
+                                 .to = "order",
+                                 .share = GYRE_SHARE_KEY,
+                                 .key = "key"};
+    static const char *const entry = "source";
+    launch_as(test, "keyed_source", entry, 3);
+    launch_order(test, "order", 3);
+    launch_order(test, "order_again", 2);
+    gyre_pipeline *pipeline = join(test, &entry, "order", &link, 1);
+    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 7);
+    must(gyre_link_retarget(pipeline, "marked", "order_again", soon()));
+    require_key(pipeline, "key");
+    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 3);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static marks call_lag(gyre_queue *queue, uint64_t key, uint32_t what)
+{
+    const mark request = {.key = key, .what = what};
+    marks reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    return reply;
+}
+
+/* A key that this block owns on the link behind the queue: each link has a secret of its own. */
+static uint64_t key_of(gyre_queue *queue, uint64_t block)
+{
+    uint64_t key = 0;
+    while (call_lag(queue, key, MARK_ADDS).block != block)
+        key++;
+    return key;
+}
+
+static gyre_pipeline *open_lag(struct conformance *test)
+{
+    static const char *const entries[] = {"one", "other"};
+    const gyre_link_desc links[] = {
+        {.size = sizeof *links, .from = "one.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"},
+        {.size = sizeof *links, .from = "other.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"}};
+    const gyre_binding_name words = {"words", make_zeros(test, 1)};
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_lag");
+    gyre_kernel *kernel = NULL;
+    desc.name = "lag";
+    desc.blocks = 2;
+    desc.stage = 1;
+    desc.bindings = &words;
+    desc.binding_count = 1;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    launch_as(test, "keyed_feed", entries[0], 1);
+    launch_as(test, "keyed_feed", entries[1], 1);
+    return join(test, entries, "lag", links, 2);
+}
+
+/* A block is busy with a message of one link, while another link goes round several times without it. */
+static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *test)
+{
+    enum { ROUNDS = 5 * 16 };
+    gyre_pipeline *pipeline = open_lag(test);
+    gyre_queue *one = gyre_pipeline_queue(pipeline), *other = NULL;
+    gyre_queue_desc desc = {.size = sizeof desc};
+    marks reply;
+    must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
+    const uint64_t busy = key_of(other, 0), idle = key_of(other, 1);
+    const mark waits = {.key = key_of(one, 0), .what = MARK_WAITS};
+    must(gyre_send(one, &waits, sizeof waits, NULL, soon()));
+    while (call_lag(other, idle, MARK_ADDS).count == 0)
+        ;
+    for (int i = 0; i < ROUNDS; i++)
+        require(call_lag(other, idle, MARK_ADDS).block == 1);
+    call_lag(other, idle, MARK_RELEASES);
+    must(gyre_receive(one, &reply, sizeof reply, NULL, soon()));
+    require(reply.block == 0);
+    require(call_lag(other, busy, MARK_ADDS).block == 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* ---- mistakes in links by key ---- */
+
+static void require_refused(struct conformance *test, const char *from, const char *to, gyre_share share,
+                            const char *key, const char *sentence)
+{
+    char entry[32];
+    gyre_pipeline *pipeline = NULL;
+    const char *name = entry;
+    const gyre_link_desc link = {.size = sizeof link, .from = from, .to = to, .share = share, .key = key};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "refused",
+                                     .entries = &name,
+                                     .entry_count = 1,
+                                     .links = &link,
+                                     .link_count = 1,
+                                     .quota = 1};
+    snprintf(entry, sizeof entry, "%.*s", (int)strcspn(from, "."), from);
+    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INVALID);
+    require_sentence(sentence);
+}
+
+static void wrong_keys_of_links_are_told(struct conformance *test)
+{
+    launch_as(test, "keyed_feed", "feed", 2);
+    launch_as(test, "keyed_marks", "marks", 2);
+    launch_as(test, "keyed_priced", "priced", 2);
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "kex",
+                    "the key 'kex': 'mark' has no field 'kex'; did you mean 'key'?");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, NULL,
+                    "is no keyed actor, so it has no key: name a field of 'mark' with key = FIELD");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_ANY, "key",
+                    "key = key decides nothing without share = key");
+    require_refused(test, "feed.out", "nowhere", GYRE_SHARE_KEY, "key", "expected a link to a kernel");
+    require_refused(test, "feed.out", "feed", (gyre_share)2, NULL, "share: expected a gyre_share, found 2");
+    require_refused(test, "feed.out", "marks", GYRE_SHARE_KEY, "number",
+                    "keyed actor 'marks' keeps a state for each 'key': name that key, or none");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "key",
+                    "part of a cycle, and shares its messages by key among the 2 blocks of kernel 'feed'");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "price", "the key 'price' is a float");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "much",
+                    "the key 'much' has 65 bytes, and the key of a keyed actor or a link 64 at most");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "note",
+                    "the key 'note' is a text or a span, whose size changes");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "who", "name a field inside it");
+}
+
 const struct conformance_case keyed_cases[] = {
+    {"keyed_actors_end_pipelines", keyed_actors_end_pipelines},
+    {"keyed_actors_are_entries_of_pipelines", keyed_actors_are_entries_of_pipelines},
+    {"links_by_key_keep_the_order_of_each_key", links_by_key_keep_the_order_of_each_key},
+    {"a_block_that_was_busy_catches_up_with_a_link", a_block_that_was_busy_catches_up_with_a_link},
+    {"wrong_keys_of_links_are_told", wrong_keys_of_links_are_told},
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
     {"keyed_actors_have_one_key_alone", keyed_actors_have_one_key_alone},

@@ -50,7 +50,7 @@ class Pipeline(Port):
                     check(lib.gyre_pipeline_link(self._pointer, len(found), info))
                 except NotFoundError:  # past the last one
                     break
-                told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type", "topic")}
+                told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type", "topic", "key")}
                 told["from"] = text_of(getattr(info, "from"))
                 told.update({key: int(getattr(info, key)) for key in ("rings", "capacity", "bytes", "sent", "waiting", "missed")})
                 found.append(told)

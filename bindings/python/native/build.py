@@ -126,6 +126,7 @@ typedef struct {
     char topic[64];
     uint32_t slow, is_cut;
     uint64_t missed, room, section, held;
+    char key[128];
 } gyre_link_info;
 gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 

@@ -5,9 +5,12 @@
 #include <gyre/message.h>
 
 /* What a message does to the state of its key. */
-#define MARK_ADDS    0
-#define MARK_FAILS   1 /* the message fails, after it changed the state */
-#define MARK_FORGETS 2
+#define MARK_ADDS     0
+#define MARK_FAILS    1 /* the message fails, after it changed the state */
+#define MARK_FORGETS  2
+#define MARK_WAITS    3 /* for the next one, at keyed_lag */
+#define MARK_RELEASES 4
+#define MARK_SENDERS  4 /* blocks of a kernel that sends marks, at most */
 
 #define MARK(FIELD) FIELD(u64, key) FIELD(u64, number) FIELD(u32, what)
 GYRE_MESSAGE(mark, MARK)
