@@ -12,6 +12,7 @@
 #include "cpu_keyed.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "cpu_key_copy.h"
 #include "cpu_ready.h"
@@ -275,6 +276,35 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
     }
     queue->run.failed += failed;
     return failed;
+}
+
+/* ---- reminders ---- */
+
+/* Nobody waits for the answer to a reminder: a failure is told in the log. */
+static void tell_failure(struct cpu_worker *worker)
+{
+    char text[160];
+    snprintf(text, sizeof text, "a reminder failed: %s; code", worker->context.fail_text);
+    worker->context.services->log(&worker->context, text, worker->context.fail_code);
+    worker->context.failed = 0;
+}
+
+bool cpu_keyed_remind(struct cpu_worker *worker)
+{
+    gyre_context *context = &worker->context;
+    gyre_control_block *line = worker->line;
+    if (!cpu_keyed_is_due(worker))
+        return false;
+    context->header = NULL;
+    context->header_size = 0;
+    context->origin = context->flow = 0;
+    __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
+    const int count = worker->resident->kernel->remind(worker->resident->state, context, gyre_clock_ns());
+    __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
+    if (context->failed)
+        tell_failure(worker);
+    return count > 0;
 }
 
 /* ---- a turn ---- */

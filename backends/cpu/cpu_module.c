@@ -169,7 +169,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .ports = ports_of(module, index),
                               .port_count = kernel->port_count,
                               .key = kernel->key,
-                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0};
+                              .flow_size = kernel->flow_size ? *kernel->flow_size : 0,
+                              .reminds = kernel->remind != NULL};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }

@@ -306,6 +306,7 @@ typedef struct gyre_kernel_record {
      */
     const char *key;
     uint32_t flow_size; /* since 2.8: bytes of memory that each flow has at the kernel (GYRE_FLOW); 0: none */
+    uint32_t reminds;   /* since 2.8: of GYRE_FORM_KEYED: 1: keys are reminded (GYRE_REMINDED) */
 } gyre_kernel_record;
 
 /**

@@ -105,14 +105,20 @@ static void require_states(gyre_kernel *kernel, const struct model *model)
     }
 }
 
-static gyre_kernel *launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
+static gyre_kernel *launch_from(struct conformance *test, const char *file, const char *kernel,
+                                const char *name, uint32_t blocks)
 {
     gyre_kernel *launched = NULL;
-    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", kernel);
+    gyre_launch_desc desc = launch_desc(test, file, kernel);
     desc.name = name;
     desc.blocks = blocks;
     must(gyre_launch(test->runtime, &desc, &launched));
     return launched;
+}
+
+static gyre_kernel *launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
+{
+    return launch_from(test, "keyed.gyre.c", kernel, name, blocks);
 }
 
 static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
@@ -373,9 +379,152 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* ---- reminders ---- */
+
+#define MS UINT64_C(1000000)
+
+static alarm_state tell_alarm(gyre_queue *queue, uint64_t key, uint32_t what, uint64_t ns)
+{
+    const mark request = {.key = key, .number = ns, .what = what};
+    alarm_state reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    return reply;
+}
+
+/* The key's state, once it was reminded so often. */
+static alarm_state await_alarm(gyre_kernel *kernel, uint64_t key, uint64_t reminded)
+{
+    alarm_state state;
+    const uint64_t deadline = soon();
+    do
+        must(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state));
+    while (state.reminded < reminded && gyre_now_ns() < deadline);
+    require(state.reminded == reminded);
+    return state;
+}
+
+/* None comes before its time, and one takes the place of another. */
+static void keys_are_reminded(struct conformance *test)
+{
+    enum { MANY = 80 };
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const alarm_state far = tell_alarm(queue, 1, MARK_REMINDS, UINT64_MAX);
+    tell_alarm(queue, 2, MARK_REMINDS, 3600000 * MS);
+    const alarm_state asked = tell_alarm(queue, 2, MARK_REMINDS, 30 * MS);
+    const alarm_state told = await_alarm(kernel, 2, 1);
+    require(told.due_ns <= asked.now_ns + 30 * MS && told.at_ns >= told.due_ns);
+    require(told.due_ns > far.now_ns + 30 * MS);
+    for (uint64_t key = 0; key < MANY; key++)
+        tell_alarm(queue, 100 + key, MARK_REMINDS, (key * 7 % 50) * MS);
+    for (uint64_t key = 0; key < MANY; key++) {
+        const alarm_state state = await_alarm(kernel, 100 + key, 1);
+        require(state.at_ns >= state.due_ns);
+    }
+    require(await_alarm(kernel, 1, 0).now_ns == far.now_ns);
+    require(tell_alarm(queue, 2, MARK_ADDS, 0).reminded == 1);
+}
+
+/* A reminder that asks for the next one counts from when it was due. */
+static void reminders_follow_each_other(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const alarm_state before = tell_alarm(queue, 4, MARK_ADDS, 0);
+    tell_alarm(queue, 5, MARK_RINGS, 40 * MS);
+    require(await_alarm(kernel, 5, 3).due_ns >= before.now_ns + 120 * MS);
+}
+
+/* What is not to come does not: a later reminder is there by then. */
+static void reminders_are_taken_back(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    tell_alarm(queue, 1, MARK_REMINDS, 50 * MS);
+    tell_alarm(queue, 1, MARK_UNREMINDS, 0);
+    tell_alarm(queue, 2, MARK_REMINDS, 50 * MS);
+    tell_alarm(queue, 2, MARK_FORGETS, 0);
+    tell_alarm(queue, 2, MARK_ADDS, 0);
+    tell_alarm(queue, 3, MARK_REMINDS, 60 * MS);
+    await_alarm(kernel, 3, 1);
+    require(await_alarm(kernel, 1, 0).reminded == 0 && await_alarm(kernel, 2, 0).reminded == 0);
+}
+
+/* What was due in a pause comes afterwards, once. */
+static void a_paused_kernel_reminds_later(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    must(gyre_kernel_deactivate(kernel, soon()));
+    const mark request = {.key = 1, .number = MS, .what = MARK_REMINDS};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    must(gyre_kernel_activate(kernel, soon()));
+    alarm_state reply;
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    must(gyre_kernel_deactivate(kernel, soon()));
+    while (gyre_now_ns() < reply.now_ns + 2 * MS)
+        sleep_ms(1);
+    must(gyre_kernel_activate(kernel, soon()));
+    await_alarm(kernel, 1, 1);
+}
+
+static void keys_with_a_reminder_stay(struct conformance *test)
+{
+    const char *const settings[] = {"kernel.keyed_alarms.keys=2", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_alarms");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const mark third = {.key = 3};
+    alarm_state reply;
+    tell_alarm(queue, 1, MARK_REMINDS, 3600000 * MS);
+    tell_alarm(queue, 2, MARK_ADDS, 0);
+    tell_alarm(queue, 3, MARK_REMINDS, 3600000 * MS); /* 2 left, although 1 was used before it */
+    require(gyre_call(queue, &(mark){.key = 4}, sizeof(mark), &reply, sizeof reply, NULL, soon()) ==
+            GYRE_FAILED);
+    require_sentence("no room for another key");
+    tell_alarm(queue, third.key, MARK_UNREMINDS, 0);
+    tell_alarm(queue, 4, MARK_ADDS, 0);
+    gyre_close(runtime);
+}
+
+/* The log tells, and nothing else wakes the block that sleeps until the reminder is due. */
+static void reminders_that_fail_are_told(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_kernel *deaf = launch_as(test, "keyed_deaf", "deaf", 1);
+    marks reply;
+    tell_alarm(gyre_kernel_queue(kernel), 1, MARK_REFUSES, 50 * MS);
+    const uint64_t deadline = soon();
+    while (!has_logged(test, "a reminder failed: not now") && gyre_now_ns() < deadline)
+        sleep_ms(1);
+    require(has_logged(test, "a reminder failed: not now"));
+    await_alarm(kernel, 1, 1);
+    require(gyre_call(gyre_kernel_queue(deaf), &(mark){.key = 1}, sizeof(mark), &reply, sizeof reply, NULL,
+                      soon()) == GYRE_FAILED);
+    require_sentence("gyre_remind without a GYRE_REMINDED");
+}
+
+static void reminders_and_checkpoints_are_refused(struct conformance *test)
+{
+    const char *const settings[] = {"kernel.keyed_alarms.checkpoints=true", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = kernel_path("keyed.gyre.c"), .kernel = "keyed_alarms"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_UNIMPLEMENTED);
+    require_sentence("kernel 'keyed_alarms' reminds its keys (GYRE_REMINDED), and checkpoints do not keep");
+    gyre_close(runtime);
+}
+
 /* ---- links by key ---- */
 
 enum { ORDER_KEYS = 64, ORDER_MESSAGES = 16384 };
+
+static gyre_kernel *launch_link(struct conformance *test, const char *kernel, const char *name,
+                                uint32_t blocks)
+{
+    return launch_from(test, "keyed_links.gyre.c", kernel, name, blocks);
+}
 
 /* A pipeline of `count` entries, from each of which a link leads to the answer. */
 static gyre_pipeline *join(struct conformance *test, const char *const *entries, const char *answer,
@@ -410,7 +559,7 @@ static void keyed_actors_end_pipelines(struct conformance *test)
         snprintf(to, sizeof to, "marks_%u", blocks);
         const gyre_link_desc link = {.size = sizeof link, .from = "feed.out", .to = to};
         gyre_kernel *kernel = launch_marks(test, blocks);
-        gyre_kernel *feed = launch_as(test, "keyed_feed", "feed", 1);
+        gyre_kernel *feed = launch_link(test, "keyed_feed", "feed", 1);
         gyre_pipeline *pipeline = join(test, &entry, to, &link, 1);
         require_key(pipeline, "key");
         follow_model_with(kernel, gyre_pipeline_queue(pipeline), zipf, blocks);
@@ -448,7 +597,7 @@ static void launch_order(struct conformance *test, const char *name, uint32_t bl
 {
     const gyre_binding_name bindings[] = {{"last", make_zeros(test, ORDER_KEYS * MARK_SENDERS)},
                                           {"owner", make_zeros(test, ORDER_KEYS)}};
-    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_order");
+    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_order");
     gyre_kernel *kernel = NULL;
     desc.name = name;
     desc.blocks = blocks;
@@ -484,7 +633,7 @@ static void links_by_key_keep_the_order_of_each_key(struct conformance *test)
                                  .share = GYRE_SHARE_KEY,
                                  .key = "key"};
     static const char *const entry = "source";
-    launch_as(test, "keyed_source", entry, 3);
+    launch_link(test, "keyed_source", entry, 3);
     launch_order(test, "order", 3);
     launch_order(test, "order_again", 2);
     gyre_pipeline *pipeline = join(test, &entry, "order", &link, 1);
@@ -519,7 +668,7 @@ static gyre_pipeline *open_lag(struct conformance *test)
         {.size = sizeof *links, .from = "one.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"},
         {.size = sizeof *links, .from = "other.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"}};
     const gyre_binding_name words = {"words", make_zeros(test, 1)};
-    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_lag");
+    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_lag");
     gyre_kernel *kernel = NULL;
     desc.name = "lag";
     desc.blocks = 2;
@@ -527,8 +676,8 @@ static gyre_pipeline *open_lag(struct conformance *test)
     desc.bindings = &words;
     desc.binding_count = 1;
     must(gyre_launch(test->runtime, &desc, &kernel));
-    launch_as(test, "keyed_feed", entries[0], 1);
-    launch_as(test, "keyed_feed", entries[1], 1);
+    launch_link(test, "keyed_feed", entries[0], 1);
+    launch_link(test, "keyed_feed", entries[1], 1);
     return join(test, entries, "lag", links, 2);
 }
 
@@ -578,9 +727,9 @@ static void require_refused(struct conformance *test, const char *from, const ch
 
 static void wrong_keys_of_links_are_told(struct conformance *test)
 {
-    launch_as(test, "keyed_feed", "feed", 2);
+    launch_link(test, "keyed_feed", "feed", 2);
     launch_as(test, "keyed_marks", "marks", 2);
-    launch_as(test, "keyed_priced", "priced", 2);
+    launch_link(test, "keyed_priced", "priced", 2);
     require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "kex",
                     "the key 'kex': 'mark' has no field 'kex'; did you mean 'key'?");
     require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, NULL,
@@ -602,6 +751,13 @@ static void wrong_keys_of_links_are_told(struct conformance *test)
 }
 
 const struct conformance_case keyed_cases[] = {
+    {"keys_are_reminded", keys_are_reminded},
+    {"reminders_follow_each_other", reminders_follow_each_other},
+    {"reminders_are_taken_back", reminders_are_taken_back},
+    {"a_paused_kernel_reminds_later", a_paused_kernel_reminds_later},
+    {"keys_with_a_reminder_stay", keys_with_a_reminder_stay},
+    {"reminders_that_fail_are_told", reminders_that_fail_are_told},
+    {"reminders_and_checkpoints_are_refused", reminders_and_checkpoints_are_refused},
     {"keyed_actors_end_pipelines", keyed_actors_end_pipelines},
     {"keyed_actors_are_entries_of_pipelines", keyed_actors_are_entries_of_pipelines},
     {"links_by_key_keep_the_order_of_each_key", links_by_key_keep_the_order_of_each_key},

@@ -150,5 +150,11 @@ judge 'GYRE_KEYED_ACTOR_LIVES(wrong, ask, ask, ask, id)'
 says "the keyed actor 'wrong' is declared with GYRE_KEYED_ACTOR_LIVES and has no GYRE_BORN(wrong)"
 judge 'GYRE_BORN(wrong) {} GYRE_KEYED_ACTOR(wrong, ask, ask, ask, id)'
 says "GYRE_BORN(wrong) stands behind no GYRE_KEYED_ACTOR_LIVES(wrong, ...)"
+judge 'GYRE_KEYED_ACTOR_REMINDED(wrong, ask, ask, ask, id)'
+says "the keyed actor 'wrong' is declared with GYRE_KEYED_ACTOR_REMINDED and has no GYRE_REMINDED(wrong)"
+judge 'GYRE_REMINDED(wrong) {} GYRE_KEYED_ACTOR(wrong, ask, ask, ask, id)'
+says "GYRE_REMINDED(wrong) stands behind no GYRE_KEYED_ACTOR_REMINDED(wrong, ...)"
+judge 'GYRE_KEYED_ACTOR_REMINDED(wrong, ask, ask, ask)'
+says 'GYRE_KEYED_ACTOR_REMINDED(name, request, reply, state, key)'
 
 finish
