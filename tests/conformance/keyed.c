@@ -294,6 +294,22 @@ static void states_are_read_by_key(struct conformance *test)
     require_sentence("has no keys");
 }
 
+/* As `gyre state --key` and Python have it. */
+static void states_are_read_by_a_key_that_is_a_text(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch_marks(test, 1));
+    gyre_kernel *kernel = gyre_kernel_find(test->runtime, "marks_1");
+    marks state;
+    must(gyre_call(queue, &(mark){12, 1, MARK_ADDS}, sizeof(mark), &state, sizeof state, NULL, soon()));
+    must(gyre_kernel_key_read_text(kernel, "12", &state, sizeof state));
+    require(state.count == 1);
+    require(gyre_kernel_key_read_text(kernel, "13", &state, sizeof state) == GYRE_NOT_FOUND);
+    require(gyre_kernel_key_read_text(kernel, "twelve", &state, sizeof state) == GYRE_INVALID);
+    require_sentence("the key 'key': expected a whole number of 64 bits, without a sign, found 'twelve'");
+    require(gyre_kernel_key_read_text(kernel, NULL, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("key");
+}
+
 /* New keys begin with the state that the launch was given. */
 static void keys_begin_with_the_initial_state(struct conformance *test)
 {
@@ -772,6 +788,7 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
     {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
     {"states_are_read_by_key", states_are_read_by_key},
+    {"states_are_read_by_a_key_that_is_a_text", states_are_read_by_a_key_that_is_a_text},
     {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},
     {NULL, NULL},
 };

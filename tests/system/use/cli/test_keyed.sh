@@ -26,6 +26,11 @@ exits 1
 prints '{"failed":{"code":-21,"text":"no room for another key'
 run call --backend cpu --set kernel.accounts.keys=0 "$accounts" '{"account":7,"cents":500}'
 exits 4
+run call --backend cpu --set kernel.scale.keys=9 examples/command/scale.gyre.c '{"value":1,"factor":2}'
+exits 4
+says "command line: keys = 9 of [kernel.scale] does not fit kernel 'scale', which keeps no states by key: leave it out"
+run call --backend cpu --set kernel.default.keys=9 examples/command/scale.gyre.c '{"value":1,"factor":2}'
+exits 0
 run compile --backend cpu "$accounts"
 exits 0
 prints 'kernel accounts, keyed form by account'
