@@ -23,6 +23,8 @@ static const char HELP[] =
     "(one for each block of the sender), how many messages each ring holds, and the memory of all of them. A port that\n"
     "leads to a topic has a line for each subscriber, with what happens while that is slow. A port that asks says for what;\n"
     "the kernel that it asks has a line for the way back, with the name of that port.\n"
+    "leads to a topic has a line for each subscriber, with what happens while that is slow. 'by FIELD': the value of that\n"
+    "field decides which block of the kernel gets a message.\n"
     "\n"
     "Options:\n"
     "  --dot   print the graph for Graphviz: gyre pipeline NAME --dot | dot -Tsvg >NAME.svg\n"

@@ -99,6 +99,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
         printf(", asks for %s", link->answer);
     if (link->talk == GYRE_TALK_ANSWERS)
         fputs(", answers", stdout);
+    if (link->key[0])
+        printf(", by %s", link->key);
     putchar('\n');
 }
 
@@ -180,6 +182,8 @@ static json_t *json_of_links(const pipeline_view *view)
             json_object_set_new(object, "asks_for", cli_json_text(link->answer));
         if (link->talk == GYRE_TALK_ANSWERS)
             json_object_set_new(object, "answers", json_true());
+        if (link->key[0])
+            json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
         json_array_append_new(links, object);

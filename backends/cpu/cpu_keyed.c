@@ -12,7 +12,9 @@
 #include "cpu_keyed.h"
 
 #include <limits.h>
+#include <stdio.h>
 
+#include "cpu_key_copy.h"
 #include "cpu_ready.h"
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
@@ -77,35 +79,13 @@ static bool is_shifty(const struct cpu_queue *queue)
     return queue->run.bridge || queue->run.foreign & GYRE_FOREIGN_RING;
 }
 
-/*
- * Copies a key that its sender may overwrite meanwhile: what was read counts only if there is no reply afterwards. So ThreadSanitizer
- * is not asked here, and its memcpy is avoided, which asks.
- */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#endif
-#ifdef UNDER_TSAN
-__attribute__((__no_sanitize_thread__, __noinline__)) static void
-copy_key(unsigned char *key, const unsigned char *from, gyre_u32 size)
-{
-    for (gyre_u32 i = 0; i < size; i++)
-        key[i] = ((const volatile unsigned char *)from)[i];
-}
-
+/* A length that expiry changes is read as one word, and ThreadSanitizer is not asked, as of the key (cpu_key_copy.h). */
+#ifdef CPU_UNDER_TSAN
 __attribute__((__no_sanitize_thread__, __noinline__)) static gyre_u32 length_of(const gyre_slot *in)
 {
     return *(const volatile gyre_u32 *)&in->length;
 }
 #else
-static inline void copy_key(unsigned char *key, const unsigned char *from, gyre_u32 size)
-{
-    memcpy(key, from, size);
-}
-
 static inline gyre_u32 length_of(const gyre_slot *in)
 {
     return __atomic_load_n(&in->length, __ATOMIC_RELAXED);
@@ -126,7 +106,7 @@ static bool is_own(const struct cpu_worker *worker, const struct cpu_queue *queu
     unsigned char key[GYRE_KEYED_KEY_MAX];
     if (queue->run.bridge)
         request = gyre_bridged_request_(&queue->bridge, in, length);
-    copy_key(key, request + kernel->key_offset, kernel->key_size);
+    cpu_key_copy(key, request + kernel->key_offset, kernel->key_size);
     GYRE_TAKEN_(key);
     *hash = gyre_keyed_hash(table_of(worker), key);
     if (worker->resident->blocks == 1)
@@ -296,6 +276,35 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
     }
     queue->run.failed += failed;
     return failed;
+}
+
+/* ---- reminders ---- */
+
+/* Nobody waits for the answer to a reminder: a failure is told in the log. */
+static void tell_failure(struct cpu_worker *worker)
+{
+    char text[160];
+    snprintf(text, sizeof text, "a reminder failed: %s; code", worker->context.fail_text);
+    worker->context.services->log(&worker->context, text, worker->context.fail_code);
+    worker->context.failed = 0;
+}
+
+bool cpu_keyed_remind(struct cpu_worker *worker)
+{
+    gyre_context *context = &worker->context;
+    gyre_control_block *line = worker->line;
+    if (!cpu_keyed_is_due(worker))
+        return false;
+    context->header = NULL;
+    context->header_size = 0;
+    context->origin = context->flow = 0;
+    __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
+    const int count = worker->resident->kernel->remind(worker->resident->state, context, gyre_clock_ns());
+    __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
+    if (context->failed)
+        tell_failure(worker);
+    return count > 0;
 }
 
 /* ---- a turn ---- */

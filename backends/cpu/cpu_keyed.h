@@ -16,6 +16,22 @@ static inline bool cpu_is_keyed(const struct cpu_worker *worker)
     return worker->resident->kernel->form == GYRE_FORM_KEYED;
 }
 
+/** When the worker has to remind a key, at the earliest; UINT64_MAX: its keys have no reminders. */
+static inline uint64_t cpu_keyed_due_ns(const struct cpu_worker *worker)
+{
+    return worker->resident->kernel->remind ? worker->context.next_due_ns : UINT64_MAX;
+}
+
+/** Whether it is time to look for keys to remind. */
+static inline bool cpu_keyed_is_due(const struct cpu_worker *worker)
+{
+    const uint64_t due_ns = cpu_keyed_due_ns(worker);
+    return due_ns != UINT64_MAX && gyre_clock_ns() >= due_ns;
+}
+
+/** Reminds keys that are due: some of them, when they are many. Whether it reminded any. */
+bool cpu_keyed_remind(struct cpu_worker *worker);
+
 /** Whether the worker's cursor can go on: to a request of its own if `own`, or past one of another block. */
 bool cpu_keyed_can_go_on(const struct cpu_worker *worker, const struct cpu_queue *queue, bool *own);
 

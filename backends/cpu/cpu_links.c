@@ -13,6 +13,7 @@
 #include "cpu_admission.h"
 #include "cpu_flow.h"
 #include "cpu_handle.h"
+#include "cpu_link_key.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
 #include "cpu_seat.h"
@@ -220,6 +221,11 @@ bool cpu_links_have_messages(const struct cpu_worker *worker)
         const gyre_link_inlet *inlet = &inlets_of(table)[i];
         const gyre_link_window *window = window_of(worker, inlet);
         const gyre_link_ring *ring = at(inlet->ring);
+        if (cpu_link_has_keys(ring)) {
+            if (cpu_link_key_can_go_on(ring, window))
+                return true;
+            continue;
+        }
         if (window->next != window->end || is_filled(ring, __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED)))
             return true;
     }
@@ -320,34 +326,62 @@ static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
     return worker->links.kept.waits ? worker->links.kept.turns - before : 1;
 }
 
+/* Whether the block has a message of the ring to handle, of those that it claimed or that are its own by their keys. */
+static bool has_message(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window)
+{
+    return cpu_link_has_keys(ring) ? cpu_link_key_find(worker, ring, window) : window->next != window->end;
+}
+
+/*
+ * Handles messages of the ring, and gives their places back: neighbours together. Returns how many; *failed: calls of the handler
+ * that failed.
+ */
+static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window,
+                                gyre_u64 command, gyre_u64 *failed)
+{
+    gyre_u64 first = window->next, end = first, handled = 0; /* [first, end): not given back yet */
+    while (handled < RUN_MAX && has_message(worker, ring, window) && cpu_ports_make_room(worker)) {
+        const gyre_link_slot *slot = slot_of(ring, window->next);
+        if (window->next != end) { /* messages of other blocks lie in between */
+            give_back(worker, ring, first, end);
+            first = window->next;
+        }
+        const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
+        cpu_trace_arrival(worker, ring, window->next);
+        *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
+                                   slot->length);
+        end = ++window->next;
+        handled++;
+        ring_early(worker);
+        *failed += handle_again(worker, command);
+        if (worker->links.kept.waits || is_interrupted(worker, command))
+            break;
+    }
+    give_back(worker, ring, first, end);
+    return handled;
+}
+
+/* Whether there may be something to handle. Room first: a block without room leaves the messages to others. */
+static bool take_messages(const struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window)
+{
+    if (cpu_link_has_keys(ring))
+        return cpu_link_key_can_go_on(ring, window);
+    return window->next != window->end || (cpu_ports_have_room(worker) && claim_run(worker, ring, window));
+}
+
 static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet, gyre_u64 command)
 {
     gyre_link_ring *ring = at(inlet->ring);
     gyre_link_window *window = window_of(worker, inlet);
     gyre_u64 failed = 0;
-    /* room first: a block without room leaves the messages to others */
-    if (window->next == window->end && (!cpu_ports_have_room(worker) || !claim_run(worker, ring, window)))
+    if (!take_messages(worker, ring, window))
         return 0;
-    const gyre_u64 first = window->next;
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
-    while (window->next != window->end && cpu_ports_make_room(worker)) {
-        const gyre_link_slot *slot = slot_of(ring, window->next);
-        const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
-        cpu_trace_arrival(worker, ring, window->next);
-        failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
-                                  slot->length);
-        window->next++;
-        ring_early(worker);
-        failed += handle_again(worker, command);
-        if (worker->links.kept.waits || is_interrupted(worker, command))
-            break;
-    }
+    const gyre_u64 handled = handle_messages(worker, ring, window, command, &failed);
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
     cpu_flow_forget(worker);
-    const gyre_u64 handled = window->next - first;
     if (!handled)
         return 0;
-    give_back(worker, ring, first, window->next);
     wake_sender(worker, inlet);
     ring_bells(worker);
     count_messages(worker, handled, failed);

@@ -190,7 +190,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .port_count = kernel->port_count,
                               .key = kernel->key,
                               .flow_size = kernel->flow_size ? *kernel->flow_size : 0,
-                              .asks = asks_of(module, index)};
+                              .asks = asks_of(module, index),
+                              .reminds = kernel->remind != NULL};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }

@@ -250,8 +250,11 @@ bool cpu_ports_have_untold(const struct cpu_worker *worker)
 /* Moves the ring's tail as far as it can and `most` messages need. Returns for how many of these there is room. */
 static uint32_t make_room(gyre_link_ring *ring, uint32_t most)
 {
-    if (ring->head + most - ring->tail > ring->capacity)
+    if (ring->head + most - ring->tail > ring->capacity) {
         __atomic_store_n(&ring->tail, find_tail(ring, most), __ATOMIC_RELAXED);
+        /* before what is written into these places: pairs with the fence of cpu_link_key_find */
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    }
     const gyre_u64 room = ring->capacity - (ring->head - ring->tail);
     return room < most ? (uint32_t)room : most;
 }

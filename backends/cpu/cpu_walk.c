@@ -59,8 +59,9 @@ void cpu_walk_open(struct cpu_worker *worker)
     __atomic_store_n(&links->seat->left, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&links->seat->processor, worker->task.processor, __ATOMIC_RELAXED);
     __atomic_store_n(&links->seat->cost_ns, links->cost_ns, __ATOMIC_RELAXED);
-    /* several blocks are there to work at the same time */
-    __atomic_store_n(&links->seat->open, resident->blocks == 1, __ATOMIC_RELAXED);
+    /* several blocks are there to work at the same time, and one that reminds keys sleeps only until it has to */
+    __atomic_store_n(&links->seat->open, resident->blocks == 1 && !resident->kernel->remind,
+                     __ATOMIC_RELAXED);
     cpu_seat_leave(links->seat);
 }
 

@@ -343,6 +343,8 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (cpu_keyed_is_due(worker))
+        return true;
     if (__builtin_expect(worker->links.table != NULL, 0)) {
         if (worker->links.seat)
             return stage_has_work(worker);
@@ -457,6 +459,16 @@ static void leave_park(struct cpu_worker *worker)
     begin_looking(worker);
 }
 
+/* When a worker that parks looks again by itself. One that has to remind a key keeps its thread, whose sleep ends in time. */
+static uint64_t wakes_at(const struct cpu_worker *worker, uint64_t parked_ns)
+{
+    const uint64_t due_ns =
+        GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN ? cpu_keyed_due_ns(worker) : UINT64_MAX;
+    if (due_ns != UINT64_MAX)
+        return due_ns;
+    return cpu_pool_can_watch(worker->resident->device->pool) ? parked_ns + REST_AFTER_NS : UINT64_MAX;
+}
+
 /* Parks. False when nothing came for long: the worker stays parked and rests (gives its thread away). */
 static bool park_worker(struct cpu_worker *worker)
 {
@@ -471,8 +483,7 @@ static bool park_worker(struct cpu_worker *worker)
     worker->parked = true;
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
-    const uint64_t until_ns =
-        cpu_pool_can_watch(resident->device->pool) ? parked_ns + REST_AFTER_NS : UINT64_MAX;
+    const uint64_t until_ns = wakes_at(worker, parked_ns);
     if (!gyre_idle_sleep(find_news, worker, &control->doorbell.bell, parked_ns, until_ns, &worker->task.seen))
         return false;
     leave_park(worker);
@@ -511,7 +522,8 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
     gyre_control_region *control = worker->resident->control;
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(worker);
-    cpu_ports_read(worker); /* also while the kernel is paused: an old table of links may be freed */
+    worker->context.next_due_ns = 0; /* the table may be another one: a look tells */
+    cpu_ports_read(worker);          /* also while the kernel is paused: an old table of links may be freed */
     cpu_walk_open(worker);
     __atomic_store_n(&worker->line->acknowledged, command,
                      __ATOMIC_RELEASE); /* pairs with the core's acquire */
@@ -553,11 +565,12 @@ static bool is_last(gyre_u64 command)
 }
 
 /*
- * Serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and
+ * Reminds keys, serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and
  * then queues have their turn in any case, because they may be of another use of the kernel.
  */
 static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
 {
+    const bool reminded = cpu_keyed_remind(worker);
     const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
     if (handled)
         worker->links.fed_by_links = true;
@@ -566,7 +579,7 @@ static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
     const gyre_u64 taken = serve_queues(worker, command);
     if (taken)
         worker->links.fed_by_links = false;
-    return handled + taken;
+    return handled + taken + reminded;
 }
 
 /* Serves a stage, with its seat, and follows what it sent to stages that sleep. False: another thread runs the worker by now. */

@@ -5,7 +5,7 @@
 
 #include "cli/check/checker.h"
 
-/** Refuses a GYRE_KEYED_ACTOR_LIVES without its GYRE_BORN or its GYRE_PASSIVE, and one of these without it. */
+/** Refuses a keyed actor without a hook that its form declares (LIVES, REMINDED), and a hook without such an actor. */
 void check_hooks(struct checker *checker);
 
 #endif

@@ -37,6 +37,8 @@ static const struct taker {
     {"GYRE_ACTOR_OF_WITH", 1, -1},
     {"GYRE_KEYED_ACTOR", -1, -1},
     {"GYRE_KEYED_ACTOR_LIVES", -1, -1},
+    {"GYRE_KEYED_ACTOR_REMINDED", -1, -1},
+    {"GYRE_KEYED_ACTOR_LIVES_REMINDED", -1, -1},
     {"GYRE_PORTS", 1, -1},
     {"GYRE_PORTS_WITH_ASKS", 1, -1},
     {"GYRE_KERNEL_TO", -1, -1},

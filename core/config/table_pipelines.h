@@ -59,6 +59,19 @@
      .preset = "0",
      .doc = "How many messages each block of the sending kernel may have under way on the link. "
             "0: Gyre chooses, and `gyre links` tells."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "share",
+     .choices = {"any", "key"},
+     .preset = "any",
+     .doc = "Which block of a kernel of several gets a message. `any`: one that has time. `key`: the same one for all messages "
+            "with the same `key`, so that these keep their order. Keyed actors share by their key in any case."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_NAME,
+     .key = "key",
+     .preset = "",
+     .doc = "With `share = key`: the field of the message, such as `account` or `order.account`; integers or an id128. Empty: the "
+            "key of the keyed actor that the link leads to."},
 
     {.kind = GYRE_SECTION_TOPIC,
      .type = GYRE_VALUE_NAMES,

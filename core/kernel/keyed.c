@@ -37,7 +37,14 @@ static uint64_t capacity_of(uint64_t keys, uint32_t parts_log2)
     return parts_log2 ? mean + 6 * (root_of(mean) + 1) : mean;
 }
 
-void gyre_keyed_plan(gyre_keyed_table *table)
+/* Adds room for a reminder of each key. */
+static void plan_reminders(gyre_keyed_table *table)
+{
+    table->due_offset = table->entry_size;
+    table->entry_size += (uint32_t)sizeof(gyre_keyed_due);
+}
+
+void gyre_keyed_plan(gyre_keyed_table *table, bool reminds)
 {
     enum { LINE = 64 };
     const uint64_t keys = table->keys;
@@ -47,9 +54,15 @@ void gyre_keyed_plan(gyre_keyed_table *table)
     table->places = 2 * table->capacity;
     table->state_offset = (uint32_t)(sizeof(gyre_keyed_entry) + GYRE_KEYED_ALIGN(table->key_size));
     table->entry_size = table->state_offset + (uint32_t)GYRE_KEYED_ALIGN(table->state_size);
+    if (reminds)
+        plan_reminders(table);
     const uint64_t index = sizeof(gyre_keyed_part) + (uint64_t)table->places * sizeof(gyre_u64);
     table->entries_offset = (uint32_t)((index + LINE - 1) / LINE * LINE);
     table->part_size = table->entries_offset + (uint64_t)table->capacity * table->entry_size;
+    if (reminds) {
+        table->heap_offset = (uint32_t)table->part_size;
+        table->part_size += (uint64_t)table->capacity * sizeof(gyre_u32);
+    }
     table->part_size = (table->part_size + LINE - 1) / LINE * LINE;
     table->initial_offset = (sizeof *table + LINE - 1) / LINE * LINE;
     table->parts_offset = (table->initial_offset + table->state_size + LINE - 1) / LINE * LINE;
@@ -78,7 +91,7 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
                                 .keys = (uint64_t)gyre_kernel_setting(kernel, "keys"),
                                 .key_size = (uint32_t)keyed->key.size,
                                 .state_size = (uint32_t)kernel->record->state->size};
-    gyre_keyed_plan(table);
+    gyre_keyed_plan(table, kernel->record->reminds != 0);
     if (table->size > GYRE_KEYED_TABLE_MAX)
         return gyre_error_set(
             GYRE_CONFIG,
@@ -90,6 +103,23 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
         return gyre_error_set(GYRE_UNAVAILABLE,
                               "the system has no random numbers for the keys of kernel '%s'", kernel->name);
     return hash_types(kernel, keyed);
+}
+
+/*
+ * When a reminder comes depends on the time and not on the requests, so what it did could not be repeated between the same
+ * requests from a checkpoint on.
+ */
+static gyre_status check_reminders(const gyre_kernel *kernel)
+{
+    if (!kernel->record->reminds || !gyre_kernel_setting(kernel, "checkpoints"))
+        return GYRE_OK;
+    return gyre_config_blame(
+        kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "checkpoints",
+        gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' reminds its keys (GYRE_REMINDED), and checkpoints do not keep reminders yet: "
+            "leave checkpoints out, or have a program send what is due",
+            kernel->name));
 }
 
 static gyre_status copy_initial(struct gyre_keyed *keyed, const void *initial)
@@ -108,7 +138,9 @@ gyre_status gyre_keyed_create(const gyre_kernel *kernel, const void *initial, st
     struct gyre_keyed *keyed = *out = calloc(1, sizeof *keyed);
     if (!keyed)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the keys of kernel '%s'", kernel->name);
-    gyre_status status = gyre_message_key_find(kernel->record->request, kernel->record->key, &keyed->key);
+    gyre_status status = check_reminders(kernel);
+    if (status == GYRE_OK)
+        status = gyre_message_key_find(kernel->record->request, kernel->record->key, &keyed->key);
     if (status == GYRE_OK)
         status = gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "keys",
                                    plan_table(kernel, keyed));

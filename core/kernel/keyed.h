@@ -21,8 +21,8 @@ struct gyre_keyed {
     void *initial; /* the state that new keys begin with; NULL: zero bytes */
 };
 
-/** Fills in the shape of a table for its keys, key_size and state_size. No state. */
-void gyre_keyed_plan(gyre_keyed_table *table);
+/** Fills in the shape of a table for its keys, key_size and state_size; `reminds`: keys have reminders. No state. */
+void gyre_keyed_plan(gyre_keyed_table *table, bool reminds);
 /**
  * Plans the table: `keys` of [kernel.NAME], the record's key and state. `initial`: the state that new keys begin with, or NULL.
  * CONFIG when the table is larger than a state may be, EXHAUSTED.

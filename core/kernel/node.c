@@ -61,12 +61,6 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
             "checkpoints out",
             kernel->name);
-    if (kernel->record->form == GYRE_FORM_KEYED && kernel->blocks > 1)
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' is a keyed actor with %u blocks, and links bring messages to any of them: as a "
-            "stage of a pipeline it has blocks = 1",
-            kernel->name, kernel->blocks);
     if (kernel->node.ended)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)

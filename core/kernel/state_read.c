@@ -247,3 +247,14 @@ gyre_status gyre_kernel_key_read(gyre_kernel *kernel, const void *key, size_t ke
     const struct reading reading = {.kernel = kernel, .state = state, .size = size, .key = key};
     return status == GYRE_OK ? read_until_copied(&reading) : status;
 }
+
+gyre_status gyre_kernel_key_read_text(gyre_kernel *kernel, const char *key, void *state, size_t size)
+{
+    unsigned char bytes[GYRE_KEYED_KEY_MAX];
+    size_t key_size = 0;
+    if (!kernel || !key || !state)
+        return GYRE_ARGUMENTS("gyre_kernel_key_read_text", {"kernel", kernel}, {"key", key},
+                              {"state", state});
+    const gyre_status status = gyre_keyed_parse(kernel, key, bytes, &key_size);
+    return status == GYRE_OK ? gyre_kernel_key_read(kernel, bytes, key_size, state, size) : status;
+}

@@ -283,8 +283,13 @@ static gyre_status retarget(gyre_pipeline *pipeline, const char *name, const cha
             name);
     const struct change change = begin(pipeline, old->to);
     write_from(pipeline, old, from);
-    const gyre_link_desc desc = {
-        .size = sizeof desc, .name = old->name, .from = from, .to = to, .capacity = old->capacity};
+    const gyre_link_desc desc = {.size = sizeof desc,
+                                 .name = old->name,
+                                 .from = from,
+                                 .to = to,
+                                 .capacity = old->capacity,
+                                 .share = old->key.wish,
+                                 .key = old->key.wish == GYRE_SHARE_KEY ? old->key.path : NULL};
     old->retired = true;
     old->turn = 0;
     status = make(&change, gyre_wiring_add(pipeline, &desc, &nowhere));
@@ -430,6 +435,9 @@ gyre_status gyre_link_open(gyre_pipeline *pipeline, const gyre_link_desc *desc)
         return gyre_error_set(
             GYRE_INVALID, "gyre_link_open: expected a topic and a kernel (to), and no from: a port has its "
                           "link when the pipeline is opened");
+    if ((unsigned)given.share > GYRE_SHARE_KEY)
+        return gyre_error_set(GYRE_INVALID, "gyre_link_open: share: expected a gyre_share, found %d",
+                              (int)given.share);
     if ((unsigned)given.slow > GYRE_SLOW_TAP)
         return gyre_error_set(GYRE_INVALID, "gyre_link_open: slow: expected a gyre_slow, found %d",
                               (int)given.slow);

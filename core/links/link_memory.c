@@ -107,6 +107,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].talk = link->talk;
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
         rings[i].choice = gyre_asks_choice(pipeline, link);
+        gyre_link_key_write(&link->key, &rings[i]);
     }
     const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,
                                                      rings, count * sizeof *rings);

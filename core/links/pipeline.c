@@ -356,6 +356,7 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
                                              : pipeline->nodes[link->to].facts.name);
     snprintf(told->type, sizeof told->type, "%s", link->sends.type->name);
     snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
+    snprintf(told->key, sizeof told->key, "%s", link->key.path);
     told->slow = (uint32_t)link->slow;
     told->most = link->sends.most;
     told->rings = from->movers;

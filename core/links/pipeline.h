@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "core/kernel/node.h"
+#include "core/links/link_key.h"
 #include "core/links/link_store.h"
 #include "core/links/wiring_config.h"
 #include "gyre/pipeline.h"
@@ -62,7 +63,8 @@ struct gyre_link {
         back; /* of one that asks: the port of its target that answers; of answers: the port that asks for them */
     uint32_t stride;
     uint64_t capacity;
-    bool is_in_cycle; /* its sender waits for room that it makes itself, in the end */
+    struct gyre_link_key key; /* whose blocks get which messages (link_key.h) */
+    bool is_in_cycle;         /* its sender waits for room that it makes itself, in the end */
     /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */
     uint64_t rings, slots, windows;
     uint64_t

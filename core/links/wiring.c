@@ -190,6 +190,34 @@ static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc 
     return status == GYRE_OK ? check_types(pipeline, link) : status;
 }
 
+/* Decides which blocks of the target get which messages. Blames the setting that cannot be. */
+static gyre_status resolve_share(const gyre_pipeline *pipeline, const gyre_link_desc *desc,
+                                 struct gyre_link *link, const char **blamed)
+{
+    const struct gyre_link_key_wish wish = {.share = desc->share, .path = desc->key};
+    const gyre_status status = gyre_link_key_resolve(
+        link->to == GYRE_NODE_NOWHERE ? NULL : &pipeline->nodes[link->to].facts, &wish, &link->key);
+    if (status != GYRE_OK)
+        *blamed = desc->key ? link->place.key : link->place.share;
+    return status;
+}
+
+static gyre_status check_keys_of_cycles(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (link->is_in_cycle && link->key.share != GYRE_LINK_SHARE_ANY) {
+            gyre_error_set(
+                GYRE_INVALID,
+                "link '%s' is part of a cycle, and shares its messages by key among the %u blocks of "
+                "kernel '%s', which a cycle cannot have: give the kernel one block, or leave `share` out",
+                link->name, pipeline->nodes[link->to].facts.blocks, pipeline->nodes[link->to].facts.name);
+            return gyre_wiring_blame(link->place.share, GYRE_INVALID);
+        }
+    }
+    return GYRE_OK;
+}
+
 /* ---- topics ---- */
 
 static gyre_status check_subscriber(const gyre_pipeline *pipeline, const struct gyre_link *link)
@@ -292,11 +320,15 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
         blamed = link.place.to;
         status = resolve_target(pipeline, given, &link);
     }
+    if (status == GYRE_OK)
+        status = resolve_share(pipeline, given, &link, &blamed);
     const bool asks = status == GYRE_OK && link.answer;
     if (asks)
         status = gyre_asks_resolve(pipeline, &link, &answers);
     else if (status == GYRE_OK && link.topic[0] && !link.is_outlet)
         status = check_subscriber(pipeline, &link);
+    if (asks && status == GYRE_OK)
+        status = resolve_share(pipeline, &(gyre_link_desc){.share = GYRE_SHARE_ANY}, &answers, &blamed);
     if (status != GYRE_OK)
         return gyre_wiring_blame(blamed, gyre_error_add(status, "link '%s'", link.name));
     pipeline->links[pipeline->link_count++] = link;
@@ -458,6 +490,8 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_reached(pipeline);
     if (status == GYRE_OK)
         status = gyre_cycles_find(pipeline, wiring);
+    if (status == GYRE_OK)
+        status = check_keys_of_cycles(pipeline);
     if (status == GYRE_OK)
         status = check_topics(pipeline);
     if (status != GYRE_OK)

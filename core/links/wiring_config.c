@@ -254,8 +254,13 @@ static gyre_status read_link(struct wiring *wiring, const struct section *sectio
     gyre_link_desc link = begin_link(wiring, section);
     const struct gyre_wiring_place place = {.from = place_of(wiring, section, "from"),
                                             .to = place_of(wiring, section, "to"),
-                                            .capacity = place_of(wiring, section, "capacity")};
+                                            .capacity = place_of(wiring, section, "capacity"),
+                                            .share = place_of(wiring, section, "share"),
+                                            .key = place_of(wiring, section, "key")};
+    const char *key = text_of(wiring, section, "key");
     const gyre_status status = check_link(wiring, section);
+    link.share = strcmp(text_of(wiring, section, "share"), "key") == 0 ? GYRE_SHARE_KEY : GYRE_SHARE_ANY;
+    link.key = key[0] ? copy_text(wiring, key) : NULL;
     link.from = copy_text(wiring, text_of(wiring, section, "from"));
     link.to = copy_text(wiring, text_of(wiring, section, "to"));
     return status == GYRE_OK ? add_candidate(wiring, all, &link, &place) : status;
@@ -454,6 +459,9 @@ static gyre_status check_given(size_t index, const gyre_link_desc *link)
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: slow: expected %s, found %d", index,
                               link->from, link->topic ? "a gyre_slow" : "0, because it names no topic",
                               (int)link->slow);
+    if ((unsigned)link->share > GYRE_SHARE_KEY)
+        return gyre_error_set(GYRE_INVALID, "link %zu, from %s: share: expected a gyre_share, found %d",
+                              index, link->from, (int)link->share);
     if (link->topic && (!link->topic[0] || strlen(link->topic) >= GYRE_PIPELINE_NAME_MAX))
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: topic: expected 1 to %d characters", index,
                               link->from, GYRE_PIPELINE_NAME_MAX - 1);
@@ -491,6 +499,7 @@ static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *
         link->from = copy_text(wiring, link->from);
         link->to = copy_text(wiring, link->to);
         link->topic = link->topic ? copy_text(wiring, link->topic) : NULL;
+        link->key = link->key && link->key[0] ? copy_text(wiring, link->key) : NULL;
         link->name = link->name && link->name[0] ? copy_text(wiring, link->name)
                      : link->topic               ? link->topic
                                                  : link->from;

@@ -96,6 +96,21 @@ static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blo
                           site->name, blocks, gyre_dispatch_backend(site->device));
 }
 
+/* Refuses `keys` in the section of a kernel that keeps no states by key. In [kernel.default] it is for those that do. */
+static gyre_status check_keys(const struct gyre_shape_site *site)
+{
+    const struct gyre_config_value *own =
+        gyre_config_find(site->config, GYRE_SECTION_KERNEL, site->name, "keys");
+    const struct gyre_config_value *all = gyre_config_find(site->config, GYRE_SECTION_KERNEL, NULL, "keys");
+    if (site->record->form == GYRE_FORM_KEYED || strcmp(own->origin, all->origin) == 0)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_CONFIG,
+        "%s: keys = %s of [kernel.%s] does not fit kernel '%s', which keeps no states by key: "
+        "leave it out, or declare the kernel as GYRE_KEYED_ACTOR",
+        own->origin, own->text, site->name, site->name);
+}
+
 /* Puts the place of the setting `key` in front of a failure. NULL `key`: the program gave the number, so no setting is to
  * blame. */
 static gyre_status blame_setting(const struct gyre_shape_site *site, const char *key, gyre_status status)
@@ -119,8 +134,10 @@ gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lane
     *blocks = first_of(
         *blocks, shape_setting(site, "blocks"),
         resumes_one_block(site) ? 1 : gyre_dispatch_blocks_default(site->device, site->record, site->held));
-    gyre_status status = actor ? check_actor(site, *lanes, lanes_key, *blocks, blocks_key) : GYRE_OK;
-    if (keyed && *lanes != 1)
+    gyre_status status = check_keys(site);
+    if (status == GYRE_OK && actor)
+        status = check_actor(site, *lanes, lanes_key, *blocks, blocks_key);
+    if (status == GYRE_OK && keyed && *lanes != 1)
         status = lanes_key ? refuse_configured(site, lanes_key) : refuse_keyed_lanes(site, *lanes);
     if (status == GYRE_OK)
         status = blame_setting(site, lanes_key, check_lanes(site, *lanes));

@@ -138,26 +138,26 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
     return GYRE_OK;
 }
 
-/* ---- keys of keyed actors ---- */
+/* ---- keys of a fixed size ---- */
 
 gyre_status gyre_message_key_check_fixed(const struct gyre_message_key *key, uint64_t most)
 {
     if (key->item_size)
         return gyre_error_set(
             GYRE_INVALID,
-            "the key '%s' is a text or a span, whose size changes: a keyed actor's key has a fixed size, "
-            "as in FIELD(u64, %s) or FIELD(u8, %s[16])",
+            "the key '%s' is a text or a span, whose size changes: the key of a keyed actor or a link has a fixed "
+            "size, as in FIELD(u64, %s) or FIELD(u8, %s[16])",
             key->path, key->path, key->path);
     if (key->scalar == GYRE_SCALAR_F32 || key->scalar == GYRE_SCALAR_F64)
         return gyre_error_set(
             GYRE_INVALID,
-            "the key '%s' is a float, whose 0.0 and -0.0 are equal and have other bytes: a keyed actor's "
-            "key is of integers, or an id128",
+            "the key '%s' is a float, whose 0.0 and -0.0 are equal and have other bytes: the key of a keyed actor or a "
+            "link is of integers, or an id128",
             key->path);
     if (key->size > most)
-        return gyre_error_set(GYRE_INVALID,
-                              "the key '%s' has %llu bytes, and a keyed actor's key %llu at most", key->path,
-                              (unsigned long long)key->size, (unsigned long long)most);
+        return gyre_error_set(
+            GYRE_INVALID, "the key '%s' has %llu bytes, and the key of a keyed actor or a link %llu at most",
+            key->path, (unsigned long long)key->size, (unsigned long long)most);
     return GYRE_OK;
 }
 

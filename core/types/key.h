@@ -24,7 +24,7 @@ struct gyre_message_key {
 gyre_status gyre_message_key_find(const gyre_type *type, const char *path, struct gyre_message_key *out);
 
 /**
- * INVALID, and a sentence, unless the key can be that of a keyed actor: integers or id128, in the fixed part of the message, of
+ * INVALID, and a sentence, unless the key can be that of a keyed actor or a link: integers or id128, in the fixed part of the message, of
  * `most` bytes at most. Floats cannot: 0.0 and -0.0 are equal, and their bytes are not.
  */
 gyre_status gyre_message_key_check_fixed(const struct gyre_message_key *key, uint64_t most);

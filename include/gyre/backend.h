@@ -169,7 +169,9 @@ enum gyre_linking {
      * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
      * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW), also ports that ask (gyre_link_ring.talk)
      */
-    GYRE_LINKING_CYCLES = 64
+    GYRE_LINKING_CYCLES = 64,
+    /* since 2.8: the blocks of a kernel share the messages of a link by key (gyre_link_ring.share) */
+    GYRE_LINKING_KEYS = 128
 };
 
 typedef struct gyre_device_info {
@@ -305,7 +307,7 @@ typedef struct gyre_kernel_record {
      */
     const char *key;
     uint32_t flow_size; /* since 2.8: bytes of memory that each flow has at the kernel (GYRE_FLOW); 0: none */
-    uint32_t reserved;
+    uint32_t reminds;   /* since 2.8: of GYRE_FORM_KEYED: 1: keys are reminded (GYRE_REMINDED) */
     /*
      * since 2.8: of each port, the type of the answers to its messages, NULL for one that does not ask (ASK in kernel.h); NULL:
      * no port does

@@ -36,6 +36,9 @@
  *             GYRE_KEYED_ACTOR_LIVES, with the same arguments, says when keys come and go:
  *                 GYRE_BORN(name) { state->limit = request->limit; }        a key's first message
  *                 GYRE_PASSIVE(name) { return GYRE_LEAVES; }                no room for another key; or GYRE_STAYS
+ *             GYRE_KEYED_ACTOR_REMINDED, with the same arguments, handles what `gyre_remind(gyre, ns)` asks for, that long later:
+ *                 GYRE_REMINDED(name) { state->open = 0; }                  a key's reminder, `reminder`; `gyre_unremind(gyre)`
+ *             GYRE_KEYED_ACTOR_LIVES_REMINDED has all three.
  *             docs/keyed.md
  *
  * A kernel that takes several message types has a handler for each; their parameters are those of its form:

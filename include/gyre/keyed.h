@@ -20,6 +20,13 @@ extern "C" {
 GYRE_API gyre_status gyre_kernel_key_read(gyre_kernel *kernel, const void *key, size_t key_size, void *state,
                                           size_t size);
 
+/**
+ * The same of a key that is a text: a whole number, an id128 like 00112233-4455-6677-8899-aabbccddeeff, or, for a key that is an
+ * array of bytes, the text itself. INVALID also for a text that is no such key.
+ */
+GYRE_API gyre_status gyre_kernel_key_read_text(gyre_kernel *kernel, const char *key, void *state,
+                                               size_t size);
+
 #ifdef __cplusplus
 }
 #endif

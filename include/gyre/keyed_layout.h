@@ -11,6 +11,9 @@
  * with 32 bits of a hash and the number of an entry. The hash is SipHash-1-3 with a secret of the table, so that who chooses
  * keys cannot choose those that collide. A part is never larger than it was made: its memory is declared.
  *
+ * Where keys have reminders, each entry has a gyre_keyed_due, and each part a heap: the numbers of the entries that have a reminder,
+ * in an order in which none is due before the one at half its place.
+ *
  * Internal. Stability: none; a checkpoint holds the version.
  */
 #ifndef GYRE_KEYED_LAYOUT_H
@@ -39,18 +42,22 @@ typedef struct gyre_keyed_table {
     gyre_u32 capacity, places; /* of each part: its entries, and the places of its index */
     gyre_u32 entries_offset;   /* in a part */
     gyre_u32 entry_size, key_size, state_offset, state_size;
+    gyre_u32 due_offset;  /* in an entry: its gyre_keyed_due; 0: keys have no reminders */
+    gyre_u32 heap_offset; /* in a part */
 } gyre_keyed_table;
 
 /** The head of a part; behind it lie the places of its index, then its entries. All zero: it is empty. */
 typedef struct gyre_keyed_part {
-    gyre_u64 clock; /* how often one of its keys was used */
-    gyre_u64 born;  /* how many keys came, */
-    gyre_u64 left;  /* and how many left to make room */
-    gyre_u32 count; /* keys that it has */
-    gyre_u32 fresh; /* entries from this number on were never used */
-    gyre_u32 free;  /* 1 + the number of the first entry that is free again; 0: none */
-    gyre_u32 hand;  /* where the search for the key that was not used for longest goes on */
-    gyre_u64 reserved[3];
+    gyre_u64 clock;     /* how often one of its keys was used */
+    gyre_u64 born;      /* how many keys came, */
+    gyre_u64 left;      /* and how many left to make room */
+    gyre_u32 count;     /* keys that it has */
+    gyre_u32 fresh;     /* entries from this number on were never used */
+    gyre_u32 free;      /* 1 + the number of the first entry that is free again; 0: none */
+    gyre_u32 hand;      /* where the search for the key that was not used for longest goes on */
+    gyre_u32 reminders; /* entries in the heap */
+    gyre_u32 reserved_reminders;
+    gyre_u64 reserved[2];
 } gyre_keyed_part;
 
 /** An entry; behind it lie the key, and the state at gyre_keyed_table.state_offset. */
@@ -59,6 +66,13 @@ typedef struct gyre_keyed_entry {
     gyre_u32 hash;    /* of its key, the upper half */
     gyre_u32 is_free; /* 0: it has a key; else 1 + the next free entry's field gyre_keyed_part.free */
 } gyre_keyed_entry;
+
+/** When an entry's key is reminded. */
+typedef struct gyre_keyed_due {
+    gyre_u64 due_ns;
+    gyre_u32 place; /* 1 + where the entry's number lies in the heap; 0: the key has no reminder */
+    gyre_u32 reserved;
+} gyre_keyed_due;
 
 /* ---- places ---- */
 
@@ -78,6 +92,24 @@ static inline gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *tabl
 {
     return (gyre_keyed_entry *)(void *)((unsigned char *)part + table->entries_offset +
                                         (gyre_u64)number * table->entry_size);
+}
+
+static inline gyre_u32 gyre_keyed_number_of(const gyre_keyed_table *table, const gyre_keyed_part *part,
+                                            const gyre_keyed_entry *entry)
+{
+    return (gyre_u32)((gyre_u64)((const unsigned char *)entry - (const unsigned char *)part -
+                                 table->entries_offset) /
+                      table->entry_size);
+}
+
+static inline gyre_keyed_due *gyre_keyed_due_of(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+{
+    return (gyre_keyed_due *)(void *)((unsigned char *)entry + table->due_offset);
+}
+
+static inline gyre_u32 *gyre_keyed_heap(const gyre_keyed_table *table, gyre_keyed_part *part)
+{
+    return (gyre_u32 *)(void *)((unsigned char *)part + table->heap_offset);
 }
 
 /* ---- hashes ---- */

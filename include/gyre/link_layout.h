@@ -89,6 +89,15 @@ enum gyre_link_talk {
 #define GYRE_ORIGIN_NEXT(o)                                                                                  \
     (((o) & ~GYRE_ORIGIN_SOLE) + ((gyre_u64)(GYRE_ORIGIN_HOPS(o) != GYRE_HOPS_MAX) << 48))
 
+/** Which block of the target handles a message of a ring, where the target has several. */
+enum gyre_link_share {
+    GYRE_LINK_SHARE_ANY = 0,
+    /* only for a device with GYRE_LINKING_KEYS: each block reads all messages, and handles those whose keys it owns: */
+    GYRE_LINK_SHARE_KEY =
+        1, /* by a hash of a field (gyre_keyed_hash_bytes in keyed_layout.h), scaled to the blocks */
+    GYRE_LINK_SHARE_TABLE = 2 /* as the target's table of keys says, which is a keyed actor */
+};
+
 /** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
 typedef struct gyre_link_ring {
     /* constant */
@@ -100,8 +109,11 @@ typedef struct gyre_link_ring {
     gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
     gyre_u32
         choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one */
-    gyre_u64 reserved[4];
-    /* written by the target's blocks: the first message that no block has claimed */
+    gyre_u32 share;                /* enum gyre_link_share */
+    gyre_u32 key_offset, key_size; /* with GYRE_LINK_SHARE_KEY: where the field lies in a message */
+    gyre_u32 reserved;
+    gyre_u64 key_seed[2];
+    /* written by the target's blocks: the first message that no block has claimed; not in use where keys decide */
     gyre_u64 claimed;
     gyre_u64 reserved_claimed[7];
     /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
@@ -114,7 +126,10 @@ typedef struct gyre_link_ring {
     gyre_u64 reserved_head[4];
 } gyre_link_ring;
 
-/** The messages that a block of the target claimed and has not handled: one for each ring and block. It alone writes it. */
+/**
+ * The messages that a block of the target claimed and has not handled: one for each ring and block. It alone writes it. Where keys
+ * decide, `next` is the first message that the block has not looked at. What lies below the ring's `tail` was handled by others.
+ */
 typedef struct gyre_link_window {
     gyre_u64 next, end;
     gyre_u64 reserved[6];

@@ -26,7 +26,8 @@
  *     to = risk, book           taps = audit               ; flows wait for `to`, and not for `taps`
  *
  * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
- * the sender arrive in their order at a target of one block. Links lie in memory of the kernels' device.
+ * the sender arrive in their order at a target of one block; at one of several blocks, those of equal keys do where the link is
+ * shared by key. Links lie in memory of the kernels' device.
  *
  * Links may form cycles: `quota` limits how many messages of one request are alive, and `window` how many requests are under
  * way, so that a cycle is never full. A request that exceeds its quota fails (-16), and no other one does.
@@ -65,6 +66,16 @@ typedef enum gyre_slow {
     GYRE_SLOW_TAP = 3
 } gyre_slow;
 
+/** Which block of its target gets a message of a link. */
+typedef enum gyre_share {
+    GYRE_SHARE_ANY = 0, /* one that has time; of a keyed actor the one that owns the message's key */
+    /**
+     * The same one for all messages whose field gyre_link_desc.key is equal: they are handled one after the other, those of a
+     * block of the sender in their order.
+     */
+    GYRE_SHARE_KEY = 1
+} gyre_share;
+
 /** A link: from a port of one kernel to another kernel. */
 typedef struct gyre_link_desc {
     size_t size;
@@ -80,6 +91,12 @@ typedef struct gyre_link_desc {
     /** NULL: the port has this link alone. Else the links of the port all name this topic, and each leads to another kernel. */
     const char *topic;
     gyre_slow slow; /* of a subscriber of a topic */
+    gyre_share share;
+    /**
+     * With GYRE_SHARE_KEY: integers or an id128 of 64 bytes at most in the fixed part of the message, "account" or "order.account".
+     * NULL: the key of the keyed actor that the link leads to.
+     */
+    const char *key;
 } gyre_link_desc;
 
 typedef struct gyre_pipeline_desc {
@@ -172,6 +189,7 @@ typedef struct gyre_link_info {
     /* 0: a link; 1: its messages ask (ASK in kernel.h); 2: Gyre's own, which leads the answers of the port `port` back */
     uint32_t talk;
     char answer[GYRE_PIPELINE_NAME_MAX]; /* of one that asks: the type of the answers */
+    char key[128]; /* the field whose value decides which block handles a message; "": any block may */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

@@ -4,6 +4,7 @@
 #include "kernels/keyed.h"
 
 #include <gyre/keyed.h>
+#include <gyre/pipeline.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,32 +105,50 @@ static void require_states(gyre_kernel *kernel, const struct model *model)
     }
 }
 
-static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
+static gyre_kernel *launch_from(struct conformance *test, const char *file, const char *kernel,
+                                const char *name, uint32_t blocks)
 {
-    gyre_kernel *kernel = NULL;
-    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
-    char name[32];
-    snprintf(name, sizeof name, "marks_%u", blocks);
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, file, kernel);
     desc.name = name;
     desc.blocks = blocks;
-    must(gyre_launch(test->runtime, &desc, &kernel));
-    return kernel;
+    must(gyre_launch(test->runtime, &desc, &launched));
+    return launched;
+}
+
+static gyre_kernel *launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
+{
+    return launch_from(test, "keyed.gyre.c", kernel, name, blocks);
+}
+
+static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
+{
+    char name[32];
+    snprintf(name, sizeof name, "marks_%u", blocks);
+    return launch_as(test, "keyed_marks", name, blocks);
+}
+
+/* The queue leads to the kernel, in the end. */
+static void follow_model_with(gyre_kernel *kernel, gyre_queue *queue, uint64_t (*choose)(uint64_t *chance),
+                              uint64_t seed)
+{
+    static struct model model;
+    uint64_t chance = random_begin(seed);
+    memset(&model, 0, sizeof model);
+    for (uint64_t sent = 0; sent < MESSAGES; sent += BATCH) {
+        mark requests[BATCH];
+        for (uint64_t i = 0; i < BATCH; i++)
+            requests[i] = (mark){choose(&chance), sent + i, what_of(&chance)};
+        exchange(queue, &model, requests, BATCH);
+    }
+    require_states(kernel, &model);
 }
 
 static void follow_model(struct conformance *test, uint64_t (*choose)(uint64_t *chance))
 {
-    static struct model model;
     for (uint32_t blocks = 1; blocks <= 3; blocks++) {
         gyre_kernel *kernel = launch_marks(test, blocks);
-        uint64_t chance = random_begin(blocks);
-        memset(&model, 0, sizeof model);
-        for (uint64_t sent = 0; sent < MESSAGES; sent += BATCH) {
-            mark requests[BATCH];
-            for (uint64_t i = 0; i < BATCH; i++)
-                requests[i] = (mark){choose(&chance), sent + i, what_of(&chance)};
-            exchange(gyre_kernel_queue(kernel), &model, requests, BATCH);
-        }
-        require_states(kernel, &model);
+        follow_model_with(kernel, gyre_kernel_queue(kernel), choose, blocks);
         gyre_kernel_release(kernel);
     }
 }
@@ -275,6 +294,22 @@ static void states_are_read_by_key(struct conformance *test)
     require_sentence("has no keys");
 }
 
+/* As `gyre state --key` and Python have it. */
+static void states_are_read_by_a_key_that_is_a_text(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch_marks(test, 1));
+    gyre_kernel *kernel = gyre_kernel_find(test->runtime, "marks_1");
+    marks state;
+    must(gyre_call(queue, &(mark){12, 1, MARK_ADDS}, sizeof(mark), &state, sizeof state, NULL, soon()));
+    must(gyre_kernel_key_read_text(kernel, "12", &state, sizeof state));
+    require(state.count == 1);
+    require(gyre_kernel_key_read_text(kernel, "13", &state, sizeof state) == GYRE_NOT_FOUND);
+    require(gyre_kernel_key_read_text(kernel, "twelve", &state, sizeof state) == GYRE_INVALID);
+    require_sentence("the key 'key': expected a whole number of 64 bits, without a sign, found 'twelve'");
+    require(gyre_kernel_key_read_text(kernel, NULL, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("key");
+}
+
 /* New keys begin with the state that the launch was given. */
 static void keys_begin_with_the_initial_state(struct conformance *test)
 {
@@ -360,7 +395,390 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* ---- reminders ---- */
+
+#define MS UINT64_C(1000000)
+
+static alarm_state tell_alarm(gyre_queue *queue, uint64_t key, uint32_t what, uint64_t ns)
+{
+    const mark request = {.key = key, .number = ns, .what = what};
+    alarm_state reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    return reply;
+}
+
+/* The key's state, once it was reminded so often. */
+static alarm_state await_alarm(gyre_kernel *kernel, uint64_t key, uint64_t reminded)
+{
+    alarm_state state;
+    const uint64_t deadline = soon();
+    do
+        must(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state));
+    while (state.reminded < reminded && gyre_now_ns() < deadline);
+    require(state.reminded == reminded);
+    return state;
+}
+
+/* None comes before its time, and one takes the place of another. */
+static void keys_are_reminded(struct conformance *test)
+{
+    enum { MANY = 80 };
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const alarm_state far = tell_alarm(queue, 1, MARK_REMINDS, UINT64_MAX);
+    tell_alarm(queue, 2, MARK_REMINDS, 3600000 * MS);
+    const alarm_state asked = tell_alarm(queue, 2, MARK_REMINDS, 30 * MS);
+    const alarm_state told = await_alarm(kernel, 2, 1);
+    require(told.due_ns <= asked.now_ns + 30 * MS && told.at_ns >= told.due_ns);
+    require(told.due_ns > far.now_ns + 30 * MS);
+    for (uint64_t key = 0; key < MANY; key++)
+        tell_alarm(queue, 100 + key, MARK_REMINDS, (key * 7 % 50) * MS);
+    for (uint64_t key = 0; key < MANY; key++) {
+        const alarm_state state = await_alarm(kernel, 100 + key, 1);
+        require(state.at_ns >= state.due_ns);
+    }
+    require(await_alarm(kernel, 1, 0).now_ns == far.now_ns);
+    require(tell_alarm(queue, 2, MARK_ADDS, 0).reminded == 1);
+}
+
+/* A reminder that asks for the next one counts from when it was due. */
+static void reminders_follow_each_other(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const alarm_state before = tell_alarm(queue, 4, MARK_ADDS, 0);
+    tell_alarm(queue, 5, MARK_RINGS, 40 * MS);
+    require(await_alarm(kernel, 5, 3).due_ns >= before.now_ns + 120 * MS);
+}
+
+/* What is not to come does not: a later reminder is there by then. */
+static void reminders_are_taken_back(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    tell_alarm(queue, 1, MARK_REMINDS, 50 * MS);
+    tell_alarm(queue, 1, MARK_UNREMINDS, 0);
+    tell_alarm(queue, 2, MARK_REMINDS, 50 * MS);
+    tell_alarm(queue, 2, MARK_FORGETS, 0);
+    tell_alarm(queue, 2, MARK_ADDS, 0);
+    tell_alarm(queue, 3, MARK_REMINDS, 60 * MS);
+    await_alarm(kernel, 3, 1);
+    require(await_alarm(kernel, 1, 0).reminded == 0 && await_alarm(kernel, 2, 0).reminded == 0);
+}
+
+/* What was due in a pause comes afterwards, once. */
+static void a_paused_kernel_reminds_later(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    must(gyre_kernel_deactivate(kernel, soon()));
+    const mark request = {.key = 1, .number = MS, .what = MARK_REMINDS};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    must(gyre_kernel_activate(kernel, soon()));
+    alarm_state reply;
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    must(gyre_kernel_deactivate(kernel, soon()));
+    while (gyre_now_ns() < reply.now_ns + 2 * MS)
+        sleep_ms(1);
+    must(gyre_kernel_activate(kernel, soon()));
+    await_alarm(kernel, 1, 1);
+}
+
+static void keys_with_a_reminder_stay(struct conformance *test)
+{
+    const char *const settings[] = {"kernel.keyed_alarms.keys=2", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "keyed.gyre.c", "keyed_alarms");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const mark third = {.key = 3};
+    alarm_state reply;
+    tell_alarm(queue, 1, MARK_REMINDS, 3600000 * MS);
+    tell_alarm(queue, 2, MARK_ADDS, 0);
+    tell_alarm(queue, 3, MARK_REMINDS, 3600000 * MS); /* 2 left, although 1 was used before it */
+    require(gyre_call(queue, &(mark){.key = 4}, sizeof(mark), &reply, sizeof reply, NULL, soon()) ==
+            GYRE_FAILED);
+    require_sentence("no room for another key");
+    tell_alarm(queue, third.key, MARK_UNREMINDS, 0);
+    tell_alarm(queue, 4, MARK_ADDS, 0);
+    gyre_close(runtime);
+}
+
+/* The log tells, and nothing else wakes the block that sleeps until the reminder is due. */
+static void reminders_that_fail_are_told(struct conformance *test)
+{
+    gyre_kernel *kernel = launch_as(test, "keyed_alarms", "alarms", 1);
+    gyre_kernel *deaf = launch_as(test, "keyed_deaf", "deaf", 1);
+    marks reply;
+    tell_alarm(gyre_kernel_queue(kernel), 1, MARK_REFUSES, 50 * MS);
+    const uint64_t deadline = soon();
+    while (!has_logged(test, "a reminder failed: not now") && gyre_now_ns() < deadline)
+        sleep_ms(1);
+    require(has_logged(test, "a reminder failed: not now"));
+    await_alarm(kernel, 1, 1);
+    require(gyre_call(gyre_kernel_queue(deaf), &(mark){.key = 1}, sizeof(mark), &reply, sizeof reply, NULL,
+                      soon()) == GYRE_FAILED);
+    require_sentence("gyre_remind without a GYRE_REMINDED");
+}
+
+static void reminders_and_checkpoints_are_refused(struct conformance *test)
+{
+    const char *const settings[] = {"kernel.keyed_alarms.checkpoints=true", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = kernel_path("keyed.gyre.c"), .kernel = "keyed_alarms"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_UNIMPLEMENTED);
+    require_sentence("kernel 'keyed_alarms' reminds its keys (GYRE_REMINDED), and checkpoints do not keep");
+    gyre_close(runtime);
+}
+
+/* ---- links by key ---- */
+
+enum { ORDER_KEYS = 64, ORDER_MESSAGES = 16384 };
+
+static gyre_kernel *launch_link(struct conformance *test, const char *kernel, const char *name,
+                                uint32_t blocks)
+{
+    return launch_from(test, "keyed_links.gyre.c", kernel, name, blocks);
+}
+
+/* A pipeline of `count` entries, from each of which a link leads to the answer. */
+static gyre_pipeline *join(struct conformance *test, const char *const *entries, const char *answer,
+                           const gyre_link_desc *links, size_t count)
+{
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "joined",
+                                     .entries = entries,
+                                     .entry_count = count,
+                                     .answers = &answer,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = count,
+                                     .links_tight = 1};
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+static void require_key(const gyre_pipeline *pipeline, const char *key)
+{
+    gyre_link_info info = {.size = sizeof info};
+    must(gyre_pipeline_link(pipeline, 0, &info));
+    require(strcmp(info.key, key) == 0);
+}
+
+static void keyed_actors_end_pipelines(struct conformance *test)
+{
+    static const char *const entry = "feed";
+    for (uint32_t blocks = 1; blocks <= 3; blocks++) {
+        char to[32];
+        snprintf(to, sizeof to, "marks_%u", blocks);
+        const gyre_link_desc link = {.size = sizeof link, .from = "feed.out", .to = to};
+        gyre_kernel *kernel = launch_marks(test, blocks);
+        gyre_kernel *feed = launch_link(test, "keyed_feed", "feed", 1);
+        gyre_pipeline *pipeline = join(test, &entry, to, &link, 1);
+        require_key(pipeline, "key");
+        follow_model_with(kernel, gyre_pipeline_queue(pipeline), zipf, blocks);
+        must(gyre_pipeline_close(pipeline, soon()));
+        gyre_kernel_release(feed);
+        gyre_kernel_release(kernel);
+    }
+}
+
+static void keyed_actors_are_entries_of_pipelines(struct conformance *test)
+{
+    const char *const name = "marks_3";
+    gyre_kernel *kernel = launch_marks(test, 3);
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "alone",
+                                     .entries = &name,
+                                     .entry_count = 1,
+                                     .answers = &name,
+                                     .answer_count = 1};
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    follow_model_with(kernel, gyre_pipeline_queue(pipeline), uniform, 9);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static gyre_buffer *make_zeros(struct conformance *test, uint64_t count)
+{
+    gyre_buffer *buffer = NULL;
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, count * sizeof(uint64_t), &buffer));
+    must(gyre_buffer_fill(buffer, 0, 0, count * sizeof(uint64_t)));
+    return buffer;
+}
+
+static void launch_order(struct conformance *test, const char *name, uint32_t blocks)
+{
+    const gyre_binding_name bindings[] = {{"last", make_zeros(test, ORDER_KEYS * MARK_SENDERS)},
+                                          {"owner", make_zeros(test, ORDER_KEYS)}};
+    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_order");
+    gyre_kernel *kernel = NULL;
+    desc.name = name;
+    desc.blocks = blocks;
+    desc.stage = 1;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+}
+
+/* Sends marks of all keys with growing numbers. Returns a bit for each block that handled one. */
+static uint64_t stream_in_order(gyre_queue *queue)
+{
+    uint64_t sent = 0, blocks = 0;
+    for (uint64_t received = 0; received < ORDER_MESSAGES; received++) {
+        marks reply;
+        for (; sent < ORDER_MESSAGES; sent++) {
+            const mark request = {.key = sent * 7 % ORDER_KEYS, .number = sent + 1};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        blocks |= UINT64_C(1) << reply.block;
+    }
+    return blocks;
+}
+
+static void links_by_key_keep_the_order_of_each_key(struct conformance *test)
+{
+    const gyre_link_desc link = {.size = sizeof link,
+                                 .name = "marked",
+                                 .from = "source.out",
+                                 .to = "order",
+                                 .share = GYRE_SHARE_KEY,
+                                 .key = "key"};
+    static const char *const entry = "source";
+    launch_link(test, "keyed_source", entry, 3);
+    launch_order(test, "order", 3);
+    launch_order(test, "order_again", 2);
+    gyre_pipeline *pipeline = join(test, &entry, "order", &link, 1);
+    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 7);
+    must(gyre_link_retarget(pipeline, "marked", "order_again", soon()));
+    require_key(pipeline, "key");
+    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 3);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static marks call_lag(gyre_queue *queue, uint64_t key, uint32_t what)
+{
+    const mark request = {.key = key, .what = what};
+    marks reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    return reply;
+}
+
+/* A key that this block owns on the link behind the queue: each link has a secret of its own. */
+static uint64_t key_of(gyre_queue *queue, uint64_t block)
+{
+    uint64_t key = 0;
+    while (call_lag(queue, key, MARK_ADDS).block != block)
+        key++;
+    return key;
+}
+
+static gyre_pipeline *open_lag(struct conformance *test)
+{
+    static const char *const entries[] = {"one", "other"};
+    const gyre_link_desc links[] = {
+        {.size = sizeof *links, .from = "one.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"},
+        {.size = sizeof *links, .from = "other.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"}};
+    const gyre_binding_name words = {"words", make_zeros(test, 1)};
+    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_lag");
+    gyre_kernel *kernel = NULL;
+    desc.name = "lag";
+    desc.blocks = 2;
+    desc.stage = 1;
+    desc.bindings = &words;
+    desc.binding_count = 1;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    launch_link(test, "keyed_feed", entries[0], 1);
+    launch_link(test, "keyed_feed", entries[1], 1);
+    return join(test, entries, "lag", links, 2);
+}
+
+/* A block is busy with a message of one link, while another link goes round several times without it. */
+static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *test)
+{
+    enum { ROUNDS = 5 * 16 };
+    gyre_pipeline *pipeline = open_lag(test);
+    gyre_queue *one = gyre_pipeline_queue(pipeline), *other = NULL;
+    gyre_queue_desc desc = {.size = sizeof desc};
+    marks reply;
+    must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
+    const uint64_t busy = key_of(other, 0), idle = key_of(other, 1);
+    const mark waits = {.key = key_of(one, 0), .what = MARK_WAITS};
+    must(gyre_send(one, &waits, sizeof waits, NULL, soon()));
+    while (call_lag(other, idle, MARK_ADDS).count == 0)
+        ;
+    for (int i = 0; i < ROUNDS; i++)
+        require(call_lag(other, idle, MARK_ADDS).block == 1);
+    call_lag(other, idle, MARK_RELEASES);
+    must(gyre_receive(one, &reply, sizeof reply, NULL, soon()));
+    require(reply.block == 0);
+    require(call_lag(other, busy, MARK_ADDS).block == 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* ---- mistakes in links by key ---- */
+
+static void require_refused(struct conformance *test, const char *from, const char *to, gyre_share share,
+                            const char *key, const char *sentence)
+{
+    char entry[32];
+    gyre_pipeline *pipeline = NULL;
+    const char *name = entry;
+    const gyre_link_desc link = {.size = sizeof link, .from = from, .to = to, .share = share, .key = key};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "refused",
+                                     .entries = &name,
+                                     .entry_count = 1,
+                                     .links = &link,
+                                     .link_count = 1,
+                                     .quota = 1};
+    snprintf(entry, sizeof entry, "%.*s", (int)strcspn(from, "."), from);
+    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INVALID);
+    require_sentence(sentence);
+}
+
+static void wrong_keys_of_links_are_told(struct conformance *test)
+{
+    launch_link(test, "keyed_feed", "feed", 2);
+    launch_as(test, "keyed_marks", "marks", 2);
+    launch_link(test, "keyed_priced", "priced", 2);
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "kex",
+                    "the key 'kex': 'mark' has no field 'kex'; did you mean 'key'?");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, NULL,
+                    "is no keyed actor, so it has no key: name a field of 'mark' with key = FIELD");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_ANY, "key",
+                    "key = key decides nothing without share = key");
+    require_refused(test, "feed.out", "nowhere", GYRE_SHARE_KEY, "key", "expected a link to a kernel");
+    require_refused(test, "feed.out", "feed", (gyre_share)2, NULL, "share: expected a gyre_share, found 2");
+    require_refused(test, "feed.out", "marks", GYRE_SHARE_KEY, "number",
+                    "keyed actor 'marks' keeps a state for each 'key': name that key, or none");
+    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "key",
+                    "part of a cycle, and shares its messages by key among the 2 blocks of kernel 'feed'");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "price", "the key 'price' is a float");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "much",
+                    "the key 'much' has 65 bytes, and the key of a keyed actor or a link 64 at most");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "note",
+                    "the key 'note' is a text or a span, whose size changes");
+    require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "who", "name a field inside it");
+}
+
 const struct conformance_case keyed_cases[] = {
+    {"keys_are_reminded", keys_are_reminded},
+    {"reminders_follow_each_other", reminders_follow_each_other},
+    {"reminders_are_taken_back", reminders_are_taken_back},
+    {"a_paused_kernel_reminds_later", a_paused_kernel_reminds_later},
+    {"keys_with_a_reminder_stay", keys_with_a_reminder_stay},
+    {"reminders_that_fail_are_told", reminders_that_fail_are_told},
+    {"reminders_and_checkpoints_are_refused", reminders_and_checkpoints_are_refused},
+    {"keyed_actors_end_pipelines", keyed_actors_end_pipelines},
+    {"keyed_actors_are_entries_of_pipelines", keyed_actors_are_entries_of_pipelines},
+    {"links_by_key_keep_the_order_of_each_key", links_by_key_keep_the_order_of_each_key},
+    {"a_block_that_was_busy_catches_up_with_a_link", a_block_that_was_busy_catches_up_with_a_link},
+    {"wrong_keys_of_links_are_told", wrong_keys_of_links_are_told},
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
     {"keyed_actors_have_one_key_alone", keyed_actors_have_one_key_alone},
@@ -370,6 +788,7 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
     {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
     {"states_are_read_by_key", states_are_read_by_key},
+    {"states_are_read_by_a_key_that_is_a_text", states_are_read_by_a_key_that_is_a_text},
     {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},
     {NULL, NULL},
 };

@@ -677,7 +677,28 @@ static void topics_are_there_or_refused(struct conformance *test)
     must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
 }
 
+static void links_by_key_are_there_or_refused(struct conformance *test)
+{
+    static const char *const a = "a";
+    gyre_link_desc link = join("a.out", "e");
+    gyre_pipeline *pipeline = NULL;
+    link.share = GYRE_SHARE_KEY;
+    link.key = "number";
+    launch_as(test, "pass", "a", 1);
+    launch_as(test, "finish", "e", 2);
+    const gyre_pipeline_desc desc = describe(&a, NULL, &link, 1);
+    const gyre_status status = gyre_pipeline_open(test->runtime, &desc, &pipeline);
+    if (status == GYRE_OK)
+        return;
+    require(status == GYRE_UNIMPLEMENTED && pipeline == NULL);
+    require_sentence("kernel 'e' has 2 blocks, which share the messages of a link by key, and backend '");
+    launch_as(test, "finish", "f", 1);
+    link.to = "f";
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+}
+
 const struct conformance_case link_cases[] = {
+    {"links_by_key_are_there_or_refused", links_by_key_are_there_or_refused},
     {"a_job_goes_through_five_kernels", a_job_goes_through_five_kernels},
     {"the_tightest_chain_keeps_order", the_tightest_chain_keeps_order},
     {"a_flow_ends_as_its_handlers_say", a_flow_ends_as_its_handlers_say},

@@ -50,7 +50,7 @@ class Pipeline(Port):
                     check(lib.gyre_pipeline_link(self._pointer, len(found), info))
                 except NotFoundError:  # past the last one
                     break
-                told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type", "topic")}
+                told: Dict[str, Any] = {key: text_of(getattr(info, key)) for key in ("name", "port", "to", "type", "topic", "key")}
                 if info.talk == 1:
                     told["asks_for"] = text_of(info.answer)
                 if info.talk == 2:

@@ -280,10 +280,14 @@ class Kernel(Port):
         told["cache_hit"] = bool(info.cache_hit)
         return told
 
-    def read_state(self) -> Any:
-        """The state that an actor keeps between messages, at a message boundary."""
+    def read_state(self, key: Any = None) -> Any:
+        """The state that an actor keeps between messages, at a message boundary. Of a keyed actor: that of `key`, a number, a
+        uuid.UUID, or a text for a key of bytes; NotFoundError when no message of it came, or it left."""
         room = ffi.new("char[]", max(self.state.size, 1))
-        check(lib.gyrepy_kernel_state_read(self._c, room, self.state.size))
+        if key is None:
+            check(lib.gyrepy_kernel_state_read(self._c, room, self.state.size))
+        else:
+            check(lib.gyrepy_kernel_key_read(self._c, str(key).encode(), room, self.state.size))
         return self.state.unpack(ffi.buffer(room, self.state.size))
 
     def activate(self, timeout: Optional[float] = 10.0) -> None:

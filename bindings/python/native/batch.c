@@ -7,6 +7,7 @@
  */
 #include "batch.h"
 
+#include <gyre/keyed.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,13 @@ int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size)
     if (!gate_enter(&kernel->gate))
         return GYREPY_CLOSED;
     return gate_leave(&kernel->gate, gyre_kernel_state_read(kernel->kernel, state, size));
+}
+
+int gyrepy_kernel_key_read(gyrepy_kernel *kernel, const char *key, void *state, size_t size)
+{
+    if (!gate_enter(&kernel->gate))
+        return GYREPY_CLOSED;
+    return gate_leave(&kernel->gate, gyre_kernel_key_read_text(kernel->kernel, key, state, size));
 }
 
 int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns)

@@ -35,6 +35,7 @@ typedef struct gyrepy_kernel {
 
 int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info);
 int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size);
+int gyrepy_kernel_key_read(gyrepy_kernel *kernel, const char *key, void *state, size_t size);
 int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);

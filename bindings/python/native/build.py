@@ -128,6 +128,7 @@ typedef struct {
     uint64_t missed, room, section, held;
     uint32_t talk;
     char answer[64];
+    char key[128];
 } gyre_link_info;
 gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 
@@ -182,6 +183,7 @@ int gyrepy_close(gyrepy_gate *gate);
 typedef struct { gyre_kernel *kernel; gyrepy_gate gate; } gyrepy_kernel;
 int gyrepy_kernel_info(gyrepy_kernel *kernel, gyre_kernel_info *info);
 int gyrepy_kernel_state_read(gyrepy_kernel *kernel, void *state, size_t size);
+int gyrepy_kernel_key_read(gyrepy_kernel *kernel, const char *key, void *state, size_t size);
 int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);

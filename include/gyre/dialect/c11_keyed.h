@@ -6,14 +6,16 @@
 #ifndef GYRE_DIALECT_C11_KEYED_H
 #define GYRE_DIALECT_C11_KEYED_H
 
+#include "gyre/dialect/c11_reminders.h"
 #include "gyre/keyed_layout.h"
 
 #define GYRE_KEYED_LOOKS_ 16 /* keys among which the one that was not used for longest is looked for */
 
-/** What a keyed actor does when a key is born and when it leaves; NULL: nothing, and no key leaves. */
+/** What a keyed actor does when a key is born, when it leaves, and when it is reminded; NULL: nothing, and no key leaves. */
 typedef struct gyre_keyed_hooks_ {
     void (*born)(const void *request, void *state, gyre_context *context);
     int (*passive)(void *state, gyre_context *context);
+    gyre_reminded_ reminded;
 } gyre_keyed_hooks_;
 
 /* ---- the index ---- */
@@ -57,15 +59,15 @@ GYRE_CALLED_ void gyre_keyed_unplace_(const gyre_keyed_table *table, gyre_keyed_
 GYRE_CALLED_ void gyre_keyed_remove_(const gyre_keyed_table *table, gyre_keyed_part *part,
                                      gyre_keyed_entry *entry)
 {
-    const gyre_u32 number =
-        (gyre_u32)((gyre_u64)((unsigned char *)entry - (unsigned char *)part - table->entries_offset) /
-                   table->entry_size);
+    const gyre_u32 number = gyre_keyed_number_of(table, part, entry);
     const gyre_u64 wanted = (gyre_u64)entry->hash << 32 | (number + 1);
     gyre_u64 *const places = gyre_keyed_places(part);
     gyre_u32 at = gyre_keyed_home(table, entry->hash);
     while (places[at] != wanted)
         at = at + 1 == table->places ? 0 : at + 1;
     gyre_keyed_unplace_(table, part, at);
+    if (table->due_offset)
+        gyre_due_clear_(table, part, entry);
     entry->is_free = part->free + 1;
     part->free = number + 1;
     part->count--;
@@ -86,15 +88,16 @@ GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_oldest_(const gyre_keyed_table *table,
 }
 
 /*
- * Lets a key leave a full part. A key whose hook says that it stays counts as used now, and another one is asked, a bounded
- * number of times. Returns 0 when none leaves.
+ * Lets a key leave a full part. A key that has a reminder, or whose hook says that it stays, counts as used now, and another one is
+ * asked, a bounded number of times. Returns 0 when none leaves.
  */
 GYRE_CALLED_ int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed_part *part,
                                        const gyre_keyed_hooks_ *hooks, gyre_context *context)
 {
     for (gyre_u32 i = 0; hooks->passive && i < GYRE_KEYED_LOOKS_; i++) {
         gyre_keyed_entry *entry = gyre_keyed_oldest_(table, part);
-        if (hooks->passive(gyre_keyed_state(table, entry), context)) {
+        const int waits = table->due_offset && gyre_keyed_due_of(table, entry)->place;
+        if (!waits && hooks->passive(gyre_keyed_state(table, entry), context)) {
             gyre_keyed_remove_(table, part, entry);
             part->left++;
             return 1;
@@ -119,6 +122,8 @@ GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_add_(const gyre_keyed_table *table, gy
     memcpy(entry + 1, key, table->key_size);
     memcpy(gyre_keyed_state(table, entry), (const unsigned char *)table + table->initial_offset,
            table->state_size);
+    if (table->due_offset)
+        gyre_keyed_due_of(table, entry)->place = 0;
     gyre_keyed_place_(table, part, hash, number);
     part->count++;
     part->born++;
@@ -160,6 +165,10 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
         if (part->count == table->capacity && !gyre_keyed_make_room_(table, part, hooks, context))
             return gyre_keyed_refuse_(context, "no room for another key: raise its `keys`");
         use->entry = gyre_keyed_add_(table, part, key, hash);
+    }
+    context->reminds = hooks->reminded ? GYRE_REMINDS_AS_IS_ : GYRE_REMINDS_NEVER_;
+    context->due_ns = 0;
+    if (use->is_new) {
         if (hooks->born)
             hooks->born(request, gyre_keyed_state(table, use->entry), context);
     }
@@ -169,11 +178,66 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
 }
 
 /* A key whose first message failed was not born: else requests that are refused would fill the table. */
-GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, const gyre_context *context,
+GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, gyre_context *context,
                                     const gyre_keyed_use_ *use)
 {
+    gyre_reminders_keep_(table, use->part, use->entry, context);
     if (context->forgets || (use->is_new && context->failed))
         gyre_keyed_remove_(table, use->part, use->entry);
+}
+
+/* ---- reminders ---- */
+
+/* Reminds the key that is due first in a part. */
+GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                     gyre_reminded_ reminded, gyre_context *context)
+{
+    gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[0]);
+    const gyre_reminder reminder = {gyre_keyed_due_of(table, entry)->due_ns};
+    const gyre_keyed_use_ use = {part, entry, 0};
+    gyre_due_clear_(table, part, entry);
+    context->forgets = 0;
+    context->reminds = GYRE_REMINDS_AS_IS_;
+    context->due_ns = reminder.due_ns;
+    reminded(gyre_keyed_state(table, entry), &reminder, context);
+    gyre_keyed_leave_(table, context, &use);
+    context->due_ns = 0;
+}
+
+#define GYRE_REMINDED_AT_ONCE_ 64
+
+/*
+ * Reminds keys of the block that are due at `now_ns`: some of the part that has the first of them, up to one whose handler fails
+ * (context->failed). Returns how many. context->next_due_ns says before when no other key of the block is due; all ones: none has a
+ * reminder.
+ */
+GYRE_CALLED_ int gyre_keyed_fire_(const gyre_keyed_table *table, gyre_reminded_ reminded,
+                                  gyre_context *context, gyre_u64 now_ns)
+{
+    gyre_keyed_part *first = 0;
+    gyre_u64 next_ns = ~(gyre_u64)0;
+    int count = 0;
+    for (gyre_u32 i = 0; i < 1u << table->parts_log2; i++) {
+        gyre_keyed_part *part = gyre_keyed_part_at(table, i);
+        if (gyre_keyed_owner(table, i, context->block_count) != context->block || !part->reminders)
+            continue;
+        const gyre_u64 due_ns = gyre_due_at_(table, part, 0)->due_ns;
+        if (due_ns < next_ns) {
+            next_ns = due_ns;
+            first = part;
+        }
+    }
+    context->next_due_ns = next_ns;
+    for (; first && first->reminders && count < GYRE_REMINDED_AT_ONCE_; count++) {
+        if (gyre_due_at_(table, first, 0)->due_ns > now_ns)
+            break;
+        gyre_keyed_remind_(table, first, reminded, context);
+        if (context->failed) {
+            count++;
+            break;
+        }
+    }
+    return count;
 }
 
 /** The key of the message leaves when its handler has returned. */
@@ -182,11 +246,11 @@ GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, const gyre_co
 /* ---- declaring ---- */
 
 #ifdef GYRE_CHECK
-#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_)                                   \
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
     enum { gyre_key_of_##name_ = sizeof(((request_ *)0)->key_) };
 #else
-#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_)                                   \
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_HANDLE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                                   \
     static int gyre_keyed_##name_(const void *gyre_its_request_, void *gyre_its_reply_,                      \
                                   void *gyre_its_table_, void *gyre_its_scratch_,                            \
@@ -210,20 +274,41 @@ GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, const gyre_co
     GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_##name_)                                             \
     GYRE_DESCRIBE_AS_(gyre_keyed_##name_, 4, name_, request_, reply_, gyre_none, state_, gyre_none,          \
                       gyre_runner_##name_, .key = #key_, .key_offset = offsetof(request_, key_),             \
-                      .key_size = sizeof(((request_ *)0)->key_), )
+                      .key_size = sizeof(((request_ *)0)->key_), .remind = reminds_, )
 #endif
 #define GYRE_KEYED_NO_HOOKS_                                                                                 \
     {                                                                                                        \
-        0, 0                                                                                                 \
+        0, 0, 0                                                                                              \
     }
 #define GYRE_KEYED_HOOKS_(name_)                                                                             \
     {                                                                                                        \
-        gyre_births_##name_, gyre_leaves_##name_                                                             \
+        gyre_births_##name_, gyre_leaves_##name_, 0                                                          \
+    }
+#define GYRE_KEYED_REMINDS_(name_)                                                                           \
+    {                                                                                                        \
+        0, 0, gyre_reminds_##name_                                                                           \
+    }
+#define GYRE_KEYED_ALL_HOOKS_(name_)                                                                         \
+    {                                                                                                        \
+        gyre_births_##name_, gyre_leaves_##name_, gyre_reminds_##name_                                       \
     }
 /* the hooks behind the untyped signatures that the table calls */
 #ifdef GYRE_CHECK
 #define GYRE_DECLARE_LIVES_(name_, request_, state_) GYRE_KEYED_LIVES_(name_, request_, state_)
+#define GYRE_DECLARE_REMINDED_(name_, state_)        GYRE_KEYED_REMINDED_(name_, state_)
 #else
+#define GYRE_DECLARE_REMINDED_(name_, state_)                                                                \
+    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
+    static void gyre_reminds_##name_(void *gyre_its_state_, const gyre_reminder *gyre_its_reminder_,         \
+                                     gyre_context *gyre_its_context_)                                        \
+    {                                                                                                        \
+        gyre_reminded_##name_(gyre_its_state_, gyre_its_reminder_, gyre_its_context_);                       \
+    }                                                                                                        \
+    static int gyre_fires_##name_(void *gyre_its_table_, gyre_context *gyre_its_context_,                    \
+                                  gyre_u64 gyre_its_now_)                                                    \
+    {                                                                                                        \
+        return gyre_keyed_fire_(gyre_its_table_, gyre_reminds_##name_, gyre_its_context_, gyre_its_now_);    \
+    }
 #define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
     static void gyre_births_##name_(const void *gyre_its_request_, void *gyre_its_state_,                    \

@@ -82,6 +82,10 @@ typedef struct gyre_context {
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
+    gyre_u32 reminds;     /* of a keyed actor: GYRE_REMINDS_... (c11_reminders.h) */
+    gyre_u64 remind_at_ns;
+    gyre_u64 due_ns;      /* when the reminder was due that is handled; 0: a message is */
+    gyre_u64 next_due_ns; /* no key of the block is due before */
     gyre_u32 turn;        /* how often the handler was called with the current message before */
     gyre_u32 memory_size; /* bytes of `memory` */
     void *memory;         /* of the current message's flow at this kernel (GYRE_FLOW) */
@@ -162,6 +166,8 @@ typedef struct gyre_cpu_kernel {
     gyre_u32 port_count;
     const char *key; /* of a keyed actor: a field of the request, and where it lies there; else NULL */
     gyre_u32 key_offset, key_size;
+    /* of a keyed actor whose keys are reminded: gyre_keyed_fire_ (c11_keyed.h); else NULL */
+    int (*remind)(void *table, gyre_context *context, gyre_u64 now_ns);
     const gyre_u32 *
         flow_size; /* bytes of memory of a flow (GYRE_FLOW); NULL: none. Such a kernel is not called by `run` */
     const char *file;

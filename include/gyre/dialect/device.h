@@ -425,15 +425,19 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
  * No device keeps states by key yet: such a kernel compiles here, so that its source is judged everywhere, and the core refuses
  * its launch. The hooks are called nowhere.
  */
-#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_)                                   \
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
     GYRE_HELPER gyre_u32 gyre_key_size_of_##name_(void)                                                      \
     {                                                                                                        \
         return (gyre_u32)sizeof(((GYRE_GLOBAL request_ *)0)->key_);                                          \
     }
 #define GYRE_DECLARE_LIVES_(name_, request_, state_) GYRE_KEYED_LIVES_(name_, request_, state_)
+#define GYRE_DECLARE_REMINDED_(name_, state_)        GYRE_KEYED_REMINDED_(name_, state_)
 #define gyre_forget(gyre)                            ((void)(gyre))
+#define gyre_remind(gyre, ns)                        ((void)(gyre), (void)(ns))
+#define gyre_unremind(gyre)                          ((void)(gyre))
 
+#include "gyre/dialect/reminder.h"
 #include "gyre/dialect/forms.h"
 #if GYRE_STAGE && defined(GYRE_DIALECT_CUDA)
 #include "gyre/dialect/cuda_ports.h"

@@ -5,7 +5,8 @@
  *   GYRE_GLOBAL, GYRE_SHARED, GYRE_HELPER, GYRE_RESTRICT_, GYRE_UNUSED_
  *   GYRE_DECLARE_LANE_(form, name, request, reply, scratch, state, buffers)
  *   GYRE_DECLARE_BLOCK_(the same parameters)   both declare gyre_handler_<name>, and define the code that calls it
- *   GYRE_DECLARE_KEYED_(name, request, reply, state, key, hooks), GYRE_DECLARE_LIVES_(name, request, state)
+ *   GYRE_DECLARE_KEYED_(name, request, reply, state, key, hooks, reminds), GYRE_DECLARE_LIVES_(name, request, state),
+ *   GYRE_DECLARE_REMINDED_(name, state)
  */
 #ifndef GYRE_DIALECT_FORMS_H
 #define GYRE_DIALECT_FORMS_H
@@ -58,7 +59,8 @@
 
 /*
  * A keyed actor: an actor for each value of a field of its requests. The hooks of one that says when its keys come and go
- * (LIVES) are declared here and written by GYRE_BORN and GYRE_PASSIVE.
+ * (LIVES), and of one whose keys are reminded (REMINDED), are declared here and written by GYRE_BORN, GYRE_PASSIVE and
+ * GYRE_REMINDED.
  */
 #define GYRE_LEAVES 1
 #define GYRE_STAYS  0
@@ -67,15 +69,29 @@
     typedef state_ gyre_keyed_state_##name_;                                                                 \
     GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL request_ *, GYRE_GLOBAL state_ *, gyre_context *);  \
     GYRE_HELPER int gyre_passive_##name_(GYRE_GLOBAL state_ *, gyre_context *);
+#define GYRE_KEYED_REMINDED_(name_, state_)                                                                  \
+    typedef state_ gyre_reminded_state_##name_;                                                              \
+    GYRE_HELPER void gyre_reminded_##name_(GYRE_GLOBAL state_ *, const gyre_reminder *, gyre_context *);
 #define GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)                                                 \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
                         gyre_scratch_, state, gyre_buffers_)
 #define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \
-    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_NO_HOOKS_)                         \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_NO_HOOKS_, 0)                      \
     GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
 #define GYRE_KEYED_ACTOR_LIVES(name_, request_, reply_, state_, key_)                                        \
     GYRE_DECLARE_LIVES_(name_, request_, state_)                                                             \
-    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_HOOKS_(name_))                     \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_HOOKS_(name_), 0)                  \
+    GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
+#define GYRE_KEYED_ACTOR_REMINDED(name_, request_, reply_, state_, key_)                                     \
+    GYRE_DECLARE_REMINDED_(name_, state_)                                                                    \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_REMINDS_(name_),                   \
+                        gyre_fires_##name_)                                                                  \
+    GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
+#define GYRE_KEYED_ACTOR_LIVES_REMINDED(name_, request_, reply_, state_, key_)                               \
+    GYRE_DECLARE_LIVES_(name_, request_, state_)                                                             \
+    GYRE_DECLARE_REMINDED_(name_, state_)                                                                    \
+    GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, GYRE_KEYED_ALL_HOOKS_(name_),                 \
+                        gyre_fires_##name_)                                                                  \
     GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)
 #define GYRE_BORN(name_)                                                                                     \
     GYRE_HELPER void gyre_born_##name_(const GYRE_GLOBAL gyre_keyed_request_##name_ *request GYRE_UNUSED_,   \
@@ -84,6 +100,11 @@
 #define GYRE_PASSIVE(name_)                                                                                  \
     GYRE_HELPER int gyre_passive_##name_(GYRE_GLOBAL gyre_keyed_state_##name_ *state GYRE_UNUSED_,           \
                                          gyre_context *gyre GYRE_UNUSED_)
+
+#define GYRE_REMINDED(name_)                                                                                 \
+    GYRE_HELPER void gyre_reminded_##name_(GYRE_GLOBAL gyre_reminded_state_##name_ *state GYRE_UNUSED_,      \
+                                           const gyre_reminder *reminder GYRE_UNUSED_,                       \
+                                           gyre_context *gyre GYRE_UNUSED_)
 
 /*
  * Declares a migration of a state. A migration is an actor that the core launches on the kernel's device when a

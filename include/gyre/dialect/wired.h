@@ -252,6 +252,8 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #undef GYRE_BLOCK_KERNEL_WITH
 #undef GYRE_KEYED_ACTOR
 #undef GYRE_KEYED_ACTOR_LIVES
+#undef GYRE_KEYED_ACTOR_REMINDED
+#undef GYRE_KEYED_ACTOR_LIVES_REMINDED
 /* the key lies in the request as it is in memory, and the block that owns it reads it before a handler decodes anything */
 #define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \
     GYRE_NO_WIRED_KEYS_("keyed actor '" #name_                                                               \
@@ -260,6 +262,12 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #define GYRE_KEYED_ACTOR_LIVES(name_, request_, reply_, state_, key_)                                        \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
     GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)
+#define GYRE_KEYED_ACTOR_REMINDED(name_, request_, reply_, state_, key_)                                     \
+    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
+    GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)
+#define GYRE_KEYED_ACTOR_LIVES_REMINDED(name_, request_, reply_, state_, key_)                               \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    GYRE_KEYED_ACTOR_REMINDED(name_, request_, reply_, state_, key_)
 #ifdef __cplusplus
 #define GYRE_NO_WIRED_KEYS_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
 #else

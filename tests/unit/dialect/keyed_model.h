@@ -21,17 +21,39 @@ enum { MODEL_KEYS_MAX = 16, MODEL_KEYS = 64 };
 
 #define MODEL_ASK(FIELD) FIELD(u16, key) FIELD(u8, what)
 GYRE_MESSAGE(model_ask, MODEL_ASK)
-#define MODEL_STATE(FIELD) FIELD(u32, count) FIELD(u32, stays)
+#define MODEL_STATE(FIELD) FIELD(u32, count) FIELD(u32, stays) FIELD(u64, reminded) FIELD(u64, due_ns)
 GYRE_MESSAGE(model_state, MODEL_STATE)
 
-/* What a message does: it counts; it counts and fails; its key leaves; its key stays, or does not, when room is needed. */
-enum { MODEL_COUNTS, MODEL_FAILS, MODEL_FORGETS, MODEL_STAYS, MODEL_LEAVES, MODEL_ACTS };
+/*
+ * What a message does: it counts; it counts and fails; its key leaves; its key stays, or does not, when room is needed; its key is
+ * reminded, or is not.
+ */
+enum {
+    MODEL_COUNTS,
+    MODEL_FAILS,
+    MODEL_FORGETS,
+    MODEL_STAYS,
+    MODEL_LEAVES,
+    MODEL_REMINDS,
+    MODEL_UNREMINDS,
+    MODEL_ACTS
+};
 
-GYRE_KEYED_ACTOR_LIVES(keyed_model, model_ask, model_state, model_state, key)
+/* In how many nanoseconds a key is reminded: the higher, the earlier, so that orders are turned round. */
+static inline uint64_t model_delay(uint16_t key, uint32_t count)
+{
+    return 1 + (100000u - key * 77u + count * 131u) % 499;
+}
+
+GYRE_KEYED_ACTOR_LIVES_REMINDED(keyed_model, model_ask, model_state, model_state, key)
 {
     state->count++;
     if (request->what == MODEL_STAYS || request->what == MODEL_LEAVES)
         state->stays = request->what == MODEL_STAYS;
+    if (request->what == MODEL_REMINDS)
+        gyre_remind(gyre, model_delay(request->key, state->count));
+    if (request->what == MODEL_UNREMINDS)
+        gyre_unremind(gyre);
     if (request->what == MODEL_FAILS)
         return gyre_fail(gyre, 1, "as it was asked to");
     if (request->what == MODEL_FORGETS)
@@ -45,6 +67,14 @@ GYRE_BORN(keyed_model)
     state->count = 100 * request->key;
 }
 
+/* Every third reminder asks for another one. */
+GYRE_REMINDED(keyed_model)
+{
+    state->due_ns = reminder->due_ns;
+    if (++state->reminded % 3)
+        gyre_remind(gyre, 50);
+}
+
 GYRE_PASSIVE(keyed_model)
 {
     return state->stays ? GYRE_STAYS : GYRE_LEAVES;
@@ -54,6 +84,7 @@ struct model_key {
     bool there;
     model_state state;
     uint64_t used;
+    uint64_t due_ns; /* 0: it has no reminder */
 };
 
 struct keyed_model {
@@ -64,6 +95,13 @@ struct keyed_model {
     uint32_t count, capacity;
 };
 
+static uint64_t model_time_ns = 1;
+
+static gyre_u64 model_clock(void)
+{
+    return model_time_ns;
+}
+
 static void model_require(bool holds)
 {
     if (!holds)
@@ -71,7 +109,8 @@ static void model_require(bool holds)
 }
 
 /** Makes a table; `seed`: of its hash. Also for other tests than those of the model. */
-static gyre_keyed_table *model_table(uint64_t keys, uint32_t key_size, uint32_t state_size, uint64_t seed)
+static gyre_keyed_table *model_table_of(uint64_t keys, uint32_t key_size, uint32_t state_size, uint64_t seed,
+                                        bool reminds)
 {
     gyre_keyed_table head = {.magic = GYRE_KEYED_MAGIC,
                              .version = GYRE_KEYED_VERSION,
@@ -79,14 +118,23 @@ static gyre_keyed_table *model_table(uint64_t keys, uint32_t key_size, uint32_t 
                              .key_size = key_size,
                              .state_size = state_size,
                              .seed = {seed, ~seed}};
-    gyre_keyed_plan(&head);
+    gyre_keyed_plan(&head, reminds);
     gyre_keyed_table *table = calloc(1, head.size);
     model_require(table != NULL);
     *table = head;
     return table;
 }
 
-/* Makes room as the table does: the key that was not used for longest is asked first, and one that stays counts as used. */
+static inline gyre_keyed_table *model_table(uint64_t keys, uint32_t key_size, uint32_t state_size,
+                                            uint64_t seed)
+{
+    return model_table_of(keys, key_size, state_size, seed, false);
+}
+
+/*
+ * Makes room as the table does: the key that was not used for longest is asked first, and one that stays, or has a reminder, counts as
+ * used.
+ */
 static bool model_make_room(struct keyed_model *model)
 {
     for (int asked = 0; asked < GYRE_KEYED_LOOKS_; asked++) {
@@ -94,7 +142,7 @@ static bool model_make_room(struct keyed_model *model)
         for (uint32_t i = 0; i < MODEL_KEYS; i++)
             if (model->keys[i].there && (!oldest || model->keys[i].used < oldest->used))
                 oldest = &model->keys[i];
-        if (!oldest->state.stays) {
+        if (!oldest->due_ns && !oldest->state.stays) {
             oldest->there = false;
             model->count--;
             return true;
@@ -119,6 +167,10 @@ static bool model_handle(struct keyed_model *model, const model_ask *ask, model_
     key->state.count++;
     if (ask->what == MODEL_STAYS || ask->what == MODEL_LEAVES)
         key->state.stays = ask->what == MODEL_STAYS;
+    if (ask->what == MODEL_REMINDS)
+        key->due_ns = model_time_ns + model_delay(ask->key, key->state.count);
+    if (ask->what == MODEL_UNREMINDS)
+        key->due_ns = 0;
     *reply = key->state;
     if (ask->what == MODEL_FORGETS || (is_new && ask->what == MODEL_FAILS)) {
         key->there = false;
@@ -127,20 +179,59 @@ static bool model_handle(struct keyed_model *model, const model_ask *ask, model_
     return ask->what != MODEL_FAILS;
 }
 
+/* Lets time pass: what is due comes, what is due first before the others. */
+static void model_pass(struct keyed_model *model, uint64_t ns)
+{
+    model_time_ns += ns;
+    for (;;) {
+        struct model_key *first = NULL;
+        for (uint32_t i = 0; i < MODEL_KEYS; i++)
+            if (model->keys[i].there && model->keys[i].due_ns &&
+                (!first || model->keys[i].due_ns < first->due_ns))
+                first = &model->keys[i];
+        if (!first || first->due_ns > model_time_ns)
+            break;
+        first->state.due_ns = first->due_ns;
+        first->due_ns = ++first->state.reminded % 3 ? first->due_ns + 50 : 0;
+        if (first->due_ns && first->due_ns < model_time_ns)
+            first->due_ns = model_time_ns;
+    }
+    while (gyre_fires_keyed_model(model->table, &model->context, model_time_ns))
+        ;
+}
+
+/* The heap has the keys with a reminder, none before the one at half its place, and each knows its place. */
+static void model_compare_heap(const struct keyed_model *model, gyre_keyed_part *part)
+{
+    const gyre_keyed_table *table = model->table;
+    uint32_t reminders = 0;
+    for (uint32_t i = 0; i < MODEL_KEYS; i++)
+        reminders += model->keys[i].there && model->keys[i].due_ns;
+    model_require(part->reminders == reminders);
+    for (uint32_t i = 0; i < reminders; i++) {
+        model_require(gyre_due_at_(table, part, i)->place == i + 1);
+        model_require(i == 0 ||
+                      gyre_due_at_(table, part, (i - 1) / 2)->due_ns <= gyre_due_at_(table, part, i)->due_ns);
+    }
+}
+
 static void model_compare(struct keyed_model *model)
 {
     gyre_keyed_part *part = gyre_keyed_part_at(model->table, 0);
     model_require(part->count == model->count);
+    model_compare_heap(model, part);
     for (uint16_t key = 0; key < MODEL_KEYS; key++) {
         const uint64_t hash = gyre_keyed_hash(model->table, &key);
         const uint32_t at = gyre_keyed_find(model->table, part, &key, hash);
         model_require((at != GYRE_KEYED_NOWHERE) == model->keys[key].there);
         if (at == GYRE_KEYED_NOWHERE)
             continue;
-        const model_state *state = gyre_keyed_state(
-            model->table, gyre_keyed_entry_at(model->table, part, (uint32_t)gyre_keyed_places(part)[at] - 1));
-        model_require(state->count == model->keys[key].state.count &&
-                      state->stays == model->keys[key].state.stays);
+        gyre_keyed_entry *entry =
+            gyre_keyed_entry_at(model->table, part, (uint32_t)gyre_keyed_places(part)[at] - 1);
+        const gyre_keyed_due *due = gyre_keyed_due_of(model->table, entry);
+        model_require(
+            memcmp(gyre_keyed_state(model->table, entry), &model->keys[key].state, sizeof(model_state)) == 0);
+        model_require((due->place ? due->due_ns : 0) == model->keys[key].due_ns);
     }
 }
 
@@ -149,19 +240,23 @@ static void model_run(const uint8_t *script, size_t size)
 {
     if (size < 2)
         return;
-    struct keyed_model model = {.table = model_table(1u + script[0] % MODEL_KEYS_MAX, sizeof(uint16_t),
-                                                     sizeof(model_state), script[1]),
-                                .context = {.lane_count = 1, .block_count = 1}};
+    static const gyre_cpu_services services = {.time_ns = model_clock};
+    struct keyed_model model = {.table = model_table_of(1u + script[0] % MODEL_KEYS_MAX, sizeof(uint16_t),
+                                                        sizeof(model_state), script[1], true),
+                                .context = {.lane_count = 1, .block_count = 1, .services = &services}};
+    model_time_ns = 1;
     model.capacity = model.table->capacity;
     model_require(model.table->parts_log2 == 0 && model.capacity == model.table->keys);
     for (size_t i = 2; i + 1 < size; i += 2) {
         const model_ask ask = {script[i] % MODEL_KEYS, script[i + 1] % MODEL_ACTS};
-        model_state expected = {0, 0}, reply = {0, 0};
+        model_state expected = {0}, reply = {0};
         const bool fine = model_handle(&model, &ask, &expected);
         gyre_keyed_keyed_model(&ask, &reply, model.table, NULL, NULL, &model.context);
         model_require(fine == !model.context.failed);
         model_require(!fine || (reply.count == expected.count && reply.stays == expected.stays));
         model.context.failed = 0;
+        model_compare(&model);
+        model_pass(&model, script[i + 1] / MODEL_ACTS);
         model_compare(&model);
     }
     free(model.table);

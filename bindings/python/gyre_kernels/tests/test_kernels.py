@@ -61,6 +61,33 @@ def test_every_status_has_an_exception() -> None:
     assert issubclass(gyre.GyreTimeoutError, TimeoutError) and issubclass(gyre.InvalidError, ValueError)
 
 
+ACCOUNTS = """
+#include <gyre/kernel.h>
+#define DEPOSIT(FIELD) FIELD(i32, account) FIELD(u64, cents)
+GYRE_MESSAGE(deposit, DEPOSIT)
+GYRE_KEYED_ACTOR(accounts, deposit, deposit, deposit, account)
+{
+    state->cents += request->cents;
+    return GYRE_NO_REPLY;
+}
+"""
+
+
+def test_a_keyed_actor_keeps_a_state_for_each_key(gyre_runtime: gyre.Runtime) -> None:
+    accounts = gyre_runtime.launch(ACCOUNTS)
+    for account, cents in ((7, 5), (-8, 20), (7, 37)):
+        accounts(account=account, cents=cents)
+    assert accounts.read_state(7).cents == 42 and accounts.read_state("-8").cents == 20
+    with pytest.raises(gyre.NotFoundError, match="has no state for this key"):
+        accounts.read_state(9)
+    with pytest.raises(gyre.InvalidError, match="expected a whole number of 32 bits"):
+        accounts.read_state(1 << 40)
+    with pytest.raises(gyre.InvalidError, match="keeps a state for each 'account'"):
+        accounts.read_state()
+    with pytest.raises(gyre.InvalidError, match="has no keys"):
+        gyre_runtime.launch(ECHO).read_state(7)
+
+
 def test_an_actor_keeps_its_state(launch: Callable[..., Any]) -> None:
     begun = np.array([(10, 100.0)], [("count", "<u8"), ("sum", "<f8")])
     total = launch("total", state=begun)

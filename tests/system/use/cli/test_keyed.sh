@@ -26,6 +26,11 @@ exits 1
 prints '{"failed":{"code":-21,"text":"no room for another key'
 run call --backend cpu --set kernel.accounts.keys=0 "$accounts" '{"account":7,"cents":500}'
 exits 4
+run call --backend cpu --set kernel.scale.keys=9 examples/command/scale.gyre.c '{"value":1,"factor":2}'
+exits 4
+says "command line: keys = 9 of [kernel.scale] does not fit kernel 'scale', which keeps no states by key: leave it out"
+run call --backend cpu --set kernel.default.keys=9 examples/command/scale.gyre.c '{"value":1,"factor":2}'
+exits 0
 run compile --backend cpu "$accounts"
 exits 0
 prints 'kernel accounts, keyed form by account'
@@ -36,6 +41,42 @@ a="{\"word\":[97,0,$zeros]}" b="{\"word\":[98,0,$zeros]}"
 run call --backend cpu --set kernel.words.keys=1 "$words" "$a" "$b" "$b" "$a"
 exits 1
 says '3 answered, 1 failed'
+
+# ---- at the end of a pipeline: as one after the other would do ----
+
+sensors=(--config examples/pipeline/sensors.ini --set kernel.scale.blocks=2)
+awk -v requests="$folder/raw" -v expected="$folder/expected" 'BEGIN {
+    for (i = 1; i <= 2000; i++) {
+        sensor = i * 7919 % 61; counts = i * 104729 % 4300; celsius = int(counts / 8) - 256
+        printf "{\"sensor\":%d,\"counts\":%d}\n", sensor, counts > requests
+        if (counts > 4095) {
+            print "{\"failed\":{\"code\":1,\"text\":\"a converter of 12 bits has no such value\"}}" > expected
+            continue
+        }
+        if (!readings[sensor]++) lowest[sensor] = highest[sensor] = celsius
+        if (celsius < lowest[sensor]) lowest[sensor] = celsius
+        if (celsius > highest[sensor]) highest[sensor] = celsius
+        printf "{\"readings\":%d,\"lowest\":%d,\"highest\":%d}\n", readings[sensor], lowest[sensor], highest[sensor] > expected
+    }
+}'
+run call "${sensors[@]}" --set kernel.scale.blocks=1 --pipeline sensors <"$folder/raw"
+exits 1
+cmp "$folder/out" "$folder/expected" || fail "expected what one after the other gives"
+run pipeline sensors "${sensors[@]}"
+exits 0
+prints 'reading  1 a call, 2 rings of 1024, '
+prints ', by sensor'
+run pipeline sensors "${sensors[@]}" --set link.readings.key=celsius
+exits 4
+says "key = celsius: keyed actor 'sensors' keeps a state for each 'sensor': name that key, or none"
+run pipeline sensors "${sensors[@]}" --set link.readings.share=any
+exits 4
+says 'key = sensor decides nothing without share = key'
+run pipeline sensors "${sensors[@]}" --set link.readings.key=
+exits 0
+run pipeline sensors "${sensors[@]}" --set link.readings.to=nowhere --set pipeline.sensors.answer=
+exits 4
+says 'share = key: expected a link to a kernel'
 
 # ---- served ----
 
@@ -100,7 +141,7 @@ says "has no member named"
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, price)'
 says "the key 'price' is a float"
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask, much)'
-says "the key 'much' has 65 bytes, and a keyed actor's key 64 at most"
+says "the key 'much' has 65 bytes, and the key of a keyed actor or a link 64 at most"
 judge 'GYRE_KEYED_ACTOR(wrong, note, ask, ask, text)'
 says "the key 'text' is a text or a span, whose size changes"
 judge 'GYRE_KEYED_ACTOR(wrong, ask, ask, ask)'
@@ -109,5 +150,11 @@ judge 'GYRE_KEYED_ACTOR_LIVES(wrong, ask, ask, ask, id)'
 says "the keyed actor 'wrong' is declared with GYRE_KEYED_ACTOR_LIVES and has no GYRE_BORN(wrong)"
 judge 'GYRE_BORN(wrong) {} GYRE_KEYED_ACTOR(wrong, ask, ask, ask, id)'
 says "GYRE_BORN(wrong) stands behind no GYRE_KEYED_ACTOR_LIVES(wrong, ...)"
+judge 'GYRE_KEYED_ACTOR_REMINDED(wrong, ask, ask, ask, id)'
+says "the keyed actor 'wrong' is declared with GYRE_KEYED_ACTOR_REMINDED and has no GYRE_REMINDED(wrong)"
+judge 'GYRE_REMINDED(wrong) {} GYRE_KEYED_ACTOR(wrong, ask, ask, ask, id)'
+says "GYRE_REMINDED(wrong) stands behind no GYRE_KEYED_ACTOR_REMINDED(wrong, ...)"
+judge 'GYRE_KEYED_ACTOR_REMINDED(wrong, ask, ask, ask)'
+says 'GYRE_KEYED_ACTOR_REMINDED(name, request, reply, state, key)'
 
 finish

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reminders of keyed actors as C11: each part of a table has a heap of the entries that have a reminder, the first to be due
+ * on top (gyre_keyed_due in gyre/keyed_layout.h). Included by c11_keyed.h.
+ */
+#ifndef GYRE_DIALECT_C11_REMINDERS_H
+#define GYRE_DIALECT_C11_REMINDERS_H
+
+#include "gyre/dialect/reminder.h"
+#include "gyre/keyed_layout.h"
+
+/* gyre_context.reminds: what the handler that runs may do, and has done */
+#define GYRE_REMINDS_NEVER_ 0 /* it has no GYRE_REMINDED */
+#define GYRE_REMINDS_AS_IS_ 1
+#define GYRE_REMINDS_AT_    2 /* at gyre_context.remind_at_ns */
+#define GYRE_REMINDS_NOT_   3
+
+typedef void (*gyre_reminded_)(void *state, const gyre_reminder *reminder, gyre_context *context);
+
+/* ---- the heap ---- */
+
+GYRE_CALLED_ gyre_keyed_due *gyre_due_at_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                          gyre_u32 place)
+{
+    return gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[place]));
+}
+
+/* Puts entry number `number` into a place of the heap. */
+GYRE_CALLED_ void gyre_due_place_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place,
+                                  gyre_u32 number)
+{
+    gyre_keyed_heap(table, part)[place] = number;
+    gyre_due_at_(table, part, place)->place = place + 1;
+}
+
+/* Moves the entry up, to where none above it is due later. Returns its place. */
+GYRE_CALLED_ gyre_u32 gyre_due_rise_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
+{
+    const gyre_u32 number = gyre_keyed_heap(table, part)[place];
+    const gyre_u64 due_ns = gyre_due_at_(table, part, place)->due_ns;
+    while (place && gyre_due_at_(table, part, (place - 1) / 2)->due_ns > due_ns) {
+        gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    gyre_due_place_(table, part, place, number);
+    return place;
+}
+
+/* Moves the entry down, to where none below it is due earlier. */
+GYRE_CALLED_ void gyre_due_sink_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
+{
+    const gyre_u32 number = gyre_keyed_heap(table, part)[place];
+    const gyre_u64 due_ns = gyre_due_at_(table, part, place)->due_ns;
+    for (gyre_u32 below = 2 * place + 1; below < part->reminders; below = 2 * place + 1) {
+        if (below + 1 < part->reminders &&
+            gyre_due_at_(table, part, below + 1)->due_ns < gyre_due_at_(table, part, below)->due_ns)
+            below++;
+        if (gyre_due_at_(table, part, below)->due_ns >= due_ns)
+            break;
+        gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[below]);
+        place = below;
+    }
+    gyre_due_place_(table, part, place, number);
+}
+
+GYRE_CALLED_ void gyre_due_clear_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                  gyre_keyed_entry *entry)
+{
+    gyre_keyed_due *due = gyre_keyed_due_of(table, entry);
+    if (!due->place)
+        return;
+    const gyre_u32 place = due->place - 1, last = --part->reminders;
+    due->place = 0;
+    if (place == last)
+        return;
+    gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[last]);
+    gyre_due_sink_(table, part, gyre_due_rise_(table, part, place));
+}
+
+GYRE_CALLED_ void gyre_due_set_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_keyed_entry *entry,
+                                gyre_u64 due_ns)
+{
+    gyre_due_clear_(table, part, entry);
+    gyre_keyed_due_of(table, entry)->due_ns = due_ns;
+    gyre_due_place_(table, part, part->reminders, gyre_keyed_number_of(table, part, entry));
+    gyre_due_rise_(table, part, part->reminders++);
+}
+
+/* ---- what handlers ask for ---- */
+
+GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
+{
+    if (gyre->reminds) {
+        gyre->reminds = reminds;
+        return;
+    }
+    gyre->failed = 1;
+    gyre->fail_code = GYRE_FAILURE_KEYS;
+    gyre->fail_text = "gyre_remind without a GYRE_REMINDED";
+}
+
+/** The key of the message is reminded `ns` later, or of a reminder: later than that was due. In place of an earlier reminder. */
+GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
+{
+    const gyre_u64 now_ns = gyre->services->time_ns(), from_ns = gyre->due_ns ? gyre->due_ns : now_ns;
+    const gyre_u64 at_ns = from_ns + ns < ns ? ~(gyre_u64)0 - 1 : from_ns + ns;
+    gyre->remind_at_ns = at_ns < now_ns ? now_ns : at_ns; /* what was missed comes once */
+    gyre_remind_as_(gyre, GYRE_REMINDS_AT_);
+}
+
+/** The key of the message is not reminded. */
+GYRE_CALLED_ void gyre_unremind(gyre_context *gyre)
+{
+    gyre_remind_as_(gyre, GYRE_REMINDS_NOT_);
+}
+
+/* Does what the handler, which has returned, asked for. */
+GYRE_CALLED_ void gyre_reminders_keep_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                       gyre_keyed_entry *entry, gyre_context *context)
+{
+    if (context->reminds == GYRE_REMINDS_NOT_)
+        gyre_due_clear_(table, part, entry);
+    if (context->reminds == GYRE_REMINDS_AT_) {
+        gyre_due_set_(table, part, entry, context->remind_at_ns);
+        if (context->remind_at_ns < context->next_due_ns)
+            context->next_due_ns = context->remind_at_ns;
+    }
+    context->reminds = GYRE_REMINDS_NEVER_;
+}
+
+#endif
