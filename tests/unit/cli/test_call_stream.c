@@ -40,10 +40,11 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     return queue ? GYRE_OK : GYRE_INVALID;
 }
 
-gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count, size_t *sent,
-                            uint64_t deadline_ns)
+gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t size,
+                                 const gyre_header *headers, size_t count, size_t *sent, uint64_t deadline_ns)
 {
     (void)deadline_ns;
+    ck_assert_ptr_null(headers); /* no case here has them */
     ck_assert_uint_eq(size, sizeof(int64_t));
     ck_assert_uint_le(queue->sent - queue->received + count, CAPACITY);
     *sent = 0;
@@ -59,12 +60,12 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
 }
 
 /* for packets, which no case here has */
-gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
-                      uint64_t deadline_ns)
+gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                           uint64_t *index, uint64_t deadline_ns)
 {
     size_t sent;
     ck_assert_ptr_null(index);
-    return gyre_send_batch(queue, request, size, 1, &sent, deadline_ns);
+    return gyre_send_batch_with(queue, request, size, header, 1, &sent, deadline_ns);
 }
 
 gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
