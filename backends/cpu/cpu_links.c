@@ -332,7 +332,8 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
     while (window->next != window->end && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
-        cpu_trace_arrival(worker, ring, window->next);
+        if (worker->traced.ring)
+            cpu_trace_arrival(worker, ring, window->next);
         failed += cpu_flow_handle(worker, slot->origin, slot + 1, slot->length);
         window->next++;
         ring_early(worker);
