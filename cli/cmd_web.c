@@ -16,6 +16,7 @@ static const char HELP[] =
     "  /           the page: kernels, queues, how long messages take, troubles; it renews itself\n"
     "  /metrics    text for Prometheus, as `gyre stat --prometheus` has it\n"
     "  /json       what the page shows, for programs; /events: the same again and again, as server-sent events\n"
+    "  /trace      ?seconds=N: a timeline of messages, as `gyre trace` records it, when the seconds are over; 5\n"
     "  /healthz    status 200, or 503 where a process or a handler hangs, or a kernel is lost: a new start would help\n"
     "  /readyz     status 200 if there are kernels and all of them handle messages, else 503; ?kernel=NAME asks for one\n"
     "\n"
@@ -26,7 +27,7 @@ static const char HELP[] =
     "  --interval MS             how often the page is renewed; 1000\n"
     "  and the options of every command: gyre help\n"
     "\n"
-    "It asks for no password: whoever reaches the address sees names and counts, and can change nothing. For other machines,\n"
+    "It asks for no password: whoever reaches the address sees names and counts, and can have traces taken. For other machines,\n"
     "put a server that asks for one in front of --socket.\n";
 
 static volatile sig_atomic_t ended;
@@ -128,6 +129,7 @@ static int run(cli_context *cli)
                                 .tick_ns = 1000000 * interval_ms,
                                 .answer = web_site_answer,
                                 .tick = web_site_tick,
+                                .step = web_site_step,
                                 .context = &site};
         site.source.quiet = true;
         code = serve(&desc, address, path);

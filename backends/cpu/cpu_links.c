@@ -347,7 +347,8 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
             first = window->next;
         }
         const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
-        cpu_trace_arrival(worker, ring, window->next);
+        if (worker->traced.ring)
+            cpu_trace_arrival(worker, ring, window->next);
         *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
                                    slot->length);
         end = ++window->next;

@@ -16,8 +16,6 @@ void cpu_trace_look(struct cpu_worker *worker)
 
 void cpu_trace_arrival(struct cpu_worker *worker, const gyre_link_ring *ring, gyre_u64 place)
 {
-    if (!worker->traced.ring)
-        return;
     worker->traced.span.ring = gyre_trace_key(worker->traced.ring, ring);
     worker->traced.span.place = place;
 }

@@ -24,7 +24,7 @@ typedef gyre_u64 (*cpu_trace_runner)(struct cpu_worker *worker, gyre_cpu_run *ru
 gyre_u64 cpu_trace_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run,
                        cpu_trace_runner runner);
 
-/** The next message lies in that place of a link's ring. */
+/** The next message lies in that place of a link's ring. Only while cpu_traced.ring is not NULL. */
 void cpu_trace_arrival(struct cpu_worker *worker, const gyre_link_ring *ring, gyre_u64 place);
 /**
  * The handler begins a message, of request `index` of the queue with that region; NULL: of no request. `header`: the request's, or NULL.

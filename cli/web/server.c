@@ -21,6 +21,7 @@
 #define LINGER_NS SECOND_NS        /* for what a client still sends when it has its answer */
 #define YOUNG_NS  (SECOND_NS / 10) /* a connection of this age is not closed to make room */
 #define ROUND_NS  (SECOND_NS / 20) /* how often deadlines are looked at while there are connections */
+#define STEP_NS   (SECOND_NS / 100)
 #define REST_NS   (SECOND_NS / 20) /* after a client that could not be taken */
 enum { HEAD_MAX = 640 };
 
@@ -33,6 +34,7 @@ struct web_text {
 typedef enum web_stage {
     WEB_FREE,
     WEB_READING,
+    WEB_WAITING,   /* for an answer; a client that ends its side is gone, as one that follows */
     WEB_WRITING,   /* the head, then a text; then it lingers, or follows */
     WEB_FOLLOWING, /* it waits for the next text */
     WEB_LINGERING  /* it has its answer, and the client's end is awaited, so that the answer is not lost */
@@ -55,6 +57,8 @@ struct web_server {
     web_server_desc desc;
     web_connection connections[WEB_CONNECTIONS];
     uint64_t tick_ns; /* the next one */
+    uint64_t step_ns; /* the next one */
+    bool steps;       /* the last one has not finished its work */
     uint64_t rest_ns; /* no client is taken before: one could not be, for want of descriptors or memory */
 };
 
@@ -176,7 +180,8 @@ static void begin_sentence(web_connection *connection, web_status status, const 
     char *copy = strndup(line, sizeof line);
     const web_answer answer = {
         status, "text/plain; charset=utf-8",
-        copy ? web_text_own(copy, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1) : NULL, false};
+        copy ? web_text_own(copy, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1) : NULL, false,
+        false};
     begin_answer(connection, &answer, false);
 }
 
@@ -208,9 +213,17 @@ static size_t count_followers(const web_server *server)
     return count;
 }
 
+static size_t count_waiting(const web_server *server)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < WEB_CONNECTIONS; i++)
+        count += server->connections[i].stage == WEB_WAITING;
+    return count;
+}
+
 static void answer_request(web_server *server, web_connection *connection, const web_request *request)
 {
-    web_answer answer = {WEB_OK, "text/plain; charset=utf-8", NULL, false};
+    web_answer answer = {.status = WEB_OK, .type = "text/plain; charset=utf-8"};
     if (!connection->local && !may_be_for(server, request->host)) {
         begin_sentence(
             connection, WEB_MISDIRECTED,
@@ -218,7 +231,9 @@ static void answer_request(web_server *server, web_connection *connection, const
         return;
     }
     server->desc.answer(server->desc.context, request, &answer);
-    if (!answer.body)
+    if (answer.waits)
+        connection->stage = WEB_WAITING;
+    else if (!answer.body)
         begin_sentence(connection, WEB_NO_MEMORY, "out of memory or descriptors");
     else if (answer.follows && count_followers(server) >= WEB_FOLLOWERS) {
         web_text_release(answer.body);
@@ -305,6 +320,7 @@ static bool is_over(const web_connection *connection, uint64_t now)
     case WEB_LINGERING:
         return since_begun > LINGER_NS;
     case WEB_FOLLOWING:
+    case WEB_WAITING:
     case WEB_FREE:
         break;
     }
@@ -316,7 +332,8 @@ static uint64_t idle_ns(const web_connection *connection, uint64_t now)
 {
     const bool writes = connection->stage == WEB_WRITING;
     const uint64_t idle = now - (writes ? connection->progress_ns : connection->begun_ns);
-    return connection->stage == WEB_FREE || connection->follows || idle < (writes ? SECOND_NS : YOUNG_NS)
+    return connection->stage == WEB_FREE || connection->stage == WEB_WAITING || connection->follows ||
+                   idle < (writes ? SECOND_NS : YOUNG_NS)
                ? 0
                : idle;
 }
@@ -404,7 +421,9 @@ static size_t wait_for_clients(web_server *server, struct pollfd polls[WEB_LISTE
         busy += !free && connection->stage != WEB_FOLLOWING;
         polls[count++] = (struct pollfd){free ? -1 : connection->socket, events_of(connection), 0};
     }
-    uint64_t wait = busy || now < server->rest_ns ? ROUND_NS : SECOND_NS;
+    uint64_t wait = server->steps || count_waiting(server) ? STEP_NS
+                    : busy || now < server->rest_ns        ? ROUND_NS
+                                                           : SECOND_NS;
     if (count_followers(server) > 0)
         wait = server->tick_ns <= now ? 0 : server->tick_ns - now < wait ? server->tick_ns - now : wait;
     const struct timespec time = {(time_t)(wait / SECOND_NS), (long)(wait % SECOND_NS)};
@@ -418,6 +437,16 @@ static void run_tick(web_server *server)
         return;
     server->tick_ns = now + server->desc.tick_ns;
     server->desc.tick(server->desc.context, server);
+}
+
+static void run_step(web_server *server)
+{
+    const uint64_t now = gyre_clock_ns();
+    const size_t waiting = count_waiting(server);
+    if ((!waiting && !server->steps) || now < server->step_ns)
+        return;
+    server->step_ns = now + STEP_NS;
+    server->steps = server->desc.step(server->desc.context, server, waiting);
 }
 
 /* ppoll delivers no signal while a socket is ready, and there may always be one. */
@@ -442,6 +471,7 @@ void web_server_run(web_server *server, const volatile sig_atomic_t *ended, cons
         }
         close_overdue(server);
         run_tick(server);
+        run_step(server);
     }
 }
 
@@ -456,6 +486,22 @@ void web_server_publish(web_server *server, web_text *text)
         if (connection->stage == WEB_FOLLOWING)
             end_text(connection);
     }
+}
+
+void web_server_answer(web_server *server, const web_answer *answer)
+{
+    for (size_t i = 0; i < WEB_CONNECTIONS; i++) {
+        web_connection *connection = &server->connections[i];
+        web_answer own = *answer;
+        if (connection->stage != WEB_WAITING)
+            continue;
+        own.body = web_text_hold(answer->body);
+        if (own.body)
+            begin_answer(connection, &own, false);
+        else
+            begin_sentence(connection, WEB_NO_MEMORY, "out of memory");
+    }
+    web_text_release(answer->body);
 }
 
 web_server *web_server_open(const web_server_desc *desc)

@@ -35,6 +35,7 @@ typedef struct web_answer {
     const char *type; /* of the body, as MIME names it */
     web_text *body;   /* is released by the server. NULL: there is no memory for it */
     bool follows;     /* the connection stays, and gets what web_server_publish has */
+    bool waits;       /* there is no answer yet: the connection waits for web_server_answer */
 } web_answer;
 
 typedef struct web_server web_server;
@@ -49,6 +50,8 @@ typedef struct web_server_desc {
     void (*answer)(void *context, const web_request *request, web_answer *out);
     void (*tick)(void *context,
                  web_server *server); /* publishes what is new; only called while somebody follows */
+    /** Works on what `waiting` connections wait for. Called every 10 ms while there are such, and as long as it returns true. */
+    bool (*step)(void *context, web_server *server, size_t waiting);
     void *context;
 } web_server_desc;
 
@@ -58,6 +61,8 @@ web_server *web_server_open(const web_server_desc *desc);
 void web_server_run(web_server *server, const volatile sig_atomic_t *ended, const sigset_t *waiting);
 /** Sends `text` to everyone who follows, in place of an earlier one that is not on its way yet. */
 void web_server_publish(web_server *server, web_text *text);
+/** Sends an answer, whose body the server releases, to all who wait for one. */
+void web_server_answer(web_server *server, const web_answer *answer);
 void web_server_close(web_server *server);
 
 #endif

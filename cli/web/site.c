@@ -14,13 +14,19 @@
 #include "cli/observed/rates_look.h"
 #include "cli/observed/stat_print.h"
 #include "cli/observed/top_screen.h"
+#include "cli/observed/trace_json.h"
 #include "cli/observed/why.h"
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 #include "web_page.inc" /* page_html, page_css and page_js, from the files of this folder */
 
 #define FRESH_NS UINT64_C(200000000)
-enum { EVENTS_SHOWN = 50 };
+enum {
+    EVENTS_SHOWN = 50,
+    SECONDS_PRESET = 5,
+    SECONDS_MOST = 60, /* of a trace */
+    SPANS_MOST = 100000
+};
 static const char PLAIN[] = "text/plain; charset=utf-8", JSON[] = "application/json";
 
 /* ---- what was read ---- */
@@ -49,6 +55,7 @@ static bool refresh(web_site *site)
 void web_site_finish(web_site *site)
 {
     forget_texts(site);
+    trace_record_end(&site->trace);
     rates_finish(&site->table);
     observed_finish(&site->processes);
 }
@@ -178,11 +185,92 @@ static void answer_health(web_site *site, const web_request *request, health_que
     out->body = end_text(&writer);
 }
 
+/* ---- traces ---- */
+
+static void answer_sentence(web_answer *out, web_status status, const char *sentence)
+{
+    out->status = status;
+    out->body = web_text_borrow(sentence, strlen(sentence));
+}
+
+/* The seconds of a request; 0: it asks for none that are possible. */
+static uint64_t seconds_of(const web_request *request)
+{
+    char text[8];
+    if (!request->query[0])
+        return SECONDS_PRESET;
+    if (!web_request_parameter(request, "seconds", text, sizeof text) ||
+        strspn(text, "0123456789") != strlen(text))
+        return 0;
+    const unsigned long seconds = strtoul(text, NULL, 10);
+    return seconds <= SECONDS_MOST ? seconds : 0;
+}
+
+/* Begins a trace. It takes its time, and costs the processes a little, so there is one at a time. */
+static void answer_trace(web_site *site, const web_request *request, web_answer *out)
+{
+    const uint64_t seconds = seconds_of(request);
+    if (!seconds)
+        answer_sentence(out, WEB_BAD_REQUEST, "expected nothing, or ?seconds=N with N from 1 to 60\n");
+    else if (request->head_only)
+        answer_sentence(out, WEB_OK, "");
+    else if (site->traces)
+        answer_sentence(out, WEB_UNAVAILABLE, "a trace is being taken: ask again when it is there\n");
+    else if (trace_record_begin(&site->trace, &site->source, seconds, SPANS_MOST) != CLI_OK) {
+        trace_record_end(&site->trace);
+        answer_sentence(out, WEB_UNAVAILABLE,
+                        "no process can be traced: the standard error of gyre web says why\n");
+    } else
+        out->waits = site->traces = true;
+}
+
+static void end_trace(web_site *site)
+{
+    trace_record_end(&site->trace);
+    site->traces = false;
+}
+
+static web_text *make_trace(web_site *site)
+{
+    page_writer writer;
+    trace_told told;
+    if (!begin_text(&writer))
+        return NULL;
+    const bool whole = trace_write_json(&site->trace.set, writer.out, &told);
+    web_text *text = end_text(&writer);
+    if (whole)
+        return text;
+    web_text_release(text);
+    return NULL;
+}
+
+bool web_site_step(void *context, web_server *server, size_t waiting)
+{
+    web_site *site = context;
+    web_answer answer = {.status = WEB_OK, .type = JSON};
+    if (!site->traces)
+        return false;
+    if (waiting && trace_record_step(&site->trace))
+        return true;
+    if (waiting && site->trace.code == CLI_OK) {
+        answer.body = make_trace(site);
+    } else if (waiting) {
+        answer.type = PLAIN;
+        answer_sentence(&answer, WEB_UNAVAILABLE,
+                        "the trace ended early: the standard error of gyre web says why\n");
+    }
+    if (waiting)
+        web_server_answer(server, &answer);
+    end_trace(site);
+    return false;
+}
+
 /* ---- paths ---- */
 
 static web_text *make_index(void)
 {
-    static const char text[] = "not found: expected /, /metrics, /json, /events, /healthz or /readyz\n";
+    static const char text[] =
+        "not found: expected /, /metrics, /json, /events, /trace, /healthz or /readyz\n";
     return web_text_borrow(text, sizeof text - 1);
 }
 
@@ -198,22 +286,25 @@ void web_site_answer(void *context, const web_request *request, web_answer *out)
     web_site *site = context;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (strcmp(request->path, files[i].path) == 0) {
-            *out = (web_answer){WEB_OK, files[i].type, web_text_borrow(files[i].bytes, files[i].size), false};
+            *out = (web_answer){WEB_OK, files[i].type, web_text_borrow(files[i].bytes, files[i].size), false,
+                                false};
             return;
         }
     if (strcmp(request->path, "/metrics") == 0)
         *out = (web_answer){WEB_OK, "text/plain; version=0.0.4; charset=utf-8",
-                            shown(site, &site->metrics, make_metrics), false};
+                            shown(site, &site->metrics, make_metrics), false, false};
     else if (strcmp(request->path, "/json") == 0)
-        *out = (web_answer){WEB_OK, JSON, shown(site, &site->json, make_json), false};
+        *out = (web_answer){WEB_OK, JSON, shown(site, &site->json, make_json), false, false};
     else if (strcmp(request->path, "/events") == 0)
-        *out = (web_answer){WEB_OK, "text/event-stream", shown(site, &site->event, make_event), true};
+        *out = (web_answer){WEB_OK, "text/event-stream", shown(site, &site->event, make_event), true, false};
+    else if (strcmp(request->path, "/trace") == 0)
+        answer_trace(site, request, out);
     else if (strcmp(request->path, "/healthz") == 0)
         answer_health(site, request, HEALTH_LIVES, out);
     else if (strcmp(request->path, "/readyz") == 0)
         answer_health(site, request, HEALTH_WORKS, out);
     else
-        *out = (web_answer){WEB_NOT_FOUND, PLAIN, make_index(), false};
+        *out = (web_answer){WEB_NOT_FOUND, PLAIN, make_index(), false, false};
 }
 
 void web_site_tick(void *context, web_server *server)

@@ -4,6 +4,7 @@
 #define GYRE_CLI_WEB_SITE_H
 
 #include "cli/observed/rates.h"
+#include "cli/observed/trace_take.h"
 #include "cli/web/server.h"
 
 typedef struct web_site {
@@ -13,11 +14,14 @@ typedef struct web_site {
     uint64_t read_ns;
     bool is_known;                    /* the look at read_ns succeeded */
     web_text *metrics, *json, *event; /* made of them when first asked for; NULL: not yet */
+    trace_recording trace;            /* for /trace */
+    bool traces;                      /* it is being taken */
 } web_site;
 
 /** As web_server_desc has them; `context` is a web_site. */
 void web_site_answer(void *context, const web_request *request, web_answer *out);
 void web_site_tick(void *context, web_server *server);
+bool web_site_step(void *context, web_server *server, size_t waiting);
 void web_site_finish(web_site *site);
 
 #endif

@@ -43,7 +43,7 @@ static inline gyre_trace *gyre_trace_wanted(const gyre_trace_point *point)
     return trace && __atomic_load_n(&trace->on, __ATOMIC_ACQUIRE) ? trace : (gyre_trace *)0;
 }
 
-/** The key of an object of the process: equal for equal addresses alone, and never 0 for an address in use. */
+/** The key of an object of the process: equal for equal addresses alone. */
 static inline uint64_t gyre_trace_key(const gyre_trace *trace, const void *address)
 {
     uint64_t key = (uint64_t)(uintptr_t)address ^ trace->secret;

@@ -91,6 +91,7 @@ assert get('/healthz')[0] == 200
 status, headers, body = get('/readyz')
 assert status == 503 and body == 'no kernel runs here\n', body
 assert json.loads(get('/json')[2])['processes'] == []
+assert get('/trace?seconds=1')[0] == 503
 PYTHON
 run web --listen "${page:7:-1}"
 exits 1
@@ -156,6 +157,50 @@ subprocess.run([os.environ['GYRE'], 'call', '--attach', 'scale', '--socket', os.
 while kernel(event())['handled'] != 5:
     pass
 stream.close()
+PYTHON
+
+judge "traces" <<'PYTHON'
+import subprocess
+for wrong in 'seconds=0', 'seconds=61', 'seconds=-1', 'seconds=', 'second=1', 'seconds=18446744073709551617':
+    assert get('/trace?' + wrong)[0] == 400, wrong
+assert get('/trace', method='HEAD')[::2] == (200, '')
+traced = lambda: any(process['traced'] for process in json.loads(get('/json')[2])['processes'])
+# one at a time, and none for a client that is gone
+leaves = raw()
+leaves.sendall(b'GET /trace?seconds=60 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+until(traced)
+assert get('/trace')[0] == 503
+leaves.close()
+until(lambda: not traced())
+# messages are handled all the time
+ask = subprocess.Popen([os.environ['GYRE'], 'call', '--attach', 'scale', '--socket', os.environ['SOCKET']], stdin=subprocess.PIPE,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+done = threading.Event()
+
+
+def talk():
+    while not done.is_set():
+        ask.stdin.write(b'{"value":1,"factor":2}\n')
+        ask.stdin.flush()
+        ask.stdout.readline()
+    ask.stdin.close()
+
+
+talker = threading.Thread(target=talk)
+talker.start()
+
+
+def shows_blocks():
+    status, headers, body = get('/trace?seconds=1')
+    assert status == 200 and headers['Content-Type'] == 'application/json', (status, body)
+    events = json.loads(body)['traceEvents']
+    return any(event['ph'] == 'X' and event['name'] == 'scale' and event['dur'] >= 0 for event in events)
+
+
+until(shows_blocks)
+done.set()
+talker.join()
+ask.wait()
 PYTHON
 
 judge "clients that mean no good" <<'PYTHON'
