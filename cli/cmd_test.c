@@ -97,9 +97,8 @@ static int judge_backends(test_run *run, struct gyre_registry *registry)
         test_backend *backend = &run->backends[i];
         const struct gyre_candidate *choice;
         char why[REASON_SIZE];
-        gyre_status status = gyre_registry_check_name(registry, backend->name);
-        if (status != GYRE_OK) {
-            code = cli_fail(status);
+        if (gyre_registry_check_name(registry, backend->name) != GYRE_OK) {
+            code = cli_error(CLI_UNAVAILABLE, "%s", gyre_error_text());
             continue;
         }
         backend->starts = gyre_registry_choose(registry, backend->name, &choice, why, sizeof why) == GYRE_OK;

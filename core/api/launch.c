@@ -43,6 +43,13 @@ static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *m
                      warns ? GYRE_COMPILER_WARNS : "", messages);
 }
 
+/* Whether the file of the kernel's source is not there, or has no such kernel. */
+static bool is_source_wrong(const struct gyre_build_report *report, gyre_status status)
+{
+    return status == GYRE_NOT_FOUND && (report->stages[GYRE_STAGE_DISCOVER].state == GYRE_STAGE_FAILED ||
+                                        report->stages[GYRE_STAGE_VERIFY].state != GYRE_STAGE_NOT_REACHED);
+}
+
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
@@ -71,9 +78,12 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
     if (report->messages[0] && !kernel->only_built)
         tell_compiler(kernel, status, report->messages);
-    free(report);
     if (status == GYRE_OK)
         status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
+    if (!desc->source && is_source_wrong(report, status))
+        status = gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "source",
+                                   GYRE_CONFIG);
+    free(report);
     return status;
 }
 

@@ -453,16 +453,11 @@ bool gyre_lasting_promise(struct gyre_lasting *lasting)
     return told;
 }
 
-/* The fence pairs with the barrier of a waiter between its note that it sleeps and its last look. */
 void gyre_lasting_ring_bell(struct gyre_lasting *lasting)
 {
-    gyre_queue_region *shared = gyre_ring_of(lasting->ring)->shared;
-    if (!lasting->rings)
-        return;
+    if (lasting->rings)
+        gyre_queue_wake_client(lasting->ring);
     lasting->rings = false;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&shared->host.waiting, __ATOMIC_RELAXED))
-        gyre_bell_ring(&shared->device.bell, INT_MAX);
 }
 
 bool gyre_lasting_holds(const struct gyre_lasting *lasting)

@@ -195,6 +195,14 @@ struct gyre_attach_refusal gyre_attach_refusal_get(struct gyre_parcel *parcel)
     return refusal;
 }
 
+gyre_status gyre_meeting_refused(struct gyre_parcel *parcel)
+{
+    const gyre_status status = gyre_parcel_status(parcel);
+    const char *why = gyre_parcel_get_text(parcel);
+    gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+    return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server") : status;
+}
+
 void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel, const char *key)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);

@@ -103,6 +103,9 @@ void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type);
 gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **out,
                                   struct gyre_kept_block **types);
 
+/** Makes the server's refusal of a state or a subscription, which the packet is, this program's error. */
+gyre_status gyre_meeting_refused(struct gyre_parcel *parcel);
+
 /* ---- subscriptions ---- */
 
 /** What a program that subscribes asks a server for. */

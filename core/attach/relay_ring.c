@@ -623,19 +623,12 @@ static bool promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring
     return told;
 }
 
-/*
- * Wakes the ring's client if something new is in the ring. The fence pairs with the barrier of a waiter between its note
- * that it sleeps and its last look.
- */
+/* Wakes the ring's client if something new is in the ring. */
 static void ring_bell(struct gyre_relay_ring *ring)
 {
-    gyre_queue_region *shared = gyre_ring_of(ring->queue)->shared;
-    if (!ring->rings)
-        return;
+    if (ring->rings)
+        gyre_queue_wake_client(ring->queue);
     ring->rings = false;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&shared->host.waiting, __ATOMIC_RELAXED))
-        gyre_bell_ring(&shared->device.bell, INT_MAX);
 }
 
 bool gyre_relay_tell(struct gyre_relay *relay)

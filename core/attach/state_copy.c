@@ -32,15 +32,6 @@ struct wish {
     const char *key; /* NULL: of the kernel */
 };
 
-/* Makes the server's refusal this program's error. */
-static gyre_status tell_refusal(struct gyre_parcel *parcel)
-{
-    const gyre_status status = gyre_parcel_status(parcel);
-    const char *why = gyre_parcel_get_text(parcel);
-    gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
-    return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server") : status;
-}
-
 static gyre_status take_type(struct gyre_parcel *parcel, gyre_state_copy *copy)
 {
     gyre_layout *layout = NULL;
@@ -97,7 +88,7 @@ static gyre_status ask(struct gyre_parcel *parcel, const struct wish *wish, int 
     if (status != GYRE_OK)
         return gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
     if (gyre_parcel_status(parcel) != GYRE_OK)
-        return tell_refusal(parcel);
+        return gyre_meeting_refused(parcel);
     status = take_type(parcel, copy);
     if (status != GYRE_OK)
         return status;

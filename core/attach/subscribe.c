@@ -47,15 +47,6 @@ struct subscribed {
 
 /* ---- asking ---- */
 
-/* Makes the server's refusal this program's error. */
-static gyre_status tell_refusal(struct gyre_parcel *parcel)
-{
-    const gyre_status status = gyre_parcel_status(parcel);
-    const char *why = gyre_parcel_get_text(parcel);
-    gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
-    return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server") : status;
-}
-
 static gyre_status tell_unanswered(const char *path, gyre_status status)
 {
     if (status == GYRE_TIMEOUT)
@@ -100,7 +91,7 @@ static gyre_status ask(struct subscribed *subscribed, const struct gyre_subscrib
     *again = status == GYRE_LOST || (status == GYRE_OK && gyre_parcel_status(parcel) == GYRE_EXHAUSTED);
     if (status != GYRE_OK)
         return gyre_error_add_overdue(tell_unanswered(subscribed->path, status), desc->deadline_ns);
-    return gyre_parcel_status(parcel) == GYRE_OK ? take_answer(subscribed, desc) : tell_refusal(parcel);
+    return gyre_parcel_status(parcel) == GYRE_OK ? take_answer(subscribed, desc) : gyre_meeting_refused(parcel);
 }
 
 static void hang_up(struct subscribed *subscribed)

@@ -37,7 +37,8 @@ gyre_status gyre_wiring_blame(const char *place, gyre_status status)
 {
     if (status == GYRE_OK || !place)
         return status;
-    return gyre_error_add(status == GYRE_INVALID ? GYRE_CONFIG : status, "%s", place);
+    const bool is_mistake = status == GYRE_INVALID || status == GYRE_NOT_FOUND;
+    return gyre_error_add(is_mistake ? GYRE_CONFIG : status, "%s", place);
 }
 
 static bool is_kernel_of(const char *from, const char *kernel)

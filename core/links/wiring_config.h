@@ -52,7 +52,7 @@ gyre_status gyre_wiring_config_check(const struct gyre_config *config);
 void gyre_wiring_config_destroy(struct gyre_wiring_config *wiring);
 
 /**
- * Adds the place of a setting (NULL: none) to the error about it, and returns its status: CONFIG in place of INVALID. OK stays
+ * Adds the place of a setting (NULL: none) to the error about it, and returns its status: CONFIG in place of INVALID and NOT_FOUND. OK stays
  * OK.
  */
 gyre_status gyre_wiring_blame(const char *place, gyre_status status);

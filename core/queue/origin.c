@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "gyre/waiting.h"
+#include "core/queue/state.h"
 
 static struct gyre_queue_origin *origins_of(const gyre_queue *queue)
 {
@@ -52,9 +52,6 @@ struct gyre_origin gyre_origin_of(const gyre_queue *queue, uint64_t index)
 
 void gyre_origins_tell(gyre_queue *queue)
 {
-    if (!origins_of(queue))
-        return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between the change and the look: pairs with the relay's */
-    if (__atomic_load_n(&queue->ring.shared->host.waiting, __ATOMIC_RELAXED))
-        gyre_bell_ring(&queue->ring.shared->device.bell, INT_MAX);
+    if (origins_of(queue))
+        gyre_queue_wake_client(queue); /* the relay waits there, too */
 }

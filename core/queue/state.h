@@ -51,6 +51,12 @@ static inline void gyre_queue_set_away(gyre_queue *queue, bool away)
     __atomic_store_n(&queue->state.away, away, __ATOMIC_RELAXED);
 }
 
+/**
+ * Wakes threads of the queue's client that sleep at the device's bell, after a change that the caller stored. The fence in it pairs with
+ * the barrier of a waiter between its note that it sleeps and its last look.
+ */
+void gyre_queue_wake_client(const gyre_queue *queue);
+
 /** Says why a queue loses its server. Called before gyre_queue_orphan. The caller frees `why` after gyre_queue_destroy. */
 static inline void gyre_queue_set_lost_why(gyre_queue *queue, const char *why)
 {

@@ -175,7 +175,7 @@ typedef struct gyre_launch_desc {
 
 /**
  * Compiles (or takes from the cache), loads and launches a kernel, with one queue (gyre_kernel_queue). CONFIG when a
- * setting of the kernel or the queue does not fit the kernel or another setting. Owner of *out: the caller, until
+ * setting of the kernel or the queue does not fit the kernel or another setting, or names no source that is there. Owner of *out: the caller, until
  * gyre_kernel_release, or gyre_close.
  */
 GYRE_API gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out);

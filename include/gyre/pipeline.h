@@ -121,8 +121,9 @@ typedef struct gyre_pipeline_desc {
 
 /**
  * Joins kernels to a pipeline. Launches the kernels that are configured and not launched yet. Everything is checked before
- * anything is joined. NOT_FOUND for a kernel that is neither launched nor configured; INVALID (or CONFIG, with the
- * place of the setting) for ports that lead nowhere, types that differ, kernels that are asked and do not reply, kernels that no entry leads to, answers of
+ * anything is joined. NOT_FOUND (or CONFIG, with the place of the setting that names it) for a kernel that is neither launched nor
+ * configured; INVALID (or CONFIG, with the place) for ports that lead nowhere, types that differ, kernels that are asked and do not
+ * reply, kernels that no entry leads to, answers of
  * different types, a cycle without a quota, one whose links do not hold `window` times `quota` messages, or one that a tap leads
  * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics and cycles on one
  * without these. Kernels

@@ -136,7 +136,7 @@ END_TEST
 
 static web_answer ask(web_site *site, const char *path)
 {
-    web_answer answer = {WEB_OK, "", NULL, false};
+    web_answer answer = {WEB_OK, "", NULL, false, false};
     web_request request = {0};
     snprintf(request.path, sizeof request.path, "%s", path);
     web_site_answer(site, &request, &answer);

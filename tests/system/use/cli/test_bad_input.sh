@@ -49,6 +49,11 @@ call --set queue.good.shard=key --set queue.good.key=nofield "$folder/good.gyre.
 fails 4 "command line: shards 'good' of kernel 'good': the key 'nofield': 'u16' has no field 'nofield'"
 call --set queue.good.shard=key "$folder/good.gyre.c" 1
 fails 4 "command line: " "no key is named: set queue.good.key to a field of the request"
+# a source that the configuration names is a mistake of the configuration
+call --set kernel.there.source="$folder/missing.gyre.c" there 1
+fails 4 "command line: discover: kernel file '$folder/missing.gyre.c' cannot be opened"
+call --set kernel.there.source="$folder/good.gyre.c:god" there 1
+fails 4 "command line: verify: there is no kernel 'god' in '$folder/good.gyre.c'" "did you mean 'good'?"
 # a section for nobody
 run call --backend "$backend" --set queue.TYPO.capacity=8 "$folder/good.gyre.c" 1
 exits 0

@@ -304,7 +304,7 @@ run test "$folder/cache"
 exits 1
 says "has no file NAME.gyre-case"
 run test total.gyre-case --backend cpuu
-exits 1
+exits 3
 says "there is no backend 'cpuu'"
 run call --case total.gyre-case '{}'
 exits 2

@@ -232,8 +232,8 @@ mistake 4 "[link.large] begins at kernel 'chek', which has no section [kernel.ch
 mistake 4 "link 'large': kernel 'check' has no port 'larg'; it has 'good', 'large'; did you mean 'large'?" \
     link.large.from=check.larg
 mistake 4 "link 'large': kernel 'book' has no ports: declare them with GYRE_PORTS" link.large.from=book.large
-mistake 1 "link 'priced': there is no kernel 'bok': launch it before, or name its file in [kernel.bok]; did you mean 'book'?" link.priced.to=bok
-mistake 1 "the entry: there is no kernel 'chek': launch it before, or name its file in [kernel.chek]; did you mean 'check'?" \
+mistake 4 "link 'priced': there is no kernel 'bok': launch it before, or name its file in [kernel.bok]; did you mean 'book'?" link.priced.to=bok
+mistake 4 "the entry: there is no kernel 'chek': launch it before, or name its file in [kernel.chek]; did you mean 'check'?" \
     pipeline.orders.entry=chek
 mistake 4 "the answer 'bok' is no kernel of the pipeline: link one to it; did you mean 'book'?" pipeline.orders.answer=bok
 mistake 4 "link 'checked': capacity: expected a power of two of 16 at least (one call of 'check' may emit 1 messages), found 8" \
