@@ -212,7 +212,7 @@ static void a_message_with_a_tail_is_heard_whole(struct conformance *test)
         memset(&copy, 0xff, sizeof copy);
         must(gyre_subscription_receive(memos, &copy, sizeof copy, &told, soon()));
         require(copy.number == i && copy.text.count == i && told.length < sizeof copy);
-        require(!memcmp(gyre_items(char, &copy, copy.text), text, i));
+        require(i == 0 || !memcmp(gyre_items(char, &copy, copy.text), text, i));
         require(((const unsigned char *)&copy)[sizeof copy - 1] == 0); /* what it does not say is zero */
     }
     gyre_unsubscribe(memos);
