@@ -124,15 +124,15 @@ int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)
     return code == CLI_FAILED && gyre_runtime_device_failed(runtime) ? CLI_UNAVAILABLE : code;
 }
 
-static void warn_of_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *section,
-                            const char *kernel)
+static void warn_of_section(const struct gyre_config *config, enum gyre_section_kind kind,
+                            const char *section, const char *kernel)
 {
     const char *place = gyre_config_place(config, kind, section);
     const char *const word = gyre_section_kind_word(kind);
     const bool is_other = strcmp(section, kernel) != 0 && !gyre_text_nearest(kernel, &section, 1);
     if (is_other && place && strcmp(place, "command line") == 0)
-        cli_error(CLI_OK, "warning: %s: [%s.%s] is for no %s here; the kernel and its queue are named '%s'", place,
-                  word, section, word, kernel);
+        cli_error(CLI_OK, "warning: %s: [%s.%s] is for no %s here; the kernel and its queue are named '%s'",
+                  place, word, section, word, kernel);
 }
 
 void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel)

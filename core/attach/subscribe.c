@@ -91,7 +91,8 @@ static gyre_status ask(struct subscribed *subscribed, const struct gyre_subscrib
     *again = status == GYRE_LOST || (status == GYRE_OK && gyre_parcel_status(parcel) == GYRE_EXHAUSTED);
     if (status != GYRE_OK)
         return gyre_error_add_overdue(tell_unanswered(subscribed->path, status), desc->deadline_ns);
-    return gyre_parcel_status(parcel) == GYRE_OK ? take_answer(subscribed, desc) : gyre_meeting_refused(parcel);
+    return gyre_parcel_status(parcel) == GYRE_OK ? take_answer(subscribed, desc)
+                                                 : gyre_meeting_refused(parcel);
 }
 
 static void hang_up(struct subscribed *subscribed)
