@@ -54,24 +54,24 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
     struct gyre_build_report *report = calloc(1, sizeof *report);
-    const char *source = desc->source;
-    gyre_status status =
-        source ? GYRE_OK : gyre_kernel_source(kernel->runtime->config, kernel->name, &source);
+    const struct gyre_config *config = kernel->runtime->config;
+    const char *source = desc->source, *name = kernel->name;
+    gyre_status status = source ? GYRE_OK : gyre_kernel_source(config, name, &source);
     if (status == GYRE_OK && !report)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
     if (status != GYRE_OK) {
         free(report);
         return status;
     }
-    gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
+    gyre_kernel_options(config, name, options, sizeof options);
     if (desc->stage && !strstr(options, GYRE_KERNEL_STAGE_OPTION) &&
         strlen(options) + sizeof GYRE_KERNEL_STAGE_OPTION <= sizeof options)
         strcat(options, GYRE_KERNEL_STAGE_OPTION);
-    struct gyre_build_desc pipeline = {.config = kernel->runtime->config,
+    struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,
                                        .source = source,
                                        .options = options,
-                                       .configured = kernel->name,
+                                       .configured = name,
                                        .report = report};
     status = gyre_build_run(&pipeline, &kernel->build);
     if (report->warning[0] && !kernel->only_built)
@@ -81,8 +81,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     if (status == GYRE_OK)
         status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
     if (!desc->source && is_source_wrong(report, status))
-        status = gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "source",
-                                   GYRE_CONFIG);
+        status = gyre_config_blame(config, GYRE_SECTION_KERNEL, name, "source", GYRE_CONFIG);
     free(report);
     return status;
 }

@@ -21,7 +21,6 @@
 #include "core/kernel/protocol.h"
 #include "core/kernel/start.h"
 #include "core/pipeline/build.h"
-#include "core/queue/label.h"
 
 /* ---- finding one ---- */
 
@@ -113,7 +112,7 @@ static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *k
     if (completion.failure_text[0])
         return gyre_error_set(GYRE_FAILED, "%s", completion.failure_text);
     return gyre_error_set(GYRE_FAILED, "its worker process died%s",
-                          gyre_control_why_lost(migrator->kernel->control, why, sizeof why));
+                          gyre_kernel_why_lost(migrator->kernel, why, sizeof why));
 }
 
 static void finish_migrator(struct migrator *migrator)

@@ -12,6 +12,7 @@
  */
 #include "core/kernel/control.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "core/base/clock.h"
@@ -146,11 +147,23 @@ static gyre_status look_at_blocks(const gyre_kernel *kernel, uint64_t command, e
         return GYRE_OK;
     if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
-                              gyre_control_why_lost(kernel->control, why, sizeof why));
+                              gyre_kernel_why_lost(kernel, why, sizeof why));
     if (gyre_clock_ns() >= deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
                               behind, kernel->blocks, kernel->name);
     return GYRE_AGAIN;
+}
+
+const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t size)
+{
+    return gyre_control_why_lost(kernel->control, text, size);
+}
+
+void gyre_kernel_note_death(gyre_kernel *kernel, const char *reason)
+{
+    gyre_u8 *why = kernel->control->device.lost_why;
+    if (!why[0])
+        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
 }
 
 static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t deadline_ns)

@@ -26,7 +26,6 @@
 #include "core/plan/queue_plan.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
-#include "core/queue/label.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -273,7 +272,7 @@ static gyre_status enter_queue(gyre_kernel *kernel, gyre_queue *queue)
     char why[64];
     if (launched && state == GYRE_KERNEL_LOST)
         return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again before opening a queue",
-                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
+                              kernel->name, gyre_kernel_why_lost(kernel, why, sizeof why));
     if (launched && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it before opening a queue",
                               kernel->name, gyre_kernel_state_word(state));

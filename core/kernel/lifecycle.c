@@ -17,7 +17,6 @@
 #include "core/kernel/start.h"
 #include "core/kernel/turn.h"
 #include "core/queue/end.h"
-#include "core/queue/label.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 
@@ -39,7 +38,7 @@ static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, ui
     char why[64];
     if (now == GYRE_KERNEL_LOST)
         return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again", kernel->name,
-                              gyre_control_why_lost(kernel->control, why, sizeof why));
+                              gyre_kernel_why_lost(kernel, why, sizeof why));
     if (now != GYRE_KERNEL_ACTIVE && now != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it first", kernel->name,
                               gyre_kernel_state_word(now));

@@ -15,7 +15,6 @@
 #include "core/kernel/keyed.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
-#include "core/queue/label.h"
 
 #define RETRY_NS UINT64_C(200000)
 /* A read tries for this many times stop_timeout_ms; one try waits for stop_timeout_ms at most. */
@@ -40,7 +39,7 @@ static gyre_status check_readable(const struct reading *reading)
     if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST)
         return gyre_error_set(GYRE_LOST,
                               "the state of kernel '%s' was lost with its device%s; launch it again",
-                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
+                              kernel->name, gyre_kernel_why_lost(kernel, why, sizeof why));
     if (!kernel->memory.state)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
     if (kernel->memory.keyed && !reading->key)

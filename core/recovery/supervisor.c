@@ -16,8 +16,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
+#include "core/kernel/control.h"
 #include "core/kernel/visit.h"
-#include "core/queue/label.h"
 #include "core/recovery/care.h"
 
 #define MEMORY_AGAIN_NS UINT64_C(10000000) /* pause between two attempts to allocate */
@@ -183,7 +183,7 @@ gyre_status gyre_supervisor_check_gone(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     memcpy(why, kernel->care->losses.why, sizeof why);
     pthread_mutex_unlock(&kernel->lock);
-    gyre_control_why_lost(kernel->control, device, sizeof device);
+    gyre_kernel_why_lost(kernel, device, sizeof device);
     return gyre_error_set(GYRE_LOST,
                           "kernel '%s' is lost for good%s%s%s: start its server again, then attach anew; in "
                           "[kernel.%s] %s",

@@ -48,9 +48,9 @@ START_TEST(an_unknown_key_of_a_link_or_pipeline_warns)
     ck_assert_str_eq(only_warning(sandbox_config()),
                      sandbox_text("$/etc/gyre.ini:2: unknown key 'frm' in [link.words], ignored; did you "
                                   "mean 'from'?"));
-    sandbox_write("etc/gyre.ini", "[link.words]\nshare = any\n");
+    sandbox_write("etc/gyre.ini", "[link.words]\ncolour = red\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:2: unknown key 'share' in [link.words], ignored"));
+                     sandbox_text("$/etc/gyre.ini:2: unknown key 'colour' in [link.words], ignored"));
     sandbox_write("etc/gyre.ini", "[pipeline.words]\ncapacity = 64\n");
     ck_assert_str_eq(
         only_warning(sandbox_config()),
