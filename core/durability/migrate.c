@@ -113,7 +113,7 @@ static gyre_status call_migrator(struct migrator *migrator, const gyre_kernel *k
     if (completion.failure_text[0])
         return gyre_error_set(GYRE_FAILED, "%s", completion.failure_text);
     return gyre_error_set(GYRE_FAILED, "its worker process died%s",
-                          gyre_control_why_lost(migrator->kernel->control, why, sizeof why));
+                          gyre_control_why_lost(gyre_ring_of(migrator->queue)->control, why, sizeof why));
 }
 
 static void finish_migrator(struct migrator *migrator)

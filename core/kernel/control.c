@@ -12,6 +12,7 @@
  */
 #include "core/kernel/control.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "core/base/clock.h"
@@ -182,4 +183,11 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
     return status;
+}
+
+void gyre_control_tell_death(const gyre_kernel *kernel, const char *reason)
+{
+    gyre_u8 *why = kernel->control->device.lost_why;
+    if (!why[0])
+        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
 }

@@ -34,4 +34,7 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 
+/** Leaves the end of the kernel's worker where callers of a lost kernel look for the reason, unless the device said more itself. */
+void gyre_control_tell_death(const gyre_kernel *kernel, const char *reason);
+
 #endif

@@ -16,43 +16,11 @@
 #include "core/base/info_give.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/sections.h"
+#include "core/kernel/shard_key.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/queue.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
-
-/* Finds the key by which requests choose a ring. If the descriptor names no key, the key comes from the section, and an error
- * names that section. */
-static gyre_status find_key(const gyre_kernel *kernel, const char *name, const gyre_shards_desc *desc,
-                            struct gyre_message_key *key)
-{
-    const struct gyre_config *config = kernel->runtime->config;
-    const char *path = desc->key ? desc->key : gyre_config_text(config, GYRE_SECTION_QUEUE, name, "key");
-    if (!path[0]) {
-        gyre_status status =
-            gyre_error_set(desc->rule ? GYRE_INVALID : GYRE_CONFIG,
-                           "shards '%s' of kernel '%s' are chosen by key and no key is named: set "
-                           "queue.%s.key to a field of the request, or `key` of the descriptor",
-                           name, kernel->name, name[0] ? name : "default");
-        return desc->rule ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "shard", status);
-    }
-    gyre_status status = gyre_message_key_find(kernel->record->request, path, key);
-    if (status == GYRE_OK)
-        return status;
-    gyre_error_add(status, "shards '%s' of kernel '%s'", name, kernel->name);
-    return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
-}
-
-gyre_status gyre_shards_check(const gyre_kernel *kernel)
-{
-    const gyre_shards_desc desc = {.size = sizeof desc};
-    const struct gyre_config *config = kernel->runtime->config;
-    struct gyre_message_key key;
-    if (!gyre_config_has_section(config, GYRE_SECTION_QUEUE, kernel->name) ||
-        gyre_queue_plan_word(config, kernel->name, "shard") != GYRE_SHARD_KEY)
-        return GYRE_OK;
-    return find_key(kernel, kernel->name, &desc, &key);
-}
 
 static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
 {
@@ -71,7 +39,11 @@ static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gy
                               "and a rule from 1 to %d, found %u rings and rule %d",
                               name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count,
                               (int)shards->rule);
-    return shards->rule == GYRE_SHARD_KEY ? find_key(kernel, name, desc, &shards->key) : GYRE_OK;
+    if (shards->rule != GYRE_SHARD_KEY)
+        return GYRE_OK;
+    return gyre_kernel_shard_key(
+        kernel, &(struct gyre_shard_key_wish){name, desc->key, .rule_is_given = desc->rule != 0},
+        &shards->key);
 }
 
 static void close_rings(gyre_shards *shards, uint32_t count)

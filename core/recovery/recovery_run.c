@@ -113,14 +113,6 @@ static gyre_status resume_all(const struct gyre_recovery *recovery)
     return GYRE_OK;
 }
 
-/* Leaves the worker's end where callers of a lost kernel look for the reason, unless the device said more itself. */
-static void tell_death(gyre_kernel *kernel, const char *reason)
-{
-    gyre_u8 *why = kernel->control->device.lost_why;
-    if (!why[0])
-        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
-}
-
 static void suspend_all(const struct gyre_recovery *recovery, const char *reason)
 {
     for (size_t i = 0; i < recovery->count; i++) {
@@ -130,7 +122,7 @@ static void suspend_all(const struct gyre_recovery *recovery, const char *reason
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
         else if (kernel->care->revival.runs && cannot_repeat(kernel)) {
-            tell_death(kernel, reason);
+            gyre_control_tell_death(kernel, reason);
             gyre_recovery_give_up(
                 kernel, "its worker process died, and what its handler keeps between messages with it");
         }
