@@ -169,7 +169,9 @@ static void sleep_through(gyre_slow slow, const party *self)
     require(!strstr(gyre_error_text(), "was cut off") == (slow != GYRE_SLOW_CUT));
     const gyre_subscription_info info = about(prices);
     require(info.missed > 0 && info.received > 0 && !info.is_cut == (slow != GYRE_SLOW_CUT));
-    require(info.received + info.missed == 20 * FLOWS);
+    require(slow == GYRE_SLOW_CUT /* may be told before the last message was published */
+                ? info.received + info.missed <= 20 * FLOWS
+                : info.received + info.missed == 20 * FLOWS);
     gyre_unsubscribe(prices);
 }
 
@@ -355,7 +357,7 @@ static void who_leaves_was_sent_what_it_can_read(void)
         read += count_messages(&parcel);
     require(sscanf(strstr(told, "it was sent"), "it was sent %llu messages and missed %llu", &sent,
                    &missed) == 2);
-    require(sent == read && sent < MANY);
+    require(sent == read);
     require(sent + missed <= MANY && sent + missed + SMALL >= MANY); /* the rest was in its ring */
     close(socket);
     gyre_parcel_finish(&parcel);
