@@ -19,9 +19,9 @@
 #include "core/kernel/list.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/sections.h"
+#include "core/kernel/shard_key.h"
 #include "core/kernel/start.h"
 #include "core/kernel/type_registry.h"
-#include "core/links/shard_group.h"
 #include "core/pipeline/build.h"
 #include "core/plan/shape.h"
 
@@ -81,7 +81,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     if (status == GYRE_OK)
         status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
     if (!desc->source && is_source_wrong(report, status))
-        status = gyre_config_blame(config, GYRE_SECTION_KERNEL, name, "source", GYRE_CONFIG);
+        status = gyre_sections_blame_source(kernel);
     free(report);
     return status;
 }
@@ -196,7 +196,7 @@ static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *de
     if (status == GYRE_OK)
         status = gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, kernel->name, kernel->build);
     if (status == GYRE_OK)
-        status = gyre_shards_check(kernel);
+        status = gyre_kernel_check_shard_key(kernel);
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
                                           &kernel->types);

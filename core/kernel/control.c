@@ -159,13 +159,6 @@ const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t s
     return gyre_control_why_lost(kernel->control, text, size);
 }
 
-void gyre_kernel_note_death(gyre_kernel *kernel, const char *reason)
-{
-    gyre_u8 *why = kernel->control->device.lost_why;
-    if (!why[0])
-        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
-}
-
 static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t deadline_ns)
 {
     uint64_t limit = gyre_clock_ns() + OVERTAKEN_NS;
@@ -195,4 +188,11 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
     return status;
+}
+
+void gyre_kernel_tell_death(const gyre_kernel *kernel, const char *reason)
+{
+    gyre_u8 *why = kernel->control->device.lost_why;
+    if (!why[0])
+        snprintf((char *)why, sizeof kernel->control->device.lost_why, "%s", reason);
 }

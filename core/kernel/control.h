@@ -29,13 +29,14 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
 bool gyre_control_is_lost(const gyre_kernel *kernel);
 /** Writes why the device died into `text`, as " (REASON)", or "" when that is not known, or the device lives. Returns text. */
 const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t size);
-/** Leaves the reason of its death where gyre_kernel_why_lost finds it, unless the device said more itself. */
-void gyre_kernel_note_death(gyre_kernel *kernel, const char *reason);
 /** The last command, for gyre_control_obeyed. */
 uint64_t gyre_control_last(const gyre_kernel *kernel);
 /** Whether every block obeyed that command, or a later one. Waits for nothing. */
 bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
+
+/** Leaves the end of the kernel's worker where callers of a lost kernel look for the reason, unless the device said more itself. */
+void gyre_kernel_tell_death(const gyre_kernel *kernel, const char *reason);
 
 #endif

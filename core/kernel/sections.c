@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/kernel/kernel.h"
 #include "core/pipeline/build.h"
 
 /* True when the names first differ in a digit: worker1 and worker2 are two names, not one name with a mistake. */
@@ -115,4 +116,10 @@ gyre_status gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kin
     const char *near = gyre_text_nearest(name, candidates, others);
     free(candidates); /* the names are the configuration's */
     return near ? tell_section(runtime, kind, near, name) : GYRE_OK;
+}
+
+gyre_status gyre_sections_blame_source(const gyre_kernel *kernel)
+{
+    return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "source",
+                             GYRE_CONFIG);
 }

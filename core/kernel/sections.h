@@ -15,4 +15,7 @@
 gyre_status gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
                                const struct gyre_build *build);
 
+/** Adds the place of the kernel's source to the error about it. Returns CONFIG. */
+gyre_status gyre_sections_blame_source(const gyre_kernel *kernel);
+
 #endif

@@ -16,48 +16,14 @@
 #include "core/base/info_give.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/sections.h"
+#include "core/kernel/shard_key.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/queue.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
 
-/* Finds the key by which requests choose a ring. If the descriptor names no key, the key comes from the section, and an error
- * names that section. */
-static gyre_status find_key(const struct gyre_config *config, const gyre_kernel *kernel, const char *name,
-                            const gyre_shards_desc *desc, struct gyre_message_key *key)
-{
-    const char *of = kernel->name;
-    const char *path = desc->key ? desc->key : gyre_config_text(config, GYRE_SECTION_QUEUE, name, "key");
-    if (!path[0]) {
-        gyre_status status =
-            gyre_error_set(desc->rule ? GYRE_INVALID : GYRE_CONFIG,
-                           "shards '%s' of kernel '%s' are chosen by key and no key is named: set "
-                           "queue.%s.key to a field of the request, or `key` of the descriptor",
-                           name, of, name[0] ? name : "default");
-        return desc->rule ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "shard", status);
-    }
-    gyre_status status = gyre_message_key_find(kernel->record->request, path, key);
-    if (status == GYRE_OK)
-        return status;
-    gyre_error_add(status, "shards '%s' of kernel '%s'", name, of);
-    return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
-}
-
-gyre_status gyre_shards_check(const gyre_kernel *kernel)
-{
-    const gyre_shards_desc desc = {.size = sizeof desc};
-    const struct gyre_config *config = kernel->runtime->config;
-    const char *name = kernel->name;
-    struct gyre_message_key key;
-    if (!gyre_config_has_section(config, GYRE_SECTION_QUEUE, name) ||
-        gyre_queue_plan_word(config, name, "shard") != GYRE_SHARD_KEY)
-        return GYRE_OK;
-    return find_key(config, kernel, name, &desc, &key);
-}
-
 static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
 {
-    const struct gyre_config *config = kernel->runtime->config;
     const char *name = desc->name ? desc->name : "";
     shards->kernel = kernel;
     if (strlen(name) + sizeof "/63" > sizeof shards->name)
@@ -65,14 +31,19 @@ static gyre_status adopt_desc(gyre_shards *shards, gyre_kernel *kernel, const gy
                               sizeof shards->name - sizeof "/63");
     snprintf(shards->name, sizeof shards->name, "%s", name);
     shards->count = desc->rings ? desc->rings : (uint32_t)gyre_kernel_queue_setting(kernel, name, "rings");
-    shards->rule = desc->rule ? desc->rule : (gyre_shard_rule)gyre_queue_plan_word(config, name, "shard");
+    shards->rule = desc->rule ? desc->rule
+                              : (gyre_shard_rule)gyre_queue_plan_word(kernel->runtime->config, name, "shard");
     if (shards->count > GYRE_QUEUES_MAX || (unsigned)shards->rule > GYRE_SHARD_ROUND_ROBIN)
         return gyre_error_set(GYRE_INVALID,
                               "shards '%s' of kernel '%s': expected 1 to %d rings "
                               "and a rule from 1 to %d, found %u rings and rule %d",
                               name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count,
                               (int)shards->rule);
-    return shards->rule == GYRE_SHARD_KEY ? find_key(config, kernel, name, desc, &shards->key) : GYRE_OK;
+    if (shards->rule != GYRE_SHARD_KEY)
+        return GYRE_OK;
+    return gyre_kernel_shard_key(
+        kernel, &(struct gyre_shard_key_wish){name, desc->key, .rule_is_given = desc->rule != 0},
+        &shards->key);
 }
 
 static void close_rings(gyre_shards *shards, uint32_t count)

@@ -30,10 +30,4 @@ struct gyre_shards {
     uint32_t inside;                          /* atomic: threads inside a receive that may wait */
 };
 
-/**
- * Checks the key of shard = key in the section of a queue with the kernel's name, although nobody may open shards of that name: a
- * mistyped field would be told to nobody. CONFIG. The kernel's record is known.
- */
-gyre_status gyre_shards_check(const gyre_kernel *kernel);
-
 #endif

@@ -122,7 +122,7 @@ static void suspend_all(const struct gyre_recovery *recovery, const char *reason
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
         else if (kernel->care->revival.runs && cannot_repeat(kernel)) {
-            gyre_kernel_note_death(kernel, reason);
+            gyre_kernel_tell_death(kernel, reason);
             gyre_recovery_give_up(
                 kernel, "its worker process died, and what its handler keeps between messages with it");
         }
