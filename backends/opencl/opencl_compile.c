@@ -7,6 +7,7 @@
 #include "opencl_artifact.h"
 #include "opencl_check.h"
 #include "opencl_compile.h"
+#include "opencl_pocl.h"
 #include "opencl_source.h"
 #include "opencl_wait.h"
 
@@ -28,6 +29,7 @@ struct job {
     cl_command_queue queue;
     unsigned char *items, *binary;
     size_t items_size, binary_size;
+    int lock; /* see opencl_pocl_begin_build */
 };
 
 /* ---- building ---- */
@@ -92,10 +94,7 @@ static cl_int build_and_listen(gyre_device *device, const struct opencl_build_de
 
 gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
 {
-    /*
-     * PoCL 5 may fail without a word while another process builds the same text, because both write one
-     * folder of its cache.
-     */
+    /* PoCL 5 may fail without a word while another process, which is not Gyre's, builds the same text */
     enum { SILENT_TRIES = 3 };
     char sentence[600];
     cl_int code;
@@ -133,6 +132,7 @@ static gyre_status build_source(struct job *job)
         return device->host->error(gyre_lack_status(errno, GYRE_FAILED),
                                    "the unit '%s' and its headers cannot be read: %s%s", desc->unit_path,
                                    strerror(errno), gyre_lack_remedy(errno));
+    job->lock = opencl_pocl_begin_build(device, text);
     job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
     if (status != GYRE_OK)
@@ -220,21 +220,45 @@ static gyre_status describe_kernels(struct job *job)
     return status;
 }
 
-static gyre_status take_binary(struct job *job)
+/* Reads the binary into memory of its own. *size is 0 when the device has none. */
+static gyre_status read_binary(const struct job *job, unsigned char **bytes, size_t *size)
 {
-    gyre_device *device = job->device;
+    const gyre_device *device = job->device;
     const struct opencl_loader *cl = device->cl;
-    cl_int code = cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARY_SIZES, sizeof job->binary_size,
-                                       &job->binary_size, NULL);
-    if (code == CL_SUCCESS && job->binary_size > 0) {
-        job->binary = malloc(job->binary_size);
-        if (!job->binary)
-            return device->host->error(GYRE_EXHAUSTED, "no memory for a compiled kernel of %zu bytes",
-                                       job->binary_size);
-        code =
-            cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARIES, sizeof job->binary, &job->binary, NULL);
+    *bytes = NULL;
+    *size = 0;
+    cl_int code = cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL);
+    if (code == CL_SUCCESS && *size > 0) {
+        *bytes = calloc(1, *size);
+        if (!*bytes)
+            return device->host->error(GYRE_EXHAUSTED, "no memory for a compiled kernel of %zu bytes", *size);
+        code = cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARIES, sizeof *bytes, bytes, NULL);
     }
     return opencl_check(device, code, "clGetProgramInfo");
+}
+
+/*
+ * PoCL packs what lies in a folder of its cache, where another process that builds the same text may be writing, and ends
+ * a process that gives it a torn binary. So a binary counts when it was read twice and is the same; without one, the
+ * text is built again when it is loaded.
+ */
+static gyre_status take_binary(struct job *job)
+{
+    enum { READS_MAX = 16 };
+    bool is_whole = false;
+    gyre_status status = read_binary(job, &job->binary, &job->binary_size);
+    for (int reads = 1; status == GYRE_OK && !is_whole && reads < READS_MAX; reads++) {
+        unsigned char *again;
+        size_t size;
+        status = read_binary(job, &again, &size);
+        is_whole = size == job->binary_size && (size == 0 || !again || memcmp(again, job->binary, size) == 0);
+        free(job->binary);
+        job->binary = again;
+        job->binary_size = again ? size : 0;
+    }
+    if (!is_whole)
+        job->binary_size = 0;
+    return status;
 }
 
 /* ---- the operation ---- */
@@ -286,6 +310,7 @@ gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc)
     struct job *job = calloc(1, sizeof *job);
     if (!job)
         return device->host->error(GYRE_EXHAUSTED, "no memory to compile a kernel");
+    job->lock = -1;
     job->device = device;
     job->desc = desc;
     gyre_status status = run_job(job);
@@ -293,6 +318,7 @@ gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc)
         device->cl->clReleaseCommandQueue(job->queue);
     if (job->program)
         device->cl->clReleaseProgram(job->program);
+    opencl_pocl_end_build(job->lock);
     free(job->source);
     free(job->items);
     free(job->binary);

@@ -9,6 +9,7 @@
 #include "opencl_check.h"
 #include "opencl_compile.h"
 #include "opencl_module.h"
+#include "opencl_pocl.h"
 #include "opencl_records.h"
 
 #include <stdio.h>
@@ -28,11 +29,13 @@ static bool load_binary(gyre_module *module, const struct opencl_artifact *artif
     cl_int accepted = CL_SUCCESS, code = CL_SUCCESS;
     if (size == 0)
         return false;
+    const int lock = opencl_pocl_begin_build(device, (const char *)artifact->parts[OPENCL_PART_SOURCE].bytes);
     module->program =
         cl->clCreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &accepted, &code);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
         code = opencl_build_program(device, module->program, OPENCL_LANES_ALONE,
                                     artifact->parts[OPENCL_PART_OPTIONS].bytes);
+    opencl_pocl_end_build(lock);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
         return true;
     if (module->program)
@@ -45,12 +48,14 @@ static gyre_status build_text(gyre_device *device, enum opencl_lanes lanes, cons
                               const char *options, cl_program *program)
 {
     cl_int code;
+    const int lock = opencl_pocl_begin_build(device, text);
     *program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
     if (status == GYRE_OK)
         status = opencl_build(device,
                               &(struct opencl_build_desc){
                                   .program = *program, .lanes = lanes, .source = text, .options = options});
+    opencl_pocl_end_build(lock);
     if (status != GYRE_OK && *program) {
         device->cl->clReleaseProgram(*program);
         *program = NULL;

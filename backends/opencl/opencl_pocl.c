@@ -8,11 +8,14 @@
 #include "opencl_pocl.h"
 #include "opencl_text.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,6 +72,46 @@ enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platf
     if (version == 0 || (continues && version < CONTINUATIONS_BEFORE))
         return OPENCL_MEETS_OPTIMIZED;
     return continues || version < CONTINUATIONS_FROM ? OPENCL_MEETS_PLAIN : OPENCL_MEETS_BADLY;
+}
+
+/* ---- builds of the same text ---- */
+
+enum { LOCKS = 16, LOCK_NAPS = 6000, LOCK_NAP_NS = 10000000 /* a minute in all */ };
+
+/* The lock lies in the folder of PoCL's cache. -1 when that cannot be written; then nothing is kept there either. */
+static int open_lock(unsigned number)
+{
+    char path[PATH_MAX];
+    const char *given = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length;
+    if (given)
+        length = snprintf(path, sizeof path, "%s/gyre-%u.lock", given, number);
+    else if (cache && cache[0])
+        length = snprintf(path, sizeof path, "%s/pocl/kcache/gyre-%u.lock", cache, number);
+    else
+        length = snprintf(path, sizeof path, "%s/.cache/pocl/kcache/gyre-%u.lock", home ? home : "", number);
+    return length > 0 && (size_t)length < sizeof path
+               ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)
+               : -1;
+}
+
+int opencl_pocl_begin_build(const gyre_device *device, const char *text)
+{
+    uint32_t hash = 2166136261; /* FNV-1a: texts that differ should seldom wait for each other */
+    if (!opencl_is_pocl(device->cl, device->platform))
+        return -1;
+    for (const char *at = text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619;
+    const int lock = open_lock(hash % LOCKS);
+    for (int naps = 0; lock >= 0 && naps < LOCK_NAPS && flock(lock, LOCK_EX | LOCK_NB) != 0; naps++)
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_NAP_NS}, NULL);
+    return lock;
+}
+
+void opencl_pocl_end_build(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }
 
 /* ---- threads ---- */

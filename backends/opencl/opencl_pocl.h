@@ -29,4 +29,13 @@ enum opencl_meeting {
 };
 enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platform_id platform);
 
+/**
+ * Called before a text, or a binary of it, is built. On PoCL, waits until no other process builds the same text: PoCL writes
+ * both into one folder of its cache, and may fail, make a torn binary or end the process. The wait is bounded. Returns what
+ * opencl_pocl_end_build takes.
+ */
+int opencl_pocl_begin_build(const gyre_device *device, const char *text);
+/** Called after the last look at what was built. */
+void opencl_pocl_end_build(int lock);
+
 #endif

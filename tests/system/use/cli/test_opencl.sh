@@ -159,6 +159,29 @@ done
 run call --backend opencl --set backend.opencl.isolation=process "$folder/over.gyre.c" 100000
 ((code == 0)) || says "the worker process"
 
+# on PoCL a text is built by one process at a time: who finds its lock taken waits for it
+mkdir -p "$folder/pocl"
+cat >"$folder/hold.py" <<'PYTHON'
+import fcntl, subprocess, sys
+held = [open(f'{sys.argv[1]}/gyre-{i}.lock', 'w') for i in range(16)]
+for file in held:
+    fcntl.flock(file, fcntl.LOCK_EX)
+caller = subprocess.Popen(sys.argv[2:])
+try:
+    caller.wait(2)
+    sys.exit('it did not wait')
+except subprocess.TimeoutExpired:
+    for file in held:
+        file.close()
+sys.exit(caller.wait())
+PYTHON
+if "$GYRE" backends 2>/dev/null | grep -q "Portable Computing Language"; then
+    checks=$((checks + 1))
+    POCL_CACHE_DIR="$folder/pocl" GYRE_CACHE_DIR="$folder/held" python3 "$folder/hold.py" "$folder/pocl" \
+        "$GYRE" call --backend opencl "$scale" '{"value":20.5,"factor":2}' >"$folder/out" 2>"$folder/err" || fail "builds do not wait: $(<"$folder/err")"
+    prints '{"scaled":41.0}'
+fi
+
 # what the device measured
 run call --backend opencl --set backend.opencl.profile=yes --set gyre.log_level=info "$scale" '{"value":1,"factor":2}'
 says "1 epochs of 1.0 messages on average; the device took"
