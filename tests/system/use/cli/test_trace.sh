@@ -96,6 +96,7 @@ says "no observation file"
 # ---- a process that was killed ----
 
 mkfifo "$folder/requests"
+touch "$folder/replies" "$folder/ready"
 GYRE_OBSERVE__TRACE=always "$GYRE" call --backend cpu --set kernel.scale.timing=true examples/command/scale.gyre.c \
     <"$folder/requests" >"$folder/replies" 2>"$folder/call.err" &
 background=$!
