@@ -159,9 +159,11 @@ static bool keep_span(trace_set *set, const trace_process *process, const gyre_o
 }
 
 /* A span that was being written when the file was copied is found by a later look, so each place is compared by itself. */
-static bool take_spans(trace_set *set, trace_process *process, const struct gyre_observed *seen, bool wanted)
+static bool take_spans(trace_set *set, trace_process *process, const struct gyre_observed *seen, bool is_new,
+                       bool wanted)
 {
     const uint32_t spans = gyre_observed_spans(seen);
+    uint64_t first = UINT64_MAX;
     for (uint32_t place = 0; place < spans && place < process->places; place++) {
         gyre_observe_span span;
         uint64_t number;
@@ -169,12 +171,15 @@ static bool take_spans(trace_set *set, trace_process *process, const struct gyre
             continue;
         process->taken[place] = number;
         process->last = number > process->last ? number : process->last;
+        first = number < first ? number : first;
         process->counted += wanted;
         if (wanted && !keep_span(set, process, &span))
             return false;
     }
     if (!wanted)
         process->before = process->last;
+    else if (is_new && first != UINT64_MAX) /* what the ring held before is gone, as is usual */
+        process->before = first - 1;
     const uint64_t written = process->last - process->before;
     process->missing = written > process->counted ? written - process->counted : 0;
     return true;
@@ -187,7 +192,7 @@ int trace_take(trace_set *set, const observed_processes *processes, bool from_st
         bool is_new = false;
         trace_process *process = find_process(set, seen, &is_new);
         if (!process || !list_objects(process, seen) ||
-            !take_spans(set, process, seen, from_start || !is_new))
+            !take_spans(set, process, seen, is_new, from_start || !is_new))
             return cli_error(
                 CLI_FAILED, "out of memory for %zu spans; fewer seconds, or a larger timing_every, need less",
                 set->span_count);

@@ -58,8 +58,10 @@ void *gyre_observation_at(struct gyre_observation *observation, enum gyre_observ
 
 /** Makes the ring, once the file is there. */
 void gyre_observation_trace_begin(struct gyre_observation *observation, enum gyre_tracing tracing);
-/** Switches spans on or off, as readers ask, and counts them in the head. Under the lock. */
-void gyre_observation_trace_look(struct gyre_observation *observation);
+/** Whether spans are to be written: always, or as somebody whom this process obeys asks. Looks at a file: not under the lock. */
+bool gyre_observation_trace_wanted(const struct gyre_observation *observation);
+/** Switches spans on or off, and counts them in the head. Under the lock. */
+void gyre_observation_trace_look(struct gyre_observation *observation, bool wanted);
 /** Before the file goes: nobody writes spans from here on, and nobody asks. */
 void gyre_observation_trace_end(struct gyre_observation *observation);
 

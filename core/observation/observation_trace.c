@@ -23,10 +23,11 @@ _Static_assert((GYRE_OBSERVATION_SPANS & (GYRE_OBSERVATION_SPANS - 1)) == 0, "a 
 
 /* ---- asking ---- */
 
-/* Whether somebody whom this process obeys has a lock on the file of those who ask. */
-static bool is_asked(const struct gyre_observation *observation)
+bool gyre_observation_trace_wanted(const struct gyre_observation *observation)
 {
     char path[GYRE_OBSERVATION_PATH_MAX];
+    if (observation->tracing != GYRE_TRACING_ASKED)
+        return observation->tracing == GYRE_TRACING_ALWAYS;
     if (!gyre_observation_ask_path(observation->path, path))
         return false;
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -57,11 +58,10 @@ static void switch_trace(struct gyre_observation *observation, bool on)
     __atomic_store_n(&observation->head->trace_ns, on ? gyre_clock_ns() : 0, __ATOMIC_RELEASE);
 }
 
-void gyre_observation_trace_look(struct gyre_observation *observation)
+void gyre_observation_trace_look(struct gyre_observation *observation, bool wanted)
 {
     gyre_observe_head *head = observation->head;
-    switch_trace(observation, observation->tracing == GYRE_TRACING_ALWAYS ||
-                                  (observation->tracing == GYRE_TRACING_ASKED && is_asked(observation)));
+    switch_trace(observation, wanted);
     __atomic_store_n(&head->spans, __atomic_load_n(&observation->trace.next, __ATOMIC_RELAXED),
                      __ATOMIC_RELAXED);
     __atomic_store_n(&head->spans_lost, __atomic_load_n(&observation->trace.lost, __ATOMIC_RELAXED),

@@ -313,13 +313,14 @@ void gyre_observation_beat(struct gyre_observation *observation)
     if (!is_writable(observation))
         return;
     clock_gettime(CLOCK_REALTIME, &now);
+    const bool traced = gyre_observation_trace_wanted(observation);
     pthread_mutex_lock(&observation->lock);
     gyre_observe_head *head = observation->head;
     __atomic_store_n(&head->alive_real_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
                      __ATOMIC_RELAXED);
     __atomic_store_n(&head->records_refused, observation->refused, __ATOMIC_RELAXED);
     observation->refused = 0;
-    gyre_observation_trace_look(observation);
+    gyre_observation_trace_look(observation, traced);
     __atomic_store_n(&head->looks, head->looks + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&head->alive_ns, gyre_clock_ns(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&observation->lock);

@@ -200,10 +200,30 @@ static uint64_t count_timed(uint32_t time)
     return count;
 }
 
+/* How many different messages of the only queue were noted, each with its times in order. */
+static uint64_t count_spans(void)
+{
+    uint64_t seen = 0;
+    copy_file();
+    const gyre_observe_part *part = part_of(GYRE_OBSERVE_TRACE);
+    for (uint64_t i = 0; i < part->count; i++) {
+        const gyre_observe_span *span = (const void *)(bytes + part->offset + i * part->stride);
+        if (span->kind != GYRE_OBSERVE_SPAN_MESSAGE || span->mark & 1)
+            continue;
+        require(span->mark == span->again && span->mark == 2 * (i + 1));
+        require(span->sent_ns && span->sent_ns <= span->started_ns && span->started_ns <= span->finished_ns &&
+                span->finished_ns <= span->received_ns);
+        require(span->index < 64 && !(seen >> span->index & 1));
+        seen |= UINT64_C(1) << span->index;
+    }
+    return (uint64_t)__builtin_popcountll(seen);
+}
+
 static void times_are_seen_from_outside(struct conformance *test)
 {
     const char *const *settings = observed_settings(true);
-    const char *timed[] = {settings[0], settings[1], settings[2], "kernel.default.timing=true", NULL};
+    const char *timed[] = {
+        settings[0], settings[1], settings[2], "kernel.default.timing=true", "observe.trace=always", NULL};
     gyre_runtime *runtime = open_with(test, timed);
     gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
     for (uint64_t i = 0; i < 50; i++)
@@ -215,6 +235,7 @@ static void times_are_seen_from_outside(struct conformance *test)
             require(gyre_in_ms(0) < until);
             sleep_ms(2);
         }
+    require(count_spans() == counted);
     gyre_close(runtime);
     require(rmdir(folder) == 0);
 }

@@ -20,6 +20,7 @@ struct gyre_queue {
     int64_t slots[CAPACITY];
     uint64_t first, sent, received; /* indices; those before `first` are an earlier run's */
     unsigned send_calls;
+    uint64_t traced;    /* requests with the trace of `traceparent` */
     uint64_t accepts;   /* so many, then sends return `end`; 0: all */
     uint64_t completes; /* so many, then receives return `end`; 0: all */
     gyre_status end;
@@ -44,7 +45,9 @@ gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t
                                  const gyre_header *headers, size_t count, size_t *sent, uint64_t deadline_ns)
 {
     (void)deadline_ns;
-    ck_assert_ptr_null(headers); /* no case here has them */
+    for (size_t i = 0; headers && i < count; i++)
+        queue->traced +=
+            headers[i].trace[0] == UINT64_C(0x4bf92f3577b34da6) && headers[i].trace[1] == 1 && !headers[i].id;
     ck_assert_uint_eq(size, sizeof(int64_t));
     ck_assert_uint_le(queue->sent - queue->received + count, CAPACITY);
     *sent = 0;
@@ -104,6 +107,8 @@ typedef struct outcome {
     char *text;
 } outcome;
 
+static const char *traceparent; /* of the next run */
+
 static void run_on(outcome *result, const gyre_queue *queue, request_source *source)
 {
     gyre_layout *layout;
@@ -118,6 +123,7 @@ static void run_on(outcome *result, const gyre_queue *queue, request_source *sou
                                                          .reply = layout,
                                                          .source = source,
                                                          .timeout_ms = 20,
+                                                         .traceparent = traceparent,
                                                          .out = out},
                                      &result->counts);
     fclose(out);
@@ -155,6 +161,26 @@ START_TEST(every_outcome_is_a_line_in_its_place)
     ck_assert_uint_eq(result.counts.failed, 1);
     ck_assert_uint_eq(result.counts.without_reply, 1);
     ck_assert_uint_eq(result.counts.refused, 1);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(every_request_has_the_trace_that_was_given)
+{
+    outcome result;
+    run_texts(&result, (const char *const[]){"1", "2", "3"}, 3);
+    ck_assert_uint_eq(result.queue.traced, 0);
+    free(result.text);
+    traceparent = "00-4bf92f3577b34da60000000000000001-00f067aa0ba902b7-01";
+    run_texts(&result, (const char *const[]){"1"}, 1);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_uint_eq(result.queue.traced, 1);
+    free(result.text);
+    traceparent = "00-what";
+    run_texts(&result, (const char *const[]){"1"}, 1);
+    ck_assert_int_eq(result.status, GYRE_INVALID);
+    ck_assert_uint_eq(result.queue.sent, 0);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "found '00-what'"));
     free(result.text);
 }
 END_TEST
@@ -308,6 +334,7 @@ int main(void)
     Suite *suite = suite_create("call_stream");
     TCase *tcase = tcase_create("call_stream");
     tcase_add_test(tcase, every_outcome_is_a_line_in_its_place);
+    tcase_add_test(tcase, every_request_has_the_trace_that_was_given);
     tcase_add_test(tcase, many_lines_go_out_in_batches_and_come_back_in_order);
     tcase_add_test(tcase, a_request_that_never_completes_times_out_with_its_number);
     tcase_add_test(tcase, what_was_accepted_before_the_end_is_received_behind_it);

@@ -179,6 +179,7 @@ if "$GYRE" backends 2>/dev/null | grep -q "Portable Computing Language"; then
     checks=$((checks + 1))
     POCL_CACHE_DIR="$folder/pocl" GYRE_CACHE_DIR="$folder/held" python3 "$folder/hold.py" "$folder/pocl" \
         "$GYRE" call --backend opencl "$scale" '{"value":20.5,"factor":2}' >"$folder/out" 2>"$folder/err" || fail "builds do not wait: $(<"$folder/err")"
+    out="$(<"$folder/out")"
     prints '{"scaled":41.0}'
 fi
 

@@ -96,6 +96,7 @@ says "no observation file"
 # ---- a process that was killed ----
 
 mkfifo "$folder/requests"
+touch "$folder/replies" "$folder/ready"
 GYRE_OBSERVE__TRACE=always "$GYRE" call --backend cpu --set kernel.scale.timing=true examples/command/scale.gyre.c \
     <"$folder/requests" >"$folder/replies" 2>"$folder/call.err" &
 background=$!
@@ -140,7 +141,28 @@ says "warning: 20 spans say what cannot be, and were left out: who wrote the fil
 run trace --file "$folder/short"
 exits 1
 says "was cut: it has"
-rm -f "$folder"/observed/*.obs
+run trace --last --most 10
+exits 0
+says "warning: it ended after 10 spans; --most allows more"
+touch "${file%.obs}.trace" # of a reader that was killed as well
+run doctor --clean
+[[ -z "$(ls "$folder/observed")" ]] || fail "expected an empty folder"
+
+# ---- a ring that went round ----
+
+printf '{"value":20.5,"factor":2}\n%.0s' {1..20000} >"$folder/many"
+mkfifo "$folder/more"
+: >"$folder/replies"
+GYRE_OBSERVE__TRACE=always "$GYRE" call --backend cpu examples/command/scale.gyre.c <"$folder/more" >"$folder/replies" \
+    2>"$folder/call.err" &
+background=$!
+exec 9>"$folder/more"
+cat "$folder/many" >&9
+has "$folder/replies" 20000
+shows "len(slices) == 16384 and max(one['args']['index'] for one in slices) == 19999" trace --last
+[[ "$err" != *overwritten* ]] || fail "expected no word of what the ring held before"
+exec 9>&-
+wait "$background"
 
 # ---- a service, and a pipeline in it ----
 
