@@ -5,6 +5,7 @@
  * Locks: kernel->lock while the queue table changes, not while a queue is made or freed. A new command to the device announces
  * a change of the table. A queue that left the table is freed only after every block obeyed that command.
  */
+#include "core/kernel/keyed.h"
 #include "core/kernel/kernel_queue.h"
 
 #include <inttypes.h>
@@ -227,6 +228,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     if (lent)
         *lent = options;
     status = gyre_span_memory_create(kernel, section, *out);
+    if (status == GYRE_OK)
+        status = gyre_keyed_prepare_queue(kernel, section, *out);
     if (status == GYRE_OK)
         return GYRE_OK;
     gyre_kernel_free_queue(kernel, *out);
