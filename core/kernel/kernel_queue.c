@@ -31,6 +31,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/set.h"
+#include "core/queue/side.h"
 #include "core/stages/make.h"
 
 static struct gyre_kernel_face own_face(const gyre_kernel *kernel)
@@ -201,6 +202,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
         return status;
     options.trusted = lent && lent->trusted;
     status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
+    if (status == GYRE_OK)
+        status = gyre_keyed_plan_queue(kernel, section, &options);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&options.request_growth);
         gyre_queue_growth_finish(&options.reply_growth);
@@ -225,11 +228,11 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     gyre_view_for(*out)->reply = face->record->reply;
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
+    if (gyre_keyed_has_ticks(kernel))
+        gyre_queue_keep_sent(*out);
     if (lent)
         *lent = options;
     status = gyre_span_memory_create(kernel, section, *out);
-    if (status == GYRE_OK)
-        status = gyre_keyed_prepare_queue(kernel, section, *out);
     if (status == GYRE_OK)
         return GYRE_OK;
     gyre_kernel_free_queue(kernel, *out);

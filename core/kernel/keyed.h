@@ -47,8 +47,10 @@ static inline bool gyre_keyed_has_ticks(const gyre_kernel *kernel)
     return kernel->record->reminds && gyre_kernel_setting(kernel, "checkpoints");
 }
 
-/** Has a queue of such a kernel keep the times at which requests were sent. Called while the queue is made. CONFIG. */
-gyre_status gyre_keyed_prepare_queue(const gyre_kernel *kernel, const char *section, gyre_queue *queue);
+struct gyre_queue_options;
+/** Plans a queue of such a kernel. CONFIG when its messages do not say when they were sent, or are handled in another order. */
+gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
+                                  struct gyre_queue_options *options);
 /** Announces the time to the kernel's main queue if a key is to be reminded. Returns whether that may become necessary. */
 bool gyre_keyed_tick(const gyre_kernel *kernel);
 

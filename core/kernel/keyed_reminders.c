@@ -15,34 +15,34 @@
 #include "core/kernel/keyed.h"
 #include "core/queue/header_words.h"
 #include "core/queue/queue.h"
-#include "core/queue/side.h"
+#include "core/ring/ring_options.h"
 #include "core/stages/headers.h"
 
 /* ---- time ---- */
 
-gyre_status gyre_keyed_prepare_queue(const gyre_kernel *kernel, const char *section, gyre_queue *queue)
+gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
+                                  struct gyre_queue_options *options)
 {
     const struct gyre_config *config = kernel->runtime->config;
+    const char *const shown = section && section[0] ? section : "default";
     if (!gyre_keyed_has_ticks(kernel))
         return GYRE_OK;
-    gyre_queue_keep_sent(queue);
-    gyre_queue_expect_threads(queue);
-    if (gyre_ring_of(queue)->slots.header_size < gyre_header_needed("sent"))
+    options->many_threads = true; /* the thread that announces times is one */
+    if (options->header_size < gyre_header_needed("sent"))
         return gyre_config_blame(
             config, GYRE_SECTION_QUEUE, section, "header",
             gyre_error_set(
                 GYRE_CONFIG,
-                "kernel '%s' reminds its keys and has checkpoints, so its messages have to say when they "
-                "were sent: set header = sent in [queue.%s]",
-                kernel->name, section && section[0] ? section : "default"));
-    if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, "levels") > 1)
+                "kernel '%s' reminds its keys and has checkpoints, so its messages have to say when "
+                "they were sent: set header = sent in [queue.%s]",
+                kernel->name, shown));
+    if (options->levels > 1)
         return gyre_config_blame(
             config, GYRE_SECTION_QUEUE, section, "levels",
-            gyre_error_set(
-                GYRE_CONFIG,
-                "kernel '%s' reminds its keys and has checkpoints, so it handles messages in the order in "
-                "which they were sent: leave levels out of [queue.%s]",
-                kernel->name, section && section[0] ? section : "default"));
+            gyre_error_set(GYRE_CONFIG,
+                           "kernel '%s' reminds its keys and has checkpoints, so it handles messages in the "
+                           "order in which they were sent: leave levels out of [queue.%s]",
+                           kernel->name, shown));
     return GYRE_OK;
 }
 
