@@ -12,7 +12,6 @@
 #include "cpu_keyed.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 #include "cpu_key_copy.h"
 #include "cpu_ready.h"
@@ -280,30 +279,61 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
 
 /* ---- reminders ---- */
 
-/* Nobody waits for the answer to a reminder: a failure is told in the log. */
-static void tell_failure(struct cpu_worker *worker)
+/*
+ * The time up to which keys may be reminded. By ticks: that of the last tick, once no request is left that may have been sent before
+ * it; 0: there is none.
+ */
+static uint64_t time_of(const struct cpu_worker *worker)
 {
-    char text[160];
-    snprintf(text, sizeof text, "a reminder failed: %s; code", worker->context.fail_text);
-    worker->context.services->log(&worker->context, text, worker->context.fail_code);
-    worker->context.failed = 0;
+    uint64_t time_ns = 0;
+    if (!cpu_keyed_has_ticks(worker))
+        return gyre_clock_ns();
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        const struct cpu_queue *queue = &worker->queues[i];
+        if (!queue->region || queue->run.foreign & GYRE_FOREIGN_RING)
+            continue;
+        /* pairs with the host's release: the index is that of this tick, or a later one's */
+        const uint64_t tick_ns = __atomic_load_n(&queue->region->host.tick_ns, __ATOMIC_ACQUIRE);
+        const uint64_t index = __atomic_load_n(&queue->region->host.tick_index, __ATOMIC_RELAXED);
+        if ((gyre_i64)(queue->next - index) >= 0)
+            time_ns = tick_ns;
+    }
+    return time_ns;
+}
+
+bool cpu_keyed_is_due(const struct cpu_worker *worker)
+{
+    const uint64_t due_ns = worker->context.next_due_ns;
+    return worker->resident->kernel->remind && due_ns != UINT64_MAX &&
+           (due_ns == 0 || time_of(worker) >= due_ns);
+}
+
+/* Tells the host when it has to announce a time. Relaxed: it looks again and again. */
+static void tell_due(const struct cpu_worker *worker)
+{
+    const uint64_t due_ns = worker->context.next_due_ns;
+    __atomic_store_n(&worker->line->due_ns, due_ns == UINT64_MAX ? 0 : due_ns, __ATOMIC_RELAXED);
 }
 
 bool cpu_keyed_remind(struct cpu_worker *worker)
 {
     gyre_context *context = &worker->context;
     gyre_control_block *line = worker->line;
-    if (!cpu_keyed_is_due(worker))
+    int count = 0;
+    if (!worker->resident->kernel->remind)
         return false;
-    context->header = NULL;
-    context->header_size = 0;
-    context->origin = context->flow = 0;
-    __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
-    const int count = worker->resident->kernel->remind(worker->resident->state, context, gyre_clock_ns());
-    __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
-    if (context->failed)
-        tell_failure(worker);
+    context->by_sent = worker->resident->control->command.by_ticks;
+    if (cpu_keyed_is_due(worker)) {
+        context->header = NULL;
+        context->header_size = 0;
+        context->origin = context->flow = 0;
+        __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
+        count = worker->resident->kernel->remind(worker->resident->state, context, time_of(worker));
+        __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
+    }
+    if (context->by_sent)
+        tell_due(worker);
     return count > 0;
 }
 

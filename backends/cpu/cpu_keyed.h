@@ -16,18 +16,21 @@ static inline bool cpu_is_keyed(const struct cpu_worker *worker)
     return worker->resident->kernel->form == GYRE_FORM_KEYED;
 }
 
-/** When the worker has to remind a key, at the earliest; UINT64_MAX: its keys have no reminders. */
-static inline uint64_t cpu_keyed_due_ns(const struct cpu_worker *worker)
+/** Whether reminders go by the host's ticks, not by the clock. */
+static inline bool cpu_keyed_has_ticks(const struct cpu_worker *worker)
 {
-    return worker->resident->kernel->remind ? worker->context.next_due_ns : UINT64_MAX;
+    return worker->resident->kernel->remind && worker->resident->control->command.by_ticks;
 }
 
-/** Whether it is time to look for keys to remind. */
-static inline bool cpu_keyed_is_due(const struct cpu_worker *worker)
+/** Until when a worker with nothing to do may sleep, as far as reminders are concerned; UINT64_MAX: without end. */
+static inline uint64_t cpu_keyed_sleeps_until(const struct cpu_worker *worker)
 {
-    const uint64_t due_ns = cpu_keyed_due_ns(worker);
-    return due_ns != UINT64_MAX && gyre_clock_ns() >= due_ns;
+    return worker->resident->kernel->remind && !cpu_keyed_has_ticks(worker) ? worker->context.next_due_ns
+                                                                            : UINT64_MAX;
 }
+
+/** Whether there may be keys to remind. */
+bool cpu_keyed_is_due(const struct cpu_worker *worker);
 
 /** Reminds keys that are due: some of them, when they are many. Whether it reminded any. */
 bool cpu_keyed_remind(struct cpu_worker *worker);

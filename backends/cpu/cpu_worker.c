@@ -463,7 +463,7 @@ static void leave_park(struct cpu_worker *worker)
 static uint64_t wakes_at(const struct cpu_worker *worker, uint64_t parked_ns)
 {
     const uint64_t due_ns =
-        GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN ? cpu_keyed_due_ns(worker) : UINT64_MAX;
+        GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN ? cpu_keyed_sleeps_until(worker) : UINT64_MAX;
     if (due_ns != UINT64_MAX)
         return due_ns;
     return cpu_pool_can_watch(worker->resident->device->pool) ? parked_ns + REST_AFTER_NS : UINT64_MAX;

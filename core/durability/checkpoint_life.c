@@ -230,9 +230,10 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     checkpoints->restored = earlier != NULL;
     await_writer(kernel);
     gyre_store_clear(&checkpoints->store);
-    if (earlier)
+    if (earlier) {
         memcpy(gyre_store_next(&checkpoints->store), earlier, checkpoints->store.size);
-    else
+        status = gyre_keyed_shift(kernel, gyre_store_next(&checkpoints->store));
+    } else
         status = gyre_snapshot_read(kernel);
     if (status != GYRE_OK)
         return gyre_error_add(status, "while the first checkpoint of kernel '%s' was taken", kernel->name);

@@ -17,12 +17,14 @@
 #include "core/durability/durable_thread.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
+#include "core/kernel/keyed.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 #include "core/stages/log.h"
 
 #define RETRY_NS UINT64_C(200000)
+#define TICK_NS  UINT64_C(10000000) /* until the next look whether a key has to be reminded */
 
 /* ---- taking one ---- */
 
@@ -289,6 +291,8 @@ static void *take_when_due(void *argument)
                 last = gyre_clock_ns();
             pause = RETRY_NS;
         }
+        if (gyre_keyed_tick(kernel) && pause > TICK_NS)
+            pause = TICK_NS;
         if (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE))
             gyre_futex_wait(&checkpoints->bell, seen, pause == UINT64_MAX ? pause : gyre_clock_ns() + pause);
     }

@@ -20,6 +20,7 @@
 #include "core/plan/queue_plan.h"
 #include "core/queue/names.h"
 #include "core/queue/queue.h"
+#include "core/queue/side.h"
 #include "core/stages/log.h"
 #include "core/types/buffers.h"
 
@@ -283,6 +284,7 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     if (status != GYRE_OK || !durable->data)
         return status;
     status = check_header(durable, queue);
+    gyre_queue_set_sent_shift(queue, gyre_keyed_clock_shift(durable->kernel, durable->content.state));
     if (status == GYRE_OK)
         status = gyre_journal_restore(&durable->content, queue);
     if (status == GYRE_OK) { /* later files carry the names on */

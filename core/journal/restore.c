@@ -13,6 +13,7 @@
 #include "core/queue/origin.h"
 #include "core/queue/queue.h"
 #include "core/ring/ring.h"
+#include "core/queue/side.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 #include "core/stages/seals.h"
@@ -113,6 +114,7 @@ static gyre_status offer_again(const struct gyre_journal_content *content, uint6
     struct gyre_logged_request request = request_of(content, index);
     const struct gyre_kept_message *reply = &content->replies[index - content->first];
     request.header.deadline_ns = 0;
+    request.header.sent_ns += gyre_queue_sent_shift(queue);
     if (content->origins)
         put_origin(queue, index, &content->origins[index - content->first]);
     if (!(request.query ? offer_query(queue, &request) : gyre_queue_put_logged(queue, &request)))
@@ -139,6 +141,7 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     for (uint64_t index = first; gyre_log_of(queue)->keeps && index < content->received; index++) {
         struct gyre_logged_request request = request_of(content, index);
         uint64_t place = index - content->first;
+        request.header.sent_ns += gyre_queue_sent_shift(queue);
         gyre_queue_log_put(queue, index, &request, !content->skipped[place] && !content->done[place]);
     }
     const uint64_t ttl_ns = gyre_expiry_set(queue, 0);

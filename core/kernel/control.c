@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/keyed.h"
 #include "core/kernel/queue_table.h"
 #include "core/queue/label.h"
 
@@ -34,6 +35,7 @@ static void write_constants(const gyre_kernel *kernel)
 {
     gyre_control_region *control = kernel->control;
     control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    control->command.by_ticks = gyre_keyed_has_ticks(kernel);
     control->command.queue_count = kernel->queues.entries;
     control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
 }

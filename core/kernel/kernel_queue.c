@@ -5,6 +5,7 @@
  * Locks: kernel->lock while the queue table changes, not while a queue is made or freed. A new command to the device announces
  * a change of the table. A queue that left the table is freed only after every block obeyed that command.
  */
+#include "core/kernel/keyed.h"
 #include "core/kernel/kernel_queue.h"
 
 #include <inttypes.h>
@@ -30,6 +31,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/set.h"
+#include "core/queue/side.h"
 #include "core/stages/make.h"
 
 static struct gyre_kernel_face own_face(const gyre_kernel *kernel)
@@ -204,6 +206,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
         return status;
     options.trusted = lent && lent->trusted;
     status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
+    if (status == GYRE_OK)
+        status = gyre_keyed_plan_queue(kernel, section, &options);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&options.request_growth);
         gyre_queue_growth_finish(&options.reply_growth);
@@ -228,6 +232,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     gyre_view_for(*out)->reply = face->record->reply;
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
+    if (gyre_keyed_has_ticks(kernel))
+        gyre_queue_keep_sent(*out);
     if (lent)
         *lent = options;
     status = gyre_span_memory_create(kernel, section, *out);

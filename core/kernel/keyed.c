@@ -91,6 +91,8 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
                                 .keys = (uint64_t)gyre_kernel_setting(kernel, "keys"),
                                 .key_size = (uint32_t)keyed->key.size,
                                 .state_size = (uint32_t)kernel->record->state->size};
+    if (kernel->record->reminds)
+        gyre_keyed_clock(table);
     gyre_keyed_plan(table, kernel->record->reminds != 0);
     if (table->size > GYRE_KEYED_TABLE_MAX)
         return gyre_error_set(
@@ -103,23 +105,6 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
         return gyre_error_set(GYRE_UNAVAILABLE,
                               "the system has no random numbers for the keys of kernel '%s'", kernel->name);
     return hash_types(kernel, keyed);
-}
-
-/*
- * When a reminder comes depends on the time and not on the requests, so what it did could not be repeated between the same
- * requests from a checkpoint on.
- */
-static gyre_status check_reminders(const gyre_kernel *kernel)
-{
-    if (!kernel->record->reminds || !gyre_kernel_setting(kernel, "checkpoints"))
-        return GYRE_OK;
-    return gyre_config_blame(
-        kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "checkpoints",
-        gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' reminds its keys (GYRE_REMINDED), and checkpoints do not keep reminders yet: "
-            "leave checkpoints out, or have a program send what is due",
-            kernel->name));
 }
 
 static gyre_status copy_initial(struct gyre_keyed *keyed, const void *initial)
@@ -138,9 +123,7 @@ gyre_status gyre_keyed_create(const gyre_kernel *kernel, const void *initial, st
     struct gyre_keyed *keyed = *out = calloc(1, sizeof *keyed);
     if (!keyed)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the keys of kernel '%s'", kernel->name);
-    gyre_status status = check_reminders(kernel);
-    if (status == GYRE_OK)
-        status = gyre_message_key_find(kernel->record->request, kernel->record->key, &keyed->key);
+    gyre_status status = gyre_message_key_find(kernel->record->request, kernel->record->key, &keyed->key);
     if (status == GYRE_OK)
         status = gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "keys",
                                    plan_table(kernel, keyed));
@@ -199,6 +182,8 @@ static gyre_status compare_heads(const gyre_kernel *kernel, const gyre_keyed_tab
 {
     gyre_keyed_table as_now = *saved;
     memcpy(as_now.seed, now->seed, sizeof now->seed);
+    as_now.boot = now->boot;
+    as_now.clock_ns = now->clock_ns;
     if (memcmp(&as_now, now, sizeof *now) == 0)
         return GYRE_OK;
     if (saved->magic != now->magic || saved->version != now->version)

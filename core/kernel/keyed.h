@@ -23,6 +23,8 @@ struct gyre_keyed {
 
 /** Fills in the shape of a table for its keys, key_size and state_size; `reminds`: keys have reminders. No state. */
 void gyre_keyed_plan(gyre_keyed_table *table, bool reminds);
+/** Notes which clock the times of the table's reminders are of. */
+void gyre_keyed_clock(gyre_keyed_table *table);
 /**
  * Plans the table: `keys` of [kernel.NAME], the record's key and state. `initial`: the state that new keys begin with, or NULL.
  * CONFIG when the table is larger than a state may be, EXHAUSTED.
@@ -35,6 +37,30 @@ static inline bool gyre_kernel_is_keyed(const gyre_kernel *kernel)
 {
     return kernel->record->form == GYRE_FORM_KEYED;
 }
+
+/**
+ * Whether keys are reminded by the times at which requests were sent, in place of the clock: where checkpoints are kept, so that a
+ * replay reminds between the same requests. Then the host has to announce times (gyre_keyed_tick).
+ */
+static inline bool gyre_keyed_has_ticks(const gyre_kernel *kernel)
+{
+    return kernel->record->reminds && gyre_kernel_setting(kernel, "checkpoints");
+}
+
+struct gyre_queue_options;
+/** Plans a queue of such a kernel. CONFIG when its messages do not say when they were sent, or are handled in another order. */
+gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
+                                  struct gyre_queue_options *options);
+/** Announces the time to the kernel's main queue if a key is to be reminded. Returns whether that may become necessary. */
+bool gyre_keyed_tick(const gyre_kernel *kernel);
+
+/**
+ * What has to be added to times that count from the start of the machine at which `saved`, a table of keys, was kept, so that they
+ * count from the present start. 0 for other kernels, and without reminders.
+ */
+uint64_t gyre_keyed_clock_shift(const gyre_kernel *kernel, const unsigned char *saved);
+/** Moves the times of a table that was saved to the present start of the machine. INCOMPATIBLE when the table is damaged. */
+gyre_status gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved);
 
 /** Bytes of what the handler keeps: its state, or the table of its keys. */
 static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)

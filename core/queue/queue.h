@@ -54,9 +54,12 @@ struct gyre_queue_ways {
     gyre_idle_strategy idle;
     uint32_t spin_turns;
     bool many_threads, device_wakes, device_returns; /* as in struct gyre_queue_options */
-    bool device_lies;          /* as in struct gyre_queue_options; 1: only completions below `sent` count */
-    bool detour;               /* sends are posted one at a time (post.h) */
-    bool any_order;            /* receivers take any completion that is there */
+    bool device_lies; /* as in struct gyre_queue_options; 1: only completions below `sent` count */
+    bool detour;      /* sends are posted one at a time (post.h) */
+    bool any_order;   /* receivers take any completion that is there */
+    bool
+        keeps_sent; /* requests that are sent again have the time of their first send (gyre_header.sent_ns) */
+    uint64_t sent_shift;       /* added to it, of those of an earlier start of the machine */
     int light_waits;           /* argument of gyre_barrier_light for threads of this side */
     uint64_t chunk;            /* requests of a batch that are copied before they are published */
     uint32_t quick_reply_size; /* replies up to this size need no second look: `reply_size`, or 0 */
@@ -81,6 +84,7 @@ struct gyre_queue_producer {
     uint8_t barred;       /* atomic: enum gyre_barred, why sends may not go ahead */
     uint64_t reserved;    /* slots granted by the open reservation */
     size_t reserved_size; /* bytes of each reserved request */
+    bool again;           /* what is sent was sent before, and has the header of then */
     uint64_t sent;        /* next index to send; read by others with relaxed loads */
     uint64_t sending;     /* atomic: as `sent`, but stored before requests are published, not after */
     /* a past value of consumer.received; the queue has at least the room that follows from it */

@@ -37,6 +37,37 @@ static inline void gyre_queue_expect_threads(gyre_queue *queue)
     queue->ways.many_threads = true;
 }
 
+/* ---- requests that are sent again ---- */
+
+/** Has requests that are sent again keep the time of their first send (gyre_header.sent_ns). Called while the queue is made. */
+static inline void gyre_queue_keep_sent(gyre_queue *queue)
+{
+    queue->ways.keeps_sent = true;
+}
+
+/** What is added to times of requests that an earlier start of the machine sent. Set before they are sent again. */
+static inline void gyre_queue_set_sent_shift(gyre_queue *queue, uint64_t shift_ns)
+{
+    queue->ways.sent_shift = shift_ns;
+}
+
+static inline uint64_t gyre_queue_sent_shift(const gyre_queue *queue)
+{
+    return queue->ways.sent_shift;
+}
+
+/** Under the producer lock: what is sent from now on was sent before (`again`), or not. */
+static inline void gyre_queue_send_again(gyre_queue *queue, bool again)
+{
+    queue->producer.again = again && queue->ways.keeps_sent;
+}
+
+/** Under the producer lock: whether what is sent keeps its time. */
+static inline bool gyre_queue_is_sent_again(const gyre_queue *queue)
+{
+    return queue->producer.again;
+}
+
 /* ---- the producer's ---- */
 
 static inline void gyre_producer_take(gyre_queue *queue)

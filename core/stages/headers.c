@@ -8,11 +8,15 @@
  */
 #include "core/stages/headers.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "core/queue/bells.h"
 #include "core/queue/choice_rules.h"
 #include "core/queue/line.h"
+#include "core/queue/progress.h"
+#include "core/queue/side.h"
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/stages/expiry.h"
@@ -31,7 +35,8 @@ void gyre_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t
         header->type = gyre_choices_of(queue)->request_type;
     if (header->id == 0)
         header->id = index + 1;
-    header->sent_ns = now_ns;
+    if (!gyre_queue_is_sent_again(queue))
+        header->sent_ns = now_ns;
     if (header->deadline_ns == 0)
         header->deadline_ns = gyre_expiry_deadline(queue, now_ns);
 }
@@ -135,6 +140,16 @@ static void headers_sent(gyre_queue *queue, const struct gyre_sending *sending)
         fill_all_plain(queue, sending->first, sending->end, now_ns);
     if (gyre_choices_of(queue)->types)
         name_types(queue, sending);
+}
+
+void gyre_headers_tick(gyre_queue *queue)
+{
+    gyre_queue_host *host = &gyre_ring_of(queue)->shared->host;
+    gyre_producer_take(queue);
+    __atomic_store_n(&host->tick_index, gyre_queue_next_index(queue), __ATOMIC_RELAXED);
+    __atomic_store_n(&host->tick_ns, gyre_clock_ns(), __ATOMIC_RELEASE); /* pairs with the device's acquire */
+    gyre_producer_give(queue);
+    gyre_queue_ring_doorbell(queue, INT_MAX);
 }
 
 static void headers_told(const gyre_queue *queue, uint64_t index, gyre_message_info *info)

@@ -384,7 +384,9 @@ bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *
 {
     const struct gyre_outgoing one = {request->payload, request->length, 1, &request->header};
     gyre_producer_take(queue); /* the attendant of a queue with deadlines may run already */
+    gyre_queue_send_again(queue, true);
     const bool put = gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
+    gyre_queue_send_again(queue, false);
     gyre_producer_give(queue);
     return put;
 }

@@ -133,7 +133,12 @@ typedef struct gyre_queue_host {
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
     /* constant. 1: clients park at once, so the device makes a fence before it looks at `waiting` */
     gyre_u32 parks;
-    gyre_u32 reserved[12];
+    /*
+     * With gyre_control_command.by_ticks: requests from tick_index on are stamped with tick_ns (gyre_header.sent_ns), or later.
+     * tick_index is written first; both grow
+     */
+    gyre_u64 tick_index, tick_ns;
+    gyre_u32 reserved[8];
 } gyre_queue_host;
 
 /** Line 2 of a queue's region, written by the device. */
@@ -278,7 +283,9 @@ typedef struct gyre_control_command {
     /* constant. 1: workers park at once, so senders make a fence before they look at `parked` */
     gyre_u32 parks;
     gyre_u64 links; /* address of the kernel's gyre_link_table (link_layout.h); 0: it is in no pipeline */
-    gyre_u32 reserved[10];
+    /* constant. 1: keys are reminded by the times at which requests were sent, which a replay repeats (gyre_queue_host.tick_ns) */
+    gyre_u32 by_ticks;
+    gyre_u32 reserved[9];
 } gyre_control_command;
 
 /** Line 1 of a kernel's control region, written by the host. */
@@ -366,7 +373,8 @@ typedef struct gyre_control_block {
     gyre_u64 tells; /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
     /* GYRE_TELLS_TIME: how long the block had been at the same messages when the backend last looked */
     gyre_u64 working_ns;
-    gyre_u64 reserved;
+    gyre_u64
+        due_ns; /* with gyre_control_command.by_ticks: when the block has to remind a key; 0: none has a reminder */
 } gyre_control_block;
 
 /**

@@ -139,44 +139,6 @@ typedef struct gyre_keyed_use_ {
     int is_new;
 } gyre_keyed_use_;
 
-GYRE_CALLED_ int gyre_keyed_refuse_(gyre_context *context, const char *text)
-{
-    context->failed = 1;
-    context->fail_code = GYRE_FAILURE_KEYS;
-    context->fail_text = text;
-    return 0;
-}
-
-/* Finds or makes the state of the request's key. Returns 0 when the message failed. */
-GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *key, const void *request,
-                                   const gyre_keyed_hooks_ *hooks, gyre_context *context,
-                                   gyre_keyed_use_ *use)
-{
-    const gyre_u64 hash = gyre_keyed_hash(table, key);
-    /* another program can write its ring after the block looked for its own keys there */
-    if (context->block_count > 1 && gyre_keyed_owner(table, hash, context->block_count) != context->block)
-        return gyre_keyed_refuse_(context, "the key of the request changed while it was read");
-    gyre_keyed_part *part = use->part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
-    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-    use->is_new = at == GYRE_KEYED_NOWHERE;
-    if (!use->is_new) {
-        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
-    } else {
-        if (part->count == table->capacity && !gyre_keyed_make_room_(table, part, hooks, context))
-            return gyre_keyed_refuse_(context, "no room for another key: raise its `keys`");
-        use->entry = gyre_keyed_add_(table, part, key, hash);
-    }
-    context->reminds = hooks->reminded ? GYRE_REMINDS_AS_IS_ : GYRE_REMINDS_NEVER_;
-    context->due_ns = 0;
-    if (use->is_new) {
-        if (hooks->born)
-            hooks->born(request, gyre_keyed_state(table, use->entry), context);
-    }
-    use->entry->used = ++part->clock;
-    context->forgets = 0;
-    return 1;
-}
-
 /* A key whose first message failed was not born: else requests that are refused would fill the table. */
 GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, gyre_context *context,
                                     const gyre_keyed_use_ *use)
@@ -188,28 +150,43 @@ GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, gyre_context 
 
 /* ---- reminders ---- */
 
-/* Reminds the key that is due first in a part. */
-GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                     gyre_reminded_ reminded, gyre_context *context)
+/* Nobody waits for the answer to a reminder: a failure is told in the log. */
+GYRE_CALLED_ void gyre_reminder_failed_(gyre_context *context)
 {
-    gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[0]);
+    static const char front[] = "a reminder failed: ", back[] = "; code";
+    char text[sizeof front + sizeof back + sizeof((gyre_failure *)0)->text];
+    gyre_u64 length = sizeof front - 1;
+    if (!context->failed)
+        return;
+    context->failed = 0;
+    memcpy(text, front, sizeof front);
+    for (const char *at = context->fail_text; *at && length < sizeof text - sizeof back; at++)
+        text[length++] = *at;
+    memcpy(text + length, back, sizeof back);
+    context->services->log(context, text, context->fail_code);
+}
+
+/* Reminds a key that is due. Afterwards it may have left. */
+GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                     gyre_keyed_entry *entry, gyre_reminded_ reminded, gyre_context *context)
+{
     const gyre_reminder reminder = {gyre_keyed_due_of(table, entry)->due_ns};
     const gyre_keyed_use_ use = {part, entry, 0};
     gyre_due_clear_(table, part, entry);
     context->forgets = 0;
     context->reminds = GYRE_REMINDS_AS_IS_;
-    context->due_ns = reminder.due_ns;
+    context->from_ns = reminder.due_ns;
     reminded(gyre_keyed_state(table, entry), &reminder, context);
     gyre_keyed_leave_(table, context, &use);
-    context->due_ns = 0;
+    context->from_ns = 0;
+    gyre_reminder_failed_(context);
 }
 
 #define GYRE_REMINDED_AT_ONCE_ 64
 
 /*
- * Reminds keys of the block that are due at `now_ns`: some of the part that has the first of them, up to one whose handler fails
- * (context->failed). Returns how many. context->next_due_ns says before when no other key of the block is due; all ones: none has a
- * reminder.
+ * Reminds keys of the block that are due at `now_ns`: some of the part that has the first of them. Returns how many.
+ * context->next_due_ns says before when no other key of the block is due; all ones: none has a reminder.
  */
 GYRE_CALLED_ int gyre_keyed_fire_(const gyre_keyed_table *table, gyre_reminded_ reminded,
                                   gyre_context *context, gyre_u64 now_ns)
@@ -231,13 +208,72 @@ GYRE_CALLED_ int gyre_keyed_fire_(const gyre_keyed_table *table, gyre_reminded_ 
     for (; first && first->reminders && count < GYRE_REMINDED_AT_ONCE_; count++) {
         if (gyre_due_at_(table, first, 0)->due_ns > now_ns)
             break;
-        gyre_keyed_remind_(table, first, reminded, context);
-        if (context->failed) {
-            count++;
-            break;
-        }
+        gyre_keyed_remind_(table, first, gyre_keyed_entry_at(table, first, gyre_keyed_heap(table, first)[0]),
+                           reminded, context);
     }
     return count;
+}
+
+/* When the message was sent. */
+GYRE_CALLED_ gyre_u64 gyre_sent_ns_(const gyre_context *context)
+{
+    gyre_u64 sent_ns = 0;
+    if (context->header && context->header_size >= offsetof(gyre_header, sent_ns) + sizeof sent_ns)
+        memcpy(&sent_ns, context->header + offsetof(gyre_header, sent_ns), sizeof sent_ns);
+    return sent_ns;
+}
+
+/*
+ * Reminds the keys of the message's part that were due when it was sent, in their order. So a replay reminds them between the same
+ * messages, and entries are taken and given in the same order, on which depends which key leaves a full part.
+ */
+GYRE_CALLED_ void gyre_keyed_remind_part_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                          gyre_reminded_ reminded, gyre_context *context)
+{
+    const gyre_u64 sent_ns = gyre_sent_ns_(context);
+    while (part->reminders && gyre_due_at_(table, part, 0)->due_ns <= sent_ns)
+        gyre_keyed_remind_(table, part, gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[0]),
+                           reminded, context);
+}
+
+GYRE_CALLED_ int gyre_keyed_refuse_(gyre_context *context, const char *text)
+{
+    context->failed = 1;
+    context->fail_code = GYRE_FAILURE_KEYS;
+    context->fail_text = text;
+    return 0;
+}
+
+/* Finds or makes the state of the request's key. Returns 0 when the message failed. */
+GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *key, const void *request,
+                                   const gyre_keyed_hooks_ *hooks, gyre_context *context,
+                                   gyre_keyed_use_ *use)
+{
+    const gyre_u64 hash = gyre_keyed_hash(table, key);
+    /* another program can write its ring after the block looked for its own keys there */
+    if (context->block_count > 1 && gyre_keyed_owner(table, hash, context->block_count) != context->block)
+        return gyre_keyed_refuse_(context, "the key of the request changed while it was read");
+    gyre_keyed_part *part = use->part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+    if (context->by_sent && hooks->reminded)
+        gyre_keyed_remind_part_(table, part, hooks->reminded, context);
+    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
+    use->is_new = at == GYRE_KEYED_NOWHERE;
+    if (!use->is_new) {
+        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
+    } else {
+        if (part->count == table->capacity && !gyre_keyed_make_room_(table, part, hooks, context))
+            return gyre_keyed_refuse_(context, "no room for another key: raise its `keys`");
+        use->entry = gyre_keyed_add_(table, part, key, hash);
+    }
+    context->reminds = hooks->reminded ? GYRE_REMINDS_AS_IS_ : GYRE_REMINDS_NEVER_;
+    context->from_ns = context->by_sent ? gyre_sent_ns_(context) : 0;
+    if (use->is_new) {
+        if (hooks->born)
+            hooks->born(request, gyre_keyed_state(table, use->entry), context);
+    }
+    use->entry->used = ++part->clock;
+    context->forgets = 0;
+    return 1;
 }
 
 /** The key of the message leaves when its handler has returned. */

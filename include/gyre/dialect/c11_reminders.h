@@ -33,13 +33,22 @@ GYRE_CALLED_ void gyre_due_place_(const gyre_keyed_table *table, gyre_keyed_part
     gyre_due_at_(table, part, place)->place = place + 1;
 }
 
+/* Whether entry `one` is due before entry `other`. Among equals the number decides, so that a replay has the same order. */
+GYRE_CALLED_ int gyre_due_before_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 one,
+                                  gyre_u32 other)
+{
+    const gyre_u64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
+    const gyre_u64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
+    return one_ns < other_ns || (one_ns == other_ns && one < other);
+}
+
 /* Moves the entry up, to where none above it is due later. Returns its place. */
 GYRE_CALLED_ gyre_u32 gyre_due_rise_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
 {
-    const gyre_u32 number = gyre_keyed_heap(table, part)[place];
-    const gyre_u64 due_ns = gyre_due_at_(table, part, place)->due_ns;
-    while (place && gyre_due_at_(table, part, (place - 1) / 2)->due_ns > due_ns) {
-        gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[(place - 1) / 2]);
+    const gyre_u32 *const heap = gyre_keyed_heap(table, part);
+    const gyre_u32 number = heap[place];
+    while (place && gyre_due_before_(table, part, number, heap[(place - 1) / 2])) {
+        gyre_due_place_(table, part, place, heap[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
     gyre_due_place_(table, part, place, number);
@@ -49,15 +58,14 @@ GYRE_CALLED_ gyre_u32 gyre_due_rise_(const gyre_keyed_table *table, gyre_keyed_p
 /* Moves the entry down, to where none below it is due earlier. */
 GYRE_CALLED_ void gyre_due_sink_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
 {
-    const gyre_u32 number = gyre_keyed_heap(table, part)[place];
-    const gyre_u64 due_ns = gyre_due_at_(table, part, place)->due_ns;
+    const gyre_u32 *const heap = gyre_keyed_heap(table, part);
+    const gyre_u32 number = heap[place];
     for (gyre_u32 below = 2 * place + 1; below < part->reminders; below = 2 * place + 1) {
-        if (below + 1 < part->reminders &&
-            gyre_due_at_(table, part, below + 1)->due_ns < gyre_due_at_(table, part, below)->due_ns)
+        if (below + 1 < part->reminders && gyre_due_before_(table, part, heap[below + 1], heap[below]))
             below++;
-        if (gyre_due_at_(table, part, below)->due_ns >= due_ns)
+        if (!gyre_due_before_(table, part, heap[below], number))
             break;
-        gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[below]);
+        gyre_due_place_(table, part, place, heap[below]);
         place = below;
     }
     gyre_due_place_(table, part, place, number);
@@ -102,7 +110,8 @@ GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
 /** The key of the message is reminded `ns` later, or of a reminder: later than that was due. In place of an earlier reminder. */
 GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 {
-    const gyre_u64 now_ns = gyre->services->time_ns(), from_ns = gyre->due_ns ? gyre->due_ns : now_ns;
+    const gyre_u64 now_ns = gyre->by_sent ? 0 : gyre->services->time_ns();
+    const gyre_u64 from_ns = gyre->from_ns ? gyre->from_ns : now_ns;
     const gyre_u64 at_ns = from_ns + ns < ns ? ~(gyre_u64)0 - 1 : from_ns + ns;
     gyre->remind_at_ns = at_ns < now_ns ? now_ns : at_ns; /* what was missed comes once */
     gyre_remind_as_(gyre, GYRE_REMINDS_AT_);

@@ -83,8 +83,11 @@ typedef struct gyre_context {
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
     gyre_u32 reminds;     /* of a keyed actor: GYRE_REMINDS_... (c11_reminders.h) */
+    gyre_u32
+        by_sent; /* reminders go by the times at which messages were sent (gyre_control_command.by_ticks) */
     gyre_u64 remind_at_ns;
-    gyre_u64 due_ns;      /* when the reminder was due that is handled; 0: a message is */
+    gyre_u64
+        from_ns; /* what gyre_remind counts from: when the reminder was due that is handled; 0: the clock */
     gyre_u64 next_due_ns; /* no key of the block is due before */
     gyre_u32 turn;        /* how often the handler was called with the current message before */
     gyre_u32 memory_size; /* bytes of `memory` */

@@ -17,6 +17,7 @@ START_TEST(scripts_by_chance_do_as_the_model)
             script[i + 1] = (uint8_t)random_below(&chance, 256);
         }
         model_run(script, sizeof script);
+        model_replay(script, sizeof script);
     }
 }
 END_TEST
@@ -101,6 +102,53 @@ START_TEST(the_hash_is_siphash)
 }
 END_TEST
 
+/* Makes the table that the kernel kept one of an earlier start of the machine, whose clock was `earlier` ahead. */
+static void age(gyre_keyed_table *kept, uint64_t earlier)
+{
+    kept->boot ^= 1;
+    kept->clock_ns -= earlier;
+}
+
+START_TEST(reminders_outlive_a_start_of_the_machine)
+{
+    const gyre_kernel_record record = {.reminds = 1};
+    struct gyre_keyed keyed = {.initial = NULL};
+    static gyre_kernel kernel;
+    gyre_keyed_table *kept = model_table_of(1000, sizeof(uint64_t), 8, 1, true);
+    uint32_t reminders = 0;
+    kernel.record = &record;
+    kernel.memory.keyed = &keyed;
+    gyre_keyed_clock(kept);
+    keyed.table = *kept;
+    for (uint64_t key = 0; key < 500; key++) {
+        const uint64_t hash = gyre_keyed_hash(kept, &key);
+        gyre_keyed_part *part = gyre_keyed_part_at(kept, gyre_keyed_part_of(kept, hash));
+        gyre_keyed_entry *entry = gyre_keyed_add_(kept, part, &key, hash);
+        gyre_due_set_(kept, part, entry, key == 7 ? UINT64_MAX - 1 : 100000 + key);
+    }
+    ck_assert_int_eq(gyre_keyed_shift(&kernel, (unsigned char *)kept), GYRE_OK); /* the same start */
+    ck_assert_uint_eq(gyre_keyed_clock_shift(&kernel, (unsigned char *)kept), 0);
+    age(kept, 40000); /* what was 100,000 after that start is 60,000 after this one */
+    ck_assert_int_eq(gyre_keyed_shift(&kernel, (unsigned char *)kept), GYRE_OK);
+    ck_assert(kept->boot == keyed.table.boot && kept->clock_ns == keyed.table.clock_ns);
+    for (uint32_t i = 0; i < 1u << kept->parts_log2; i++) {
+        gyre_keyed_part *part = gyre_keyed_part_at(kept, i);
+        for (uint32_t place = 0; place < part->reminders; place++, reminders++) {
+            const gyre_u32 number = gyre_keyed_heap(kept, part)[place];
+            uint64_t key;
+            memcpy(&key, gyre_keyed_entry_at(kept, part, number) + 1, sizeof key);
+            ck_assert_uint_eq(gyre_due_at_(kept, part, place)->due_ns,
+                              key == 7 ? UINT64_MAX - 1 : 60000 + key);
+        }
+    }
+    ck_assert_uint_eq(reminders, 500);
+    age(kept, 40000);
+    gyre_keyed_heap(kept, gyre_keyed_part_at(kept, 0))[0] = kept->capacity;
+    ck_assert_int_eq(gyre_keyed_shift(&kernel, (unsigned char *)kept), GYRE_INCOMPATIBLE);
+    free(kept);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("keyed");
@@ -111,6 +159,7 @@ int main(void)
     tcase_add_test(tcase, tables_of_every_size_hold_what_they_were_made_for);
     tcase_add_test(tcase, every_part_has_one_owner);
     tcase_add_test(tcase, the_hash_is_siphash);
+    tcase_add_test(tcase, reminders_outlive_a_start_of_the_machine);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

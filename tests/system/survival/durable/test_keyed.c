@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tellers.h"
@@ -37,7 +38,8 @@ static void make_model(void)
 
 static gyre_status launch_tellers(gyre_runtime *runtime, uint32_t blocks, gyre_kernel **kernel)
 {
-    const gyre_launch_desc desc = {.size = sizeof desc, .source = TELLERS_KERNEL, .blocks = blocks};
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = TELLERS_KERNEL, .kernel = "tellers", .blocks = blocks};
     return gyre_launch(runtime, &desc, kernel);
 }
 
@@ -152,6 +154,152 @@ static void states_of_keys_outlive_workers(void)
     live(last_life, 0);
 }
 
+/* ---- reminders ---- */
+
+/*
+ * When a reminder comes nobody knows before. But what an account was told is a chain: each reply follows from the one before it by
+ * some reminders and the message, also when the lives before it died. So a reminder that came again, or at another place when
+ * requests were handled again, breaks it.
+ */
+enum { WATCHED = 61, LEAST_ROUNDS = 30 };
+
+/* What an account's last reply said. Kept across lives, which may end while it is written: the other half is good then. */
+struct told {
+    watch states[2];
+    uint64_t next[2]; /* 1 + the request's index */
+    _Atomic uint32_t half;
+};
+static struct told *told;
+
+static uint32_t watched_of(uint64_t index)
+{
+    return (uint32_t)(mixed(index) % WATCHED);
+}
+
+static const char *const watched_with[] = {"kernel.default.checkpoint_ms=20", "kernel.watched.keys=200",
+                                           "queue.watched.header=sent", NULL};
+
+static gyre_kernel *launch_watched(gyre_runtime *runtime, uint32_t count)
+{
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = TELLERS_KERNEL, .kernel = "watched", .blocks = count};
+    must(gyre_launch(runtime, &desc, &kernel));
+    return kernel;
+}
+
+static void follow(uint64_t index, const watch *reply)
+{
+    struct told *account = &told[watched_of(index)];
+    const uint32_t half = atomic_load(&account->half);
+    const watch *before = &account->states[half];
+    uint64_t trace = before->trace;
+    if (account->next[half] > index) /* it was taken, and its life died before the journal noted that */
+        return;
+    require(reply->count == before->count + 1);
+    require(reply->reminded >= before->reminded && reply->reminded <= before->reminded + 1);
+    if (reply->reminded > before->reminded)
+        trace = trace * 31 + REMINDED_AS;
+    require(reply->trace == trace * 31 + number_of(index));
+    account->states[!half] = *reply;
+    account->next[!half] = index + 1;
+    atomic_store(&account->half, !half);
+}
+
+static void send_watched(gyre_queue *queue, uint64_t index)
+{
+    const payment request = {watched_of(index), number_of(index)};
+    uint64_t given = 0;
+    must(gyre_send(queue, &request, sizeof request, &given, soon()));
+    require(given == index);
+}
+
+static void receive_watched(gyre_queue *queue, uint64_t index)
+{
+    watch reply;
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.index == index && completion.outcome == GYRE_REPLIED);
+    follow(index, &reply);
+}
+
+static uint64_t take_over_watched(gyre_queue *queue)
+{
+    const gyre_recovered recovered = recovered_of(queue);
+    require(recovered.lost_first == recovered.lost_end);
+    require(recovered.first + recovered.offered >= ledger->durable);
+    for (uint64_t i = 0; i < recovered.offered; i++)
+        receive_watched(queue, recovered.first + i);
+    ledger->offered += recovered.offered;
+    return recovered.first + recovered.offered;
+}
+
+static void watched_life(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, watched_with);
+    gyre_queue *queue = gyre_kernel_queue(launch_watched(runtime, blocks));
+    uint64_t next = take_over_watched(queue), received = next;
+    for (uint64_t round = 0;; round++) {
+        ledger->at_work = round > LEAST_ROUNDS;
+        for (int i = 0; i < 10; i++)
+            send_watched(queue, next++);
+        must(gyre_await(queue, next - 1, GYRE_DURABLE, soon())); /* what is told is kept */
+        ledger->durable = next;
+        if (workers_die && round % 20 == 10)
+            kill(worker_of(getpid()), SIGKILL);
+        while (next - received > 5)
+            receive_watched(queue, received++);
+    }
+}
+
+/* Each account is reminded once more than its last message found, whatever died since then. */
+static void reminded_life(void)
+{
+    gyre_runtime *runtime = open_durable(false, watched_with);
+    gyre_kernel *kernel = launch_watched(runtime, 2);
+    take_over_watched(gyre_kernel_queue(kernel));
+    uint64_t reminders = 0;
+    for (uint32_t account = 0; account < WATCHED; account++) {
+        watch state = {0};
+        while (!state.since)
+            must(gyre_kernel_key_read(kernel, &account, sizeof account, &state, sizeof state));
+        const watch *last_reply = &told[account].states[told[account].half];
+        require(state.since == 1 && state.count == last_reply->count);
+        require(state.trace == last_reply->trace * 31 + REMINDED_AS);
+        reminders += state.reminded;
+    }
+    require(reminders > WATCHED);
+    gyre_close(runtime);
+}
+
+static void prepare_watched(void)
+{
+    told = mmap(NULL, WATCHED * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(told != MAP_FAILED);
+}
+
+static void reminders_outlive_the_program(void)
+{
+    prepare_watched();
+    for (unsigned i = 0; i < 6; i++) {
+        blocks = 1 + i % 3;
+        live_at_work(watched_life, 60000 + 17000 * i);
+    }
+    live(reminded_life, 0);
+    require(ledger->offered > 0);
+}
+
+static void reminders_outlive_workers(void)
+{
+    prepare_watched();
+    isolated = workers_die = true;
+    for (unsigned i = 0; i < 3; i++) {
+        blocks = 1 + i % 2;
+        live_at_work(watched_life, 150000 + 40000 * i);
+    }
+    live(reminded_life, 0);
+}
+
 /* ---- a table that does not fit ---- */
 
 static void pay_once(void)
@@ -183,6 +331,8 @@ static const named_case cases[] = {
     {"states_of_keys_outlive_the_program", states_of_keys_outlive_the_program},
     {"states_of_keys_outlive_workers", states_of_keys_outlive_workers},
     {"another_number_of_keys_is_refused", another_number_of_keys_is_refused},
+    {"reminders_outlive_the_program", reminders_outlive_the_program},
+    {"reminders_outlive_workers", reminders_outlive_workers},
 };
 
 static void prepare(void)

@@ -42,6 +42,11 @@ run call --backend cpu --set kernel.words.keys=1 "$words" "$a" "$b" "$b" "$a"
 exits 1
 says '3 answered, 1 failed'
 
+run call --backend cpu --set kernel.sessions.checkpoints=true --set queue.sessions.header=sent --set queue.sessions.levels=2 \
+    examples/command/sessions.gyre.c '{"session":1,"idle_ms":10}'
+exits 4
+says 'in the order in which they were sent: leave levels out of [queue.sessions]'
+
 # ---- at the end of a pipeline: as one after the other would do ----
 
 sensors=(--config examples/pipeline/sensors.ini --set kernel.scale.blocks=2)

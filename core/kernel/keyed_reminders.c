@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reminders of a keyed actor with checkpoints, seen from the host (keyed.h): time that passes for its blocks, and times that are
+ * kept over a start of the machine.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/kernel/control.h"
+#include "core/kernel/keyed.h"
+#include "core/queue/header_words.h"
+#include "core/queue/queue.h"
+#include "core/ring/ring_options.h"
+#include "core/stages/headers.h"
+
+/* ---- time ---- */
+
+gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
+                                  struct gyre_queue_options *options)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    const char *const shown = section && section[0] ? section : "default";
+    if (!gyre_keyed_has_ticks(kernel))
+        return GYRE_OK;
+    options->many_threads = true; /* the thread that announces times is one */
+    if (options->header_size < gyre_header_needed("sent"))
+        return gyre_config_blame(
+            config, GYRE_SECTION_QUEUE, section, "header",
+            gyre_error_set(
+                GYRE_CONFIG,
+                "kernel '%s' reminds its keys and has checkpoints, so its messages have to say when "
+                "they were sent: set header = sent in [queue.%s]",
+                kernel->name, shown));
+    if (options->levels > 1)
+        return gyre_config_blame(
+            config, GYRE_SECTION_QUEUE, section, "levels",
+            gyre_error_set(GYRE_CONFIG,
+                           "kernel '%s' reminds its keys and has checkpoints, so it handles messages in the "
+                           "order in which they were sent: leave levels out of [queue.%s]",
+                           kernel->name, shown));
+    return GYRE_OK;
+}
+
+bool gyre_keyed_tick(const gyre_kernel *kernel)
+{
+    const gyre_control_block *lines = gyre_control_blocks(kernel);
+    const uint64_t now_ns = gyre_clock_ns();
+    if (!gyre_keyed_has_ticks(kernel))
+        return false;
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        const uint64_t due_ns = __atomic_load_n(&lines[i].due_ns, __ATOMIC_RELAXED);
+        if (due_ns && due_ns <= now_ns && kernel->queues.main) {
+            gyre_headers_tick(kernel->queues.main);
+            break;
+        }
+    }
+    return true;
+}
+
+/* ---- another start of the machine ---- */
+
+/* A hash of the kernel's own name for this start. */
+static uint64_t boot_of_machine(void)
+{
+    static const gyre_u64 seed[2] = {0, 0};
+    char id[64] = "";
+    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read(file, id, sizeof id);
+    if (file >= 0)
+        close(file);
+    return gyre_keyed_hash_bytes(seed, id, size > 0 ? (gyre_u32)size : 0);
+}
+
+void gyre_keyed_clock(gyre_keyed_table *table)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    table->boot = boot_of_machine();
+    table->clock_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec - gyre_clock_ns();
+}
+
+uint64_t gyre_keyed_clock_shift(const gyre_kernel *kernel, const unsigned char *saved)
+{
+    gyre_keyed_table head;
+    if (!kernel->memory.keyed || !kernel->record->reminds || !saved)
+        return 0;
+    memcpy(&head, saved, sizeof head);
+    const gyre_keyed_table *now = &kernel->memory.keyed->table;
+    return head.boot == now->boot ? 0 : head.clock_ns - now->clock_ns;
+}
+
+/* Moves the reminders of a part. False when its heap names what is not there. */
+static bool shift_part(const gyre_keyed_table *table, gyre_keyed_part *part, uint64_t shift)
+{
+    if (part->reminders > table->capacity)
+        return false;
+    for (uint32_t i = 0; i < part->reminders; i++) {
+        const uint32_t number = gyre_keyed_heap(table, part)[i];
+        if (number >= table->capacity)
+            return false;
+        gyre_keyed_due *due = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, number));
+        if (due->due_ns <= INT64_MAX) /* later ones never come anyway */
+            due->due_ns += shift;
+    }
+    return true;
+}
+
+gyre_status gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved)
+{
+    const uint64_t shift = gyre_keyed_clock_shift(kernel, saved);
+    if (!shift)
+        return GYRE_OK;
+    const gyre_keyed_table *now = &kernel->memory.keyed->table;
+    for (uint32_t i = 0; i < 1u << now->parts_log2; i++) {
+        gyre_keyed_part *part =
+            (gyre_keyed_part *)(void *)(saved + now->parts_offset + (uint64_t)i * now->part_size);
+        if (!shift_part(now, part, shift))
+            return gyre_error_set(
+                GYRE_INCOMPATIBLE,
+                "the reminders that kernel '%s' kept are damaged: move its journal away to begin "
+                "without them",
+                kernel->name);
+    }
+    memcpy(saved + offsetof(gyre_keyed_table, boot), &now->boot, sizeof now->boot);
+    memcpy(saved + offsetof(gyre_keyed_table, clock_ns), &now->clock_ns, sizeof now->clock_ns);
+    return GYRE_OK;
+}
