@@ -203,7 +203,7 @@ static uint64_t count_timed(uint32_t time)
 /* How many different messages of the only queue were noted, each with its times in order. */
 static uint64_t count_spans(void)
 {
-    uint64_t seen = 0;
+    uint64_t noted = 0;
     copy_file();
     const gyre_observe_part *part = part_of(GYRE_OBSERVE_TRACE);
     for (uint64_t i = 0; i < part->count; i++) {
@@ -213,10 +213,10 @@ static uint64_t count_spans(void)
         require(span->mark == span->again && span->mark == 2 * (i + 1));
         require(span->sent_ns && span->sent_ns <= span->started_ns && span->started_ns <= span->finished_ns &&
                 span->finished_ns <= span->received_ns);
-        require(span->index < 64 && !(seen >> span->index & 1));
-        seen |= UINT64_C(1) << span->index;
+        require(span->index < 64 && !(noted >> span->index & 1));
+        noted |= UINT64_C(1) << span->index;
     }
-    return (uint64_t)__builtin_popcountll(seen);
+    return (uint64_t)__builtin_popcountll(noted);
 }
 
 static void times_are_seen_from_outside(struct conformance *test)
