@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The library shows exactly what the public headers declare, under a versioned name, and needs no vendor's library.
+# The library shows exactly what the public headers declare and its Debian package lists, under a versioned name, and needs no
+# vendor's library.
 # usage: check_exports.sh LIBRARY NM
 set -euo pipefail
 library="$1"
@@ -16,6 +17,11 @@ if [[ -z "$declared" ]]; then
 fi
 if ! diff <(echo "$declared") <(echo "$shown"); then
     echo "'<' is declared in a public header and not exported; '>' is exported and not declared"
+    exit 1
+fi
+packaged="$(sed -nE 's/^ (gyre_[a-z0-9_]+)@.*/\1/p' packaging/debian/libgyre*.symbols | sort -u)"
+if ! diff <(echo "$packaged") <(echo "$shown"); then
+    echo "'<' stands in packaging/debian/libgyre*.symbols and is not exported; '>' is exported and does not stand there"
     exit 1
 fi
 if ! readelf -d "$library" | grep -qE 'SONAME.*\[libgyre\.so\.(0\.[0-9]+|[1-9][0-9]*)\]'; then
