@@ -100,8 +100,9 @@ static int write_out(trace_set *set, const char *path)
     if (!out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     errno = 0;
-    bool whole = trace_write_json(set, out, &told) && !ferror(out);
-    whole = (path ? fclose(out) : fflush(out)) == 0 && whole;
+    bool whole = trace_write_json(set, out, &told) && fflush(out) == 0 && !ferror(out);
+    if (path && fclose(out) != 0)
+        whole = false;
     if (!whole)
         return cli_error(CLI_FAILED, "cannot write the timeline to %s%s%s: %s", path ? "'" : "",
                          path ? path : "standard output", path ? "'" : "",
