@@ -8,6 +8,7 @@
 #include "opencl_pocl.h"
 #include "opencl_text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -76,7 +77,7 @@ enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platf
 
 /* ---- builds of the same text ---- */
 
-enum { LOCKS = 16, LOCK_NAPS = 6000, LOCK_NAP_NS = 10000000 /* a minute in all */ };
+enum { LOCKS = 16, LOCK_NAPS = 2000, LOCK_NAP_NS = 10000000 /* 20 seconds in all */ };
 
 /* The lock lies in the folder of PoCL's cache. -1 when that cannot be written; then nothing is kept there either. */
 static int open_lock(unsigned number)
@@ -103,15 +104,19 @@ int opencl_pocl_begin_build(const gyre_device *device, const char *text)
     for (const char *at = text; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619;
     const int lock = open_lock(hash % LOCKS);
-    for (int naps = 0; lock >= 0 && naps < LOCK_NAPS && flock(lock, LOCK_EX | LOCK_NB) != 0; naps++)
+    for (int naps = 0; lock >= 0 && naps < LOCK_NAPS && flock(lock, LOCK_EX | LOCK_NB) != 0 &&
+                       (errno == EWOULDBLOCK || errno == EINTR);
+         naps++)
         nanosleep(&(struct timespec){.tv_nsec = LOCK_NAP_NS}, NULL);
     return lock;
 }
 
 void opencl_pocl_end_build(int lock)
 {
-    if (lock >= 0)
-        close(lock);
+    if (lock < 0)
+        return;
+    flock(lock, LOCK_UN); /* a forked child may have the file open as well */
+    close(lock);
 }
 
 /* ---- threads ---- */

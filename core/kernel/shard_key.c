@@ -37,8 +37,11 @@ gyre_status gyre_kernel_check_shard_key(const gyre_kernel *kernel)
 {
     struct gyre_message_key key;
     const struct gyre_config *config = kernel->runtime->config;
-    if (!gyre_config_has_section(config, GYRE_SECTION_QUEUE, kernel->name) ||
-        gyre_queue_plan_word(config, kernel->name, "shard") != GYRE_SHARD_KEY)
+    const char *name = kernel->name;
+    if (!gyre_config_has_section(config, GYRE_SECTION_QUEUE, name) ||
+        gyre_queue_plan_word(config, name, "shard") != GYRE_SHARD_KEY ||
+        !gyre_config_text(config, GYRE_SECTION_QUEUE, name,
+                          "key")[0]) /* the program may name it in gyre_shards_open */
         return GYRE_OK;
     return gyre_kernel_shard_key(kernel, &(struct gyre_shard_key_wish){.name = kernel->name}, &key);
 }

@@ -282,20 +282,26 @@ static gyre_status retarget(gyre_pipeline *pipeline, const char *name, const cha
             "the pipeline is open",
             name);
     const struct change change = begin(pipeline, old->to);
+    const bool leads =
+        strcmp(to, GYRE_WIRING_NOWHERE) != 0; /* else nobody shares its messages, until it leads again */
     write_from(pipeline, old, from);
     const gyre_link_desc desc = {.size = sizeof desc,
                                  .name = old->name,
                                  .from = from,
                                  .to = to,
                                  .capacity = old->capacity,
-                                 .share = old->key.wish,
-                                 .key = old->key.wish == GYRE_SHARE_KEY ? old->key.path : NULL};
+                                 .share = leads ? old->key.wish : GYRE_SHARE_ANY,
+                                 .key = leads && old->key.wished[0] ? old->key.wished : NULL};
     old->retired = true;
     old->turn = 0;
     status = make(&change, gyre_wiring_add(pipeline, &desc, &nowhere));
     old->retired = status == GYRE_OK || status == GYRE_TIMEOUT;
-    if (old->retired)
-        swap_links(pipeline, index);
+    if (!old->retired)
+        return status;
+    swap_links(pipeline, index);
+    const struct gyre_link_key *wished = &pipeline->links[pipeline->link_count - 1].key;
+    pipeline->links[index].key.wish = wished->wish;
+    memcpy(pipeline->links[index].key.wished, wished->wished, sizeof wished->wished);
     return status;
 }
 

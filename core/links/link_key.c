@@ -66,6 +66,7 @@ gyre_status gyre_link_key_resolve(const struct gyre_node_facts *target, const st
                                   struct gyre_link_key *out)
 {
     *out = (struct gyre_link_key){.wish = wish->share, .share = GYRE_LINK_SHARE_ANY};
+    snprintf(out->wished, sizeof out->wished, "%s", wish->path ? wish->path : "");
     gyre_status status = check_wish(target, wish);
     if (status != GYRE_OK || !target || (wish->share == GYRE_SHARE_ANY && !is_keyed(target)))
         return status;

@@ -17,10 +17,12 @@ struct gyre_link_key_wish {
 /** How the blocks of a link's target share its messages. */
 struct gyre_link_key {
     gyre_share wish;
+    char wished[128]; /* the path that the application or the configuration names; "": none */
     enum gyre_link_share share;
     char path[128]; /* of the field that decides; "": none does */
     uint64_t offset, size;
-    uint64_t seed[2]; /* a secret, so that who chooses keys cannot choose those of one block */
+    uint64_t seed
+        [2]; /* a secret, so that who chooses keys cannot choose those of one block; one for a kernel and a field */
 };
 
 /**

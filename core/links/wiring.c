@@ -190,6 +190,17 @@ static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc 
     return status == GYRE_OK ? check_types(pipeline, link) : status;
 }
 
+/* Takes over the secret of another link to the same kernel, so that equal keys go to one block, whichever link they come by. */
+static void agree_on_blocks(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    for (int i = 0; link->key.share == GYRE_LINK_SHARE_KEY && i < pipeline->link_count; i++) {
+        const struct gyre_link *other = &pipeline->links[i];
+        if (other->to == link->to && other->key.share == link->key.share && !other->retired &&
+            other->key.offset == link->key.offset && other->key.size == link->key.size)
+            memcpy(link->key.seed, other->key.seed, sizeof link->key.seed);
+    }
+}
+
 /* Decides which blocks of the target get which messages. Blames the setting that cannot be. */
 static gyre_status resolve_share(const gyre_pipeline *pipeline, const gyre_link_desc *desc,
                                  struct gyre_link *link, const char **blamed)
@@ -199,6 +210,8 @@ static gyre_status resolve_share(const gyre_pipeline *pipeline, const gyre_link_
         link->to == GYRE_NODE_NOWHERE ? NULL : &pipeline->nodes[link->to].facts, &wish, &link->key);
     if (status != GYRE_OK)
         *blamed = desc->key ? link->place.key : link->place.share;
+    else
+        agree_on_blocks(pipeline, link);
     return status;
 }
 
@@ -210,8 +223,9 @@ static gyre_status check_keys_of_cycles(const gyre_pipeline *pipeline)
             gyre_error_set(
                 GYRE_INVALID,
                 "link '%s' is part of a cycle, and shares its messages by key among the %u blocks of "
-                "kernel '%s', which a cycle cannot have: give the kernel one block, or leave `share` out",
-                link->name, pipeline->nodes[link->to].facts.blocks, pipeline->nodes[link->to].facts.name);
+                "kernel '%s', which a cycle cannot have: give the kernel one block%s",
+                link->name, pipeline->nodes[link->to].facts.blocks, pipeline->nodes[link->to].facts.name,
+                link->key.share == GYRE_LINK_SHARE_KEY ? ", or leave `share` out" : "");
             return gyre_wiring_blame(link->place.share, GYRE_INVALID);
         }
     }

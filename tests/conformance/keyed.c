@@ -515,11 +515,16 @@ static void links_by_key_keep_the_order_of_each_key(struct conformance *test)
     launch_link(test, "keyed_source", entry, 3);
     launch_order(test, "order", 3);
     launch_order(test, "order_again", 2);
+    launch_order(test, "order_last", 3);
     gyre_pipeline *pipeline = join(test, &entry, "order", &link, 1);
     require(stream_in_order(gyre_pipeline_queue(pipeline)) == 7);
     must(gyre_link_retarget(pipeline, "marked", "order_again", soon()));
     require_key(pipeline, "key");
     require(stream_in_order(gyre_pipeline_queue(pipeline)) == 3);
+    must(gyre_link_retarget(pipeline, "marked", "nowhere", soon()));
+    require_key(pipeline, "");
+    must(gyre_link_retarget(pipeline, "marked", "order_last", soon()));
+    require_key(pipeline, "key"); /* it is no answer, since the link led nowhere */
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -531,7 +536,7 @@ static marks call_lag(gyre_queue *queue, uint64_t key, uint32_t what)
     return reply;
 }
 
-/* A key that this block owns on the link behind the queue: each link has a secret of its own. */
+/* A key that this block owns, by whichever link it comes. */
 static uint64_t key_of(gyre_queue *queue, uint64_t block)
 {
     uint64_t key = 0;
@@ -569,6 +574,8 @@ static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *tes
     gyre_queue_desc desc = {.size = sizeof desc};
     marks reply;
     must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
+    for (uint64_t key = 0; key < 16; key++) /* equal keys meet, whichever way they come */
+        require(call_lag(one, key, MARK_ADDS).block == call_lag(other, key, MARK_ADDS).block);
     const uint64_t busy = key_of(other, 0), idle = key_of(other, 1);
     const mark waits = {.key = key_of(one, 0), .what = MARK_WAITS};
     must(gyre_send(one, &waits, sizeof waits, NULL, soon()));

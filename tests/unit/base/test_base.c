@@ -160,8 +160,8 @@ START_TEST(a_plain_text_has_no_controls)
                                       "\x7f",
                                       "\xff\xfe",
                                       "\xc2",
-                                      "\xc2\x9b"
-                                      "31m"};
+                                      ("\xc2\x9b"
+                                       "31m")};
     ck_assert(gyre_text_is_plain(""));
     ck_assert(gyre_text_is_plain("prices of M\xc3\xbcnchen/2"));
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)

@@ -47,8 +47,6 @@ fails 1 "there is no kernel 'god'" "did you mean 'good'?"
 # a key of shards is looked up although the command opens none
 call --set queue.good.shard=key --set queue.good.key=nofield "$folder/good.gyre.c" 1
 fails 4 "command line: shards 'good' of kernel 'good': the key 'nofield': 'u16' has no field 'nofield'"
-call --set queue.good.shard=key "$folder/good.gyre.c" 1
-fails 4 "command line: " "no key is named: set queue.good.key to a field of the request"
 # a source that the configuration names is a mistake of the configuration
 call --set kernel.there.source="$folder/missing.gyre.c" there 1
 fails 4 "command line: discover: kernel file '$folder/missing.gyre.c' cannot be opened"
