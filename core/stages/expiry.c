@@ -88,12 +88,14 @@ void gyre_expiry_take_back(gyre_queue *queue, uint64_t index)
     gyre_slot *slot = gyre_request_slot(gyre_ring_of(queue), index);
     if (!expiry)
         return;
+    /* once: a worker may write there, and behind the mark a receiver does */
+    const uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
     expiry->deadlines[index & gyre_ring_of(queue)->mask] = 0;
-    __atomic_store_n(&expiry->lengths[index & gyre_ring_of(queue)->mask], slot->length, __ATOMIC_RELAXED);
+    __atomic_store_n(&expiry->lengths[index & gyre_ring_of(queue)->mask], length, __ATOMIC_RELAXED);
     /* stored before the slot's length: a thread that sees the completion that follows from this length sees the mark,
        too */
     __atomic_store_n(&expiry->taken_back[index & gyre_ring_of(queue)->mask], 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->length, gyre_length_taken_back(slot->length), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->length, gyre_length_taken_back(length), __ATOMIC_RELEASE);
 }
 
 static bool is_taken_back(const gyre_queue *queue, uint64_t index)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/queue/life.h"
+#include "core/queue/side.h"
 #include "core/ring/ring_message.h"
 #include "core/ring/slot.h"
 #include "core/stages/expiry.h"
@@ -44,7 +45,9 @@ static void ck_keeps_its_bytes(bool bridged, uint32_t length)
     for (int i = 0; i < 3; i++) {
         ck_assert_msg(gyre_send(queue, bytes, sizeof bytes, &index, GYRE_NO_WAIT) == GYRE_OK, "%s",
                       gyre_error_text());
+        gyre_producer_take(queue);
         gyre_expiry_take_back(queue, index);
+        gyre_producer_give(queue);
         ck_assert_uint_gt(gyre_slot_length(gyre_request_slot(ring, index)), MOST);
         ck_assert_uint_eq(gyre_queue_request_length(queue, index), length);
         ck_assert_mem_eq(gyre_request_payload(ring, gyre_request_slot(ring, index)), bytes, length);
