@@ -49,11 +49,11 @@ gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section
 bool gyre_keyed_tick(const gyre_kernel *kernel)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
-    const uint64_t now_ns = gyre_clock_ns();
+    const int64_t now_ns = (int64_t)gyre_clock_ns();
     if (!gyre_keyed_has_ticks(kernel))
         return false;
     for (uint32_t i = 0; i < kernel->blocks; i++) {
-        const uint64_t due_ns = __atomic_load_n(&lines[i].due_ns, __ATOMIC_RELAXED);
+        const int64_t due_ns = __atomic_load_n(&lines[i].due_ns, __ATOMIC_RELAXED);
         if (due_ns && due_ns <= now_ns && kernel->queues.main) {
             gyre_headers_tick(kernel->queues.main);
             break;
@@ -94,6 +94,21 @@ uint64_t gyre_keyed_clock_shift(const gyre_kernel *kernel, const unsigned char *
     return head.boot == now->boot ? 0 : head.clock_ns - now->clock_ns;
 }
 
+/*
+ * A time of the earlier start, counted from the present one. It is below 0 when it was before that, so that what is long due and what
+ * was sent then keep their order.
+ */
+static int64_t shifted(int64_t due_ns, int64_t shift)
+{
+    const int64_t last_ns = GYRE_KEYED_NO_DUE - 1; /* such a reminder never comes */
+    int64_t moved_ns;
+    if (due_ns >= last_ns)
+        return last_ns;
+    if (__builtin_add_overflow(due_ns, shift, &moved_ns))
+        return shift < 0 ? -last_ns : last_ns;
+    return moved_ns < last_ns ? moved_ns : last_ns;
+}
+
 /* Moves the reminders of a part. False when its heap names what is not there. */
 static bool shift_part(const gyre_keyed_table *table, gyre_keyed_part *part, uint64_t shift)
 {
@@ -104,8 +119,7 @@ static bool shift_part(const gyre_keyed_table *table, gyre_keyed_part *part, uin
         if (number >= table->capacity)
             return false;
         gyre_keyed_due *due = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, number));
-        if (due->due_ns <= INT64_MAX) /* later ones never come anyway */
-            due->due_ns += shift;
+        due->due_ns = shifted(due->due_ns, (int64_t)shift);
     }
     return true;
 }

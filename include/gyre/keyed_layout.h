@@ -24,9 +24,10 @@
 #include <string.h>
 
 #define GYRE_KEYED_MAGIC    0x4459454bu /* "KEYD" */
-#define GYRE_KEYED_VERSION  1u
+#define GYRE_KEYED_VERSION  2u
 #define GYRE_KEYED_KEY_MAX  64 /* bytes of a key */
 #define GYRE_KEYED_NOWHERE  0xffffffffu
+#define GYRE_KEYED_NO_DUE   ((gyre_i64)0x7fffffffffffffff) /* later than any reminder */
 #define GYRE_KEYED_ALIGN(n) (((gyre_u64)(n) + 7) / 8 * 8)
 
 /** The head of a table. Constant after it was made. */
@@ -71,8 +72,8 @@ typedef struct gyre_keyed_entry {
 
 /** When an entry's key is reminded. */
 typedef struct gyre_keyed_due {
-    gyre_u64 due_ns;
-    gyre_u32 place; /* 1 + where the entry's number lies in the heap; 0: the key has no reminder */
+    gyre_i64 due_ns; /* below 0: before the present start of the machine */
+    gyre_u32 place;  /* 1 + where the entry's number lies in the heap; 0: the key has no reminder */
     gyre_u32 reserved;
 } gyre_keyed_due;
 

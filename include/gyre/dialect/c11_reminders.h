@@ -37,8 +37,8 @@ GYRE_CALLED_ void gyre_due_place_(const gyre_keyed_table *table, gyre_keyed_part
 GYRE_CALLED_ int gyre_due_before_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 one,
                                   gyre_u32 other)
 {
-    const gyre_u64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
-    const gyre_u64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
+    const gyre_i64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
+    const gyre_i64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
     return one_ns < other_ns || (one_ns == other_ns && one < other);
 }
 
@@ -86,7 +86,7 @@ GYRE_CALLED_ void gyre_due_clear_(const gyre_keyed_table *table, gyre_keyed_part
 }
 
 GYRE_CALLED_ void gyre_due_set_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_keyed_entry *entry,
-                                gyre_u64 due_ns)
+                                gyre_i64 due_ns)
 {
     gyre_due_clear_(table, part, entry);
     gyre_keyed_due_of(table, entry)->due_ns = due_ns;
@@ -107,13 +107,22 @@ GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
     gyre->fail_text = "gyre_remind without a GYRE_REMINDED";
 }
 
+/* `ns` later than a time; the last time that a reminder can have when that is later still, which never comes. */
+GYRE_CALLED_ gyre_i64 gyre_due_after_(gyre_i64 from_ns, gyre_u64 ns)
+{
+    const gyre_i64 last_ns = GYRE_KEYED_NO_DUE - 1;
+    if (from_ns > last_ns || ns > (gyre_u64)last_ns - (gyre_u64)from_ns)
+        return last_ns;
+    return (gyre_i64)((gyre_u64)from_ns + ns);
+}
+
 /** The key of the message is reminded `ns` later, or of a reminder: later than that was due. In place of an earlier reminder. */
 GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 {
-    const gyre_u64 now_ns = gyre->by_sent ? 0 : gyre->services->time_ns();
-    const gyre_u64 from_ns = gyre->from_ns ? gyre->from_ns : now_ns;
-    const gyre_u64 at_ns = from_ns + ns < ns ? ~(gyre_u64)0 - 1 : from_ns + ns;
-    gyre->remind_at_ns = at_ns < now_ns ? now_ns : at_ns; /* what was missed comes once */
+    const gyre_i64 now_ns = gyre->by_sent ? 0 : (gyre_i64)gyre->services->time_ns();
+    const gyre_i64 at_ns = gyre_due_after_(gyre->from_ns ? gyre->from_ns : now_ns, ns);
+    /* what was missed comes once */
+    gyre->remind_at_ns = !gyre->by_sent && at_ns < now_ns ? now_ns : at_ns;
     gyre_remind_as_(gyre, GYRE_REMINDS_AT_);
 }
 
