@@ -178,6 +178,8 @@ GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_p
     context->reminds = GYRE_REMINDS_AS_IS_;
     context->from_ns = due_ns;
     reminded(gyre_keyed_state(table, entry), &reminder, context);
+    if (context->reminds == GYRE_REMINDS_AT_)
+        gyre_remind_again_(context, due_ns);
     gyre_keyed_leave_(table, context, &use);
     context->from_ns = 0;
     gyre_reminder_failed_(context);

@@ -120,9 +120,7 @@ GYRE_CALLED_ gyre_i64 gyre_due_after_(gyre_i64 from_ns, gyre_u64 ns)
 GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 {
     const gyre_i64 now_ns = gyre->by_sent ? 0 : (gyre_i64)gyre->services->time_ns();
-    const gyre_i64 at_ns = gyre_due_after_(gyre->from_ns ? gyre->from_ns : now_ns, ns);
-    /* what was missed comes once */
-    gyre->remind_at_ns = !gyre->by_sent && at_ns < now_ns ? now_ns : at_ns;
+    gyre->remind_at_ns = gyre_due_after_(gyre->from_ns ? gyre->from_ns : now_ns, ns);
     gyre_remind_as_(gyre, GYRE_REMINDS_AT_);
 }
 
@@ -130,6 +128,26 @@ GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 GYRE_CALLED_ void gyre_unremind(gyre_context *gyre)
 {
     gyre_remind_as_(gyre, GYRE_REMINDS_NOT_);
+}
+
+#define GYRE_REMINDS_AGAIN_NS_ 10000000
+
+/*
+ * A reminder, which was due at `due_ns`, asked for the next one. That is later: else it would come for ever. By ticks it is so much later
+ * that what comes before a message is in proportion to the time since the reminder; by the clock, what was missed comes once.
+ */
+GYRE_CALLED_ void gyre_remind_again_(gyre_context *context, gyre_i64 due_ns)
+{
+    const gyre_i64 least_ns = context->by_sent ? gyre_due_after_(due_ns, GYRE_REMINDS_AGAIN_NS_)
+                                               : (gyre_i64)context->services->time_ns();
+    if (context->remind_at_ns <= due_ns) {
+        context->reminds = GYRE_REMINDS_AS_IS_; /* it has none: this one was it */
+        context->failed = 1;
+        context->fail_code = GYRE_FAILURE_KEYS;
+        context->fail_text = "gyre_remind by 0 ns in GYRE_REMINDED";
+    } else if (context->remind_at_ns < least_ns) {
+        context->remind_at_ns = least_ns;
+    }
 }
 
 /* Does what the handler, which has returned, asked for. */

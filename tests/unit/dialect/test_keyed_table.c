@@ -2,6 +2,8 @@
 /* The table of a keyed actor: scripts by chance against a model, keys that somebody chose, and how much room there is. */
 #include "keyed_model.h"
 
+#include <stdio.h>
+
 #include "random.h"
 #include "unit/unit.h"
 
@@ -109,6 +111,62 @@ static void age(gyre_keyed_table *kept, uint64_t earlier)
     kept->clock_ns -= earlier;
 }
 
+/* ---- reminders ---- */
+
+GYRE_KEYED_ACTOR_REMINDED(keyed_hasty, model_ask, model_state, model_state, key)
+{
+    state->count = request->what;
+    gyre_remind(gyre, request->what);
+    *reply = *state;
+    return GYRE_REPLY;
+}
+
+/* Asks for the next one `what` nanoseconds later. */
+GYRE_REMINDED(keyed_hasty)
+{
+    model_require(++state->reminded < 1000);
+    gyre_remind(gyre, state->count);
+}
+
+static const char *logged;
+
+static void note_log(gyre_context *context, const char *text, gyre_i64 value)
+{
+    static char copy[200];
+    (void)context;
+    (void)value;
+    snprintf(copy, sizeof copy, "%s", text);
+    logged = copy;
+}
+
+/* A key is told at 1, and again at 1 second: how often it was reminded by then. */
+static uint64_t reminded_in_a_second(uint8_t what)
+{
+    static const gyre_cpu_services services = {.log = note_log};
+    gyre_keyed_table *table = model_table_of(4, sizeof(uint16_t), sizeof(model_state), 1, true);
+    gyre_context context = {.lane_count = 1, .block_count = 1, .by_sent = 1, .services = &services};
+    model_state reply = {0};
+    for (uint64_t sent_ns = 1; sent_ns <= 1000000001; sent_ns += 1000000000) {
+        const gyre_header header = {.sent_ns = sent_ns};
+        const model_ask ask = {3, what};
+        context.header = (const unsigned char *)&header;
+        context.header_size = sizeof header;
+        gyre_keyed_keyed_hasty(&ask, &reply, table, NULL, NULL, &context);
+        ck_assert_uint_eq(context.failed, 0);
+    }
+    free(table);
+    return reply.reminded;
+}
+
+START_TEST(reminders_that_ask_too_soon_end)
+{
+    ck_assert_uint_eq(reminded_in_a_second(1), 100); /* after 1 ns, and then each 10 ms */
+    ck_assert_ptr_null(logged);
+    ck_assert_uint_eq(reminded_in_a_second(0), 1);
+    ck_assert_ptr_nonnull(strstr(logged, "a reminder failed: gyre_remind by 0 ns in GYRE_REMINDED"));
+}
+END_TEST
+
 static uint64_t fired;
 
 static void count_fired(void *state, const gyre_reminder *reminder, gyre_context *context)
@@ -186,6 +244,7 @@ int main(void)
     tcase_add_test(tcase, tables_of_every_size_hold_what_they_were_made_for);
     tcase_add_test(tcase, every_part_has_one_owner);
     tcase_add_test(tcase, the_hash_is_siphash);
+    tcase_add_test(tcase, reminders_that_ask_too_soon_end);
     tcase_add_test(tcase, reminders_outlive_a_start_of_the_machine);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
