@@ -327,9 +327,6 @@ bool cpu_keyed_remind(struct cpu_worker *worker)
         return false;
     context->by_sent = worker->resident->control->command.by_ticks;
     if (cpu_keyed_is_due(worker)) {
-        context->header = NULL;
-        context->header_size = 0;
-        context->origin = context->flow = 0;
         __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
         count = worker->resident->kernel->remind(worker->resident->state, context, (gyre_u64)time_of(worker));
         __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);

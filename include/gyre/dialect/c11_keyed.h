@@ -166,6 +166,35 @@ GYRE_CALLED_ void gyre_reminder_failed_(gyre_context *context)
     context->services->log(context, text, context->fail_code);
 }
 
+/* What the context says about a message, of which a reminder, also one that comes before the message, knows nothing. */
+typedef struct gyre_keyed_message_ {
+    const unsigned char *header;
+    gyre_u64 origin, flow;
+    void *memory;
+    gyre_u32 header_size, token;
+} gyre_keyed_message_;
+
+GYRE_CALLED_ gyre_keyed_message_ gyre_keyed_put_away_(gyre_context *context)
+{
+    const gyre_keyed_message_ message = {context->header, context->origin,      context->flow,
+                                         context->memory, context->header_size, context->token};
+    context->header = 0;
+    context->memory = 0;
+    context->origin = context->flow = 0;
+    context->header_size = context->token = 0;
+    return message;
+}
+
+GYRE_CALLED_ void gyre_keyed_take_out_(gyre_context *context, const gyre_keyed_message_ *message)
+{
+    context->header = message->header;
+    context->origin = message->origin;
+    context->flow = message->flow;
+    context->memory = message->memory;
+    context->header_size = message->header_size;
+    context->token = message->token;
+}
+
 /* Reminds a key that is due. Afterwards it may have left. */
 GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_part *part,
                                      gyre_keyed_entry *entry, gyre_reminded_ reminded, gyre_context *context)
@@ -173,6 +202,7 @@ GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_p
     const gyre_i64 due_ns = gyre_keyed_due_of(table, entry)->due_ns;
     const gyre_reminder reminder = {(gyre_u64)due_ns};
     const gyre_keyed_use_ use = {part, entry, 0};
+    const gyre_keyed_message_ message = gyre_keyed_put_away_(context);
     gyre_due_clear_(table, part, entry);
     context->forgets = 0;
     context->reminds = GYRE_REMINDS_AS_IS_;
@@ -183,6 +213,7 @@ GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_p
     gyre_keyed_leave_(table, context, &use);
     context->from_ns = 0;
     gyre_reminder_failed_(context);
+    gyre_keyed_take_out_(context, &message);
 }
 
 #define GYRE_REMINDED_AT_ONCE_ 64

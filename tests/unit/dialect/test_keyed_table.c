@@ -124,7 +124,11 @@ GYRE_KEYED_ACTOR_REMINDED(keyed_hasty, model_ask, model_state, model_state, key)
 /* Asks for the next one `what` nanoseconds later. */
 GYRE_REMINDED(keyed_hasty)
 {
+    static model_state spare;
     model_require(++state->reminded < 1000);
+    model_require(!gyre->header && !gyre->header_size && !gyre->origin && !gyre->flow && !gyre->token);
+    if (state->count == 2)
+        model_require(gyre_flow_(gyre, sizeof spare, &spare) == &spare);
     gyre_remind(gyre, state->count);
 }
 
@@ -139,20 +143,26 @@ static void note_log(gyre_context *context, const char *text, gyre_i64 value)
     logged = copy;
 }
 
-/* A key is told at 1, and again at 1 second: how often it was reminded by then. */
+/* A key is told at 1, and again at 1 second: how often it was reminded by then. It sees nothing of the message that it came before. */
 static uint64_t reminded_in_a_second(uint8_t what)
 {
     static const gyre_cpu_services services = {.log = note_log};
     gyre_keyed_table *table = model_table_of(4, sizeof(uint16_t), sizeof(model_state), 1, true);
     gyre_context context = {.lane_count = 1, .block_count = 1, .by_sent = 1, .services = &services};
-    model_state reply = {0};
+    model_state reply = {0}, memory = {0};
     for (uint64_t sent_ns = 1; sent_ns <= 1000000001; sent_ns += 1000000000) {
         const gyre_header header = {.sent_ns = sent_ns};
         const model_ask ask = {3, what};
         context.header = (const unsigned char *)&header;
         context.header_size = sizeof header;
+        context.memory = &memory;
+        context.memory_size = sizeof memory;
+        context.origin = context.flow = context.token = 5;
         gyre_keyed_keyed_hasty(&ask, &reply, table, NULL, NULL, &context);
         ck_assert_uint_eq(context.failed, 0);
+        ck_assert(context.header == (const unsigned char *)&header && context.header_size == sizeof header);
+        ck_assert(context.memory == &memory && context.origin == 5 && context.flow == 5 &&
+                  context.token == 5);
     }
     free(table);
     return reply.reminded;
@@ -162,6 +172,8 @@ START_TEST(reminders_that_ask_too_soon_end)
 {
     ck_assert_uint_eq(reminded_in_a_second(1), 100); /* after 1 ns, and then each 10 ms */
     ck_assert_ptr_null(logged);
+    ck_assert_uint_eq(reminded_in_a_second(2), 100);
+    ck_assert_ptr_nonnull(strstr(logged, "a reminder failed: gyre_flow: a reminder is of no flow"));
     ck_assert_uint_eq(reminded_in_a_second(0), 1);
     ck_assert_ptr_nonnull(strstr(logged, "a reminder failed: gyre_remind by 0 ns in GYRE_REMINDED"));
 }
