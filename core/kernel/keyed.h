@@ -51,8 +51,11 @@ struct gyre_queue_options;
 /** Plans a queue of such a kernel. CONFIG when its messages do not say when they were sent, or are handled in another order. */
 gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
                                   struct gyre_queue_options *options);
-/** Announces the time to the kernel's main queue if a key is to be reminded. Returns whether that may become necessary. */
-bool gyre_keyed_tick(const gyre_kernel *kernel);
+/**
+ * Announces the time to the kernel's queue if the kernel runs and a key is to be reminded. Returns whether that may become necessary.
+ * Takes the kernel's lock, and the queue's producer lock inside.
+ */
+bool gyre_keyed_tick(gyre_kernel *kernel);
 
 /**
  * What has to be added to times that count from the start of the machine at which `saved`, a table of keys, was kept, so that they

@@ -46,19 +46,41 @@ gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section
     return GYRE_OK;
 }
 
-bool gyre_keyed_tick(const gyre_kernel *kernel)
+/* Whether a block said that it has a key to remind. */
+static bool has_due(const gyre_kernel *kernel)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
     const int64_t now_ns = (int64_t)gyre_clock_ns();
-    if (!gyre_keyed_has_ticks(kernel))
-        return false;
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         const int64_t due_ns = __atomic_load_n(&lines[i].due_ns, __ATOMIC_RELAXED);
-        if (due_ns && due_ns <= now_ns && kernel->queues.main) {
-            gyre_headers_tick(kernel->queues.main);
-            break;
-        }
+        if (due_ns && due_ns <= now_ns)
+            return true;
     }
+    return false;
+}
+
+/* Under the lock: the one queue that a kernel with checkpoints has; NULL between two of them. */
+static gyre_queue *queue_to_tick(const gyre_kernel *kernel)
+{
+    gyre_queue *queue = kernel->queues.first;
+    while (queue && gyre_view_of(queue)->withdrawn)
+        queue = gyre_view_of(queue)->next;
+    return queue;
+}
+
+bool gyre_keyed_tick(gyre_kernel *kernel)
+{
+    if (!gyre_keyed_has_ticks(kernel))
+        return false;
+    pthread_mutex_lock(
+        &kernel->lock); /* all the time: who closes the queue takes it off the list under the lock */
+    /* a kernel that is paused reminds nobody, and would be woken in vain again and again */
+    if (kernel->resident && gyre_control_verb(kernel) == GYRE_VERB_RUN && has_due(kernel)) {
+        gyre_queue *queue = queue_to_tick(kernel);
+        if (queue)
+            gyre_headers_tick(queue);
+    }
+    pthread_mutex_unlock(&kernel->lock);
     return true;
 }
 
