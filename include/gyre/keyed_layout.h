@@ -42,9 +42,11 @@ typedef struct gyre_keyed_table {
     gyre_u32 parts_log2;
     gyre_u32 capacity, places; /* of each part: its entries, and the places of its index */
     gyre_u32 entries_offset;   /* in a part */
-    gyre_u32 entry_size, key_size, state_offset, state_size;
-    gyre_u32 due_offset;  /* in an entry: its gyre_keyed_due; 0: keys have no reminders */
-    gyre_u32 heap_offset; /* in a part */
+    gyre_u32 key_size, state_offset, state_size;
+    gyre_u32 reserved;
+    gyre_u64 entry_size;
+    gyre_u64 due_offset;  /* in an entry: its gyre_keyed_due; 0: keys have no reminders */
+    gyre_u64 heap_offset; /* in a part */
     gyre_u64 boot;        /* which start of the machine the times of reminders count from, */
     gyre_u64 clock_ns;    /* and how far the clock of the day was ahead of that clock then */
 } gyre_keyed_table;

@@ -71,6 +71,21 @@ START_TEST(tables_of_every_size_hold_what_they_were_made_for)
 }
 END_TEST
 
+/* Nothing of a part lies over anything else of it, also where a state, or a part, has gigabytes. */
+START_TEST(large_tables_have_room_for_all)
+{
+    static const uint32_t states[] = {1u << 29, UINT32_MAX};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        gyre_keyed_table head = {.keys = 16, .key_size = 8, .state_size = states[i]};
+        gyre_keyed_plan(&head, true);
+        ck_assert_uint_ge(head.due_offset, (uint64_t)head.state_offset + head.state_size);
+        ck_assert_uint_ge(head.entry_size, head.due_offset + sizeof(gyre_keyed_due));
+        ck_assert_uint_ge(head.heap_offset, head.entries_offset + head.capacity * head.entry_size);
+        ck_assert_uint_ge(head.part_size, head.heap_offset + head.capacity * sizeof(gyre_u32));
+    }
+}
+END_TEST
+
 /* A block owns whole parts, each part has one owner, and blocks own about as many. */
 START_TEST(every_part_has_one_owner)
 {
@@ -254,6 +269,7 @@ int main(void)
     tcase_add_test(tcase, scripts_by_chance_do_as_the_model);
     tcase_add_test(tcase, keys_that_somebody_chose_are_found_as_fast_as_others);
     tcase_add_test(tcase, tables_of_every_size_hold_what_they_were_made_for);
+    tcase_add_test(tcase, large_tables_have_room_for_all);
     tcase_add_test(tcase, every_part_has_one_owner);
     tcase_add_test(tcase, the_hash_is_siphash);
     tcase_add_test(tcase, reminders_that_ask_too_soon_end);
