@@ -214,7 +214,8 @@ gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned cha
     if (!kernel->memory.keyed)
         return GYRE_OK;
     memcpy(&head, saved, sizeof head);
-    return compare_heads(kernel, &head, &kernel->memory.keyed->table);
+    gyre_status status = compare_heads(kernel, &head, &kernel->memory.keyed->table);
+    return status == GYRE_OK ? gyre_keyed_check_reminders(kernel, saved) : status;
 }
 
 /* ---- one key ---- */

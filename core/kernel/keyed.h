@@ -62,8 +62,10 @@ bool gyre_keyed_tick(gyre_kernel *kernel);
  * count from the present start. 0 for other kernels, and without reminders.
  */
 uint64_t gyre_keyed_clock_shift(const gyre_kernel *kernel, const unsigned char *saved);
-/** Moves the times of a table that was saved to the present start of the machine. INCOMPATIBLE when the table is damaged. */
-gyre_status gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved);
+/** INCOMPATIBLE when the reminders of a table of this shape that was saved are damaged: a block would believe their numbers. */
+gyre_status gyre_keyed_check_reminders(const gyre_kernel *kernel, const unsigned char *saved);
+/** Moves the times of a table that was saved, and checked, to the present start of the machine. */
+void gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved);
 
 /** Bytes of what the handler keeps: its state, or the table of its keys. */
 static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)

@@ -131,38 +131,72 @@ static int64_t shifted(int64_t due_ns, int64_t shift)
     return moved_ns < last_ns ? moved_ns : last_ns;
 }
 
-/* Moves the reminders of a part. False when its heap names what is not there. */
-static bool shift_part(const gyre_keyed_table *table, gyre_keyed_part *part, uint64_t shift)
+/* Moves the reminders of a part. */
+static void shift_part(const gyre_keyed_table *table, gyre_keyed_part *part, uint64_t shift)
 {
-    if (part->reminders > table->capacity)
+    for (uint32_t i = 0; i < part->reminders; i++) {
+        const uint32_t number = gyre_keyed_heap(table, part)[i];
+        gyre_keyed_due *due = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, number));
+        due->due_ns = shifted(due->due_ns, (int64_t)shift);
+    }
+}
+
+/* Written to by those alone whose table may be written. */
+static gyre_keyed_part *saved_part(const gyre_keyed_table *table, const unsigned char *saved, uint32_t number)
+{
+    return (gyre_keyed_part *)(uintptr_t)(saved + table->parts_offset + number * table->part_size);
+}
+
+void gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved)
+{
+    const uint64_t shift = gyre_keyed_clock_shift(kernel, saved);
+    if (!shift)
+        return;
+    const gyre_keyed_table *now = &kernel->memory.keyed->table;
+    for (uint32_t i = 0; i < 1u << now->parts_log2; i++)
+        shift_part(now, saved_part(now, saved, i), shift);
+    memcpy(saved + offsetof(gyre_keyed_table, boot), &now->boot, sizeof now->boot);
+    memcpy(saved + offsetof(gyre_keyed_table, clock_ns), &now->clock_ns, sizeof now->clock_ns);
+}
+
+/* ---- what was kept ---- */
+
+/* Whether the heap has entries that have a key, each at the place that it knows. */
+static bool is_heap_whole(const gyre_keyed_table *table, gyre_keyed_part *part)
+{
+    if (part->fresh > table->capacity || part->reminders > part->fresh)
         return false;
     for (uint32_t i = 0; i < part->reminders; i++) {
         const uint32_t number = gyre_keyed_heap(table, part)[i];
-        if (number >= table->capacity)
+        if (number >= part->fresh)
             return false;
-        gyre_keyed_due *due = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, number));
-        due->due_ns = shifted(due->due_ns, (int64_t)shift);
+        gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, number);
+        if (entry->is_free || gyre_keyed_due_of(table, entry)->place != i + 1)
+            return false;
     }
     return true;
 }
 
-gyre_status gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved)
+/* How many entries say that they are in the heap. */
+static uint32_t count_placed(const gyre_keyed_table *table, gyre_keyed_part *part)
 {
-    const uint64_t shift = gyre_keyed_clock_shift(kernel, saved);
-    if (!shift)
-        return GYRE_OK;
-    const gyre_keyed_table *now = &kernel->memory.keyed->table;
-    for (uint32_t i = 0; i < 1u << now->parts_log2; i++) {
-        gyre_keyed_part *part =
-            (gyre_keyed_part *)(void *)(saved + now->parts_offset + (uint64_t)i * now->part_size);
-        if (!shift_part(now, part, shift))
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part->fresh; i++)
+        count += gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, i))->place != 0;
+    return count;
+}
+
+gyre_status gyre_keyed_check_reminders(const gyre_kernel *kernel, const unsigned char *saved)
+{
+    const gyre_keyed_table *table = &kernel->memory.keyed->table;
+    for (uint32_t i = 0; table->due_offset && i < 1u << table->parts_log2; i++) {
+        gyre_keyed_part *part = saved_part(table, saved, i);
+        if (!is_heap_whole(table, part) || count_placed(table, part) != part->reminders)
             return gyre_error_set(
                 GYRE_INCOMPATIBLE,
                 "the reminders that kernel '%s' kept are damaged: move its journal away to begin "
                 "without them",
                 kernel->name);
     }
-    memcpy(saved + offsetof(gyre_keyed_table, boot), &now->boot, sizeof now->boot);
-    memcpy(saved + offsetof(gyre_keyed_table, clock_ns), &now->clock_ns, sizeof now->clock_ns);
     return GYRE_OK;
 }
