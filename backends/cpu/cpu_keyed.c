@@ -281,13 +281,14 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
 
 /*
  * The time up to which keys may be reminded. By ticks: that of the last tick, once no request is left that may have been sent before
- * it; 0: there is none.
+ * it; NO_TIME, which is before all that an earlier start of the machine left: there is none.
  */
-static uint64_t time_of(const struct cpu_worker *worker)
+#define NO_TIME INT64_MIN
+static int64_t time_of(const struct cpu_worker *worker)
 {
-    uint64_t time_ns = 0;
+    int64_t time_ns = NO_TIME;
     if (!cpu_keyed_has_ticks(worker))
-        return gyre_clock_ns();
+        return (int64_t)gyre_clock_ns();
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         const struct cpu_queue *queue = &worker->queues[i];
         if (!queue->region || queue->run.foreign & GYRE_FOREIGN_RING)
@@ -295,24 +296,26 @@ static uint64_t time_of(const struct cpu_worker *worker)
         /* pairs with the host's release: the index is that of this tick, or a later one's */
         const uint64_t tick_ns = __atomic_load_n(&queue->region->host.tick_ns, __ATOMIC_ACQUIRE);
         const uint64_t index = __atomic_load_n(&queue->region->host.tick_index, __ATOMIC_RELAXED);
-        if ((gyre_i64)(queue->next - index) >= 0)
-            time_ns = tick_ns;
+        if (tick_ns && (gyre_i64)(queue->next - index) >= 0)
+            time_ns = (int64_t)tick_ns;
     }
     return time_ns;
 }
 
 bool cpu_keyed_is_due(const struct cpu_worker *worker)
 {
-    const uint64_t due_ns = worker->context.next_due_ns;
-    return worker->resident->kernel->remind && due_ns != UINT64_MAX &&
+    const int64_t due_ns = worker->context.next_due_ns;
+    return worker->resident->kernel->remind && due_ns != GYRE_KEYED_NO_DUE &&
            (due_ns == 0 || time_of(worker) >= due_ns);
 }
 
 /* Tells the host when it has to announce a time. Relaxed: it looks again and again. */
 static void tell_due(const struct cpu_worker *worker)
 {
-    const uint64_t due_ns = worker->context.next_due_ns;
-    __atomic_store_n(&worker->line->due_ns, due_ns == UINT64_MAX ? 0 : due_ns, __ATOMIC_RELAXED);
+    int64_t due_ns = worker->context.next_due_ns;
+    if (due_ns == 0) /* there it means that no key has a reminder */
+        due_ns = -1;
+    __atomic_store_n(&worker->line->due_ns, due_ns == GYRE_KEYED_NO_DUE ? 0 : due_ns, __ATOMIC_RELAXED);
 }
 
 bool cpu_keyed_remind(struct cpu_worker *worker)
@@ -324,11 +327,8 @@ bool cpu_keyed_remind(struct cpu_worker *worker)
         return false;
     context->by_sent = worker->resident->control->command.by_ticks;
     if (cpu_keyed_is_due(worker)) {
-        context->header = NULL;
-        context->header_size = 0;
-        context->origin = context->flow = 0;
         __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
-        count = worker->resident->kernel->remind(worker->resident->state, context, time_of(worker));
+        count = worker->resident->kernel->remind(worker->resident->state, context, (gyre_u64)time_of(worker));
         __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
     }

@@ -10,6 +10,7 @@
 #define GYRE_CPU_KEYED_H
 
 #include "cpu_resident.h"
+#include "gyre/keyed_layout.h"
 
 static inline bool cpu_is_keyed(const struct cpu_worker *worker)
 {
@@ -25,8 +26,10 @@ static inline bool cpu_keyed_has_ticks(const struct cpu_worker *worker)
 /** Until when a worker with nothing to do may sleep, as far as reminders are concerned; UINT64_MAX: without end. */
 static inline uint64_t cpu_keyed_sleeps_until(const struct cpu_worker *worker)
 {
-    return worker->resident->kernel->remind && !cpu_keyed_has_ticks(worker) ? worker->context.next_due_ns
-                                                                            : UINT64_MAX;
+    const int64_t due_ns = worker->context.next_due_ns;
+    if (!worker->resident->kernel->remind || cpu_keyed_has_ticks(worker) || due_ns == GYRE_KEYED_NO_DUE)
+        return UINT64_MAX;
+    return due_ns < 0 ? 0 : (uint64_t)due_ns;
 }
 
 /** Whether there may be keys to remind. */

@@ -232,7 +232,7 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     gyre_store_clear(&checkpoints->store);
     if (earlier) {
         memcpy(gyre_store_next(&checkpoints->store), earlier, checkpoints->store.size);
-        status = gyre_keyed_shift(kernel, gyre_store_next(&checkpoints->store));
+        gyre_keyed_shift(kernel, gyre_store_next(&checkpoints->store));
     } else
         status = gyre_snapshot_read(kernel);
     if (status != GYRE_OK)

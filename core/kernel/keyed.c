@@ -41,7 +41,7 @@ static uint64_t capacity_of(uint64_t keys, uint32_t parts_log2)
 static void plan_reminders(gyre_keyed_table *table)
 {
     table->due_offset = table->entry_size;
-    table->entry_size += (uint32_t)sizeof(gyre_keyed_due);
+    table->entry_size += sizeof(gyre_keyed_due);
 }
 
 void gyre_keyed_plan(gyre_keyed_table *table, bool reminds)
@@ -53,14 +53,14 @@ void gyre_keyed_plan(gyre_keyed_table *table, bool reminds)
     table->capacity = (uint32_t)capacity_of(keys, table->parts_log2);
     table->places = 2 * table->capacity;
     table->state_offset = (uint32_t)(sizeof(gyre_keyed_entry) + GYRE_KEYED_ALIGN(table->key_size));
-    table->entry_size = table->state_offset + (uint32_t)GYRE_KEYED_ALIGN(table->state_size);
+    table->entry_size = table->state_offset + GYRE_KEYED_ALIGN(table->state_size);
     if (reminds)
         plan_reminders(table);
     const uint64_t index = sizeof(gyre_keyed_part) + (uint64_t)table->places * sizeof(gyre_u64);
     table->entries_offset = (uint32_t)((index + LINE - 1) / LINE * LINE);
     table->part_size = table->entries_offset + (uint64_t)table->capacity * table->entry_size;
     if (reminds) {
-        table->heap_offset = (uint32_t)table->part_size;
+        table->heap_offset = table->part_size;
         table->part_size += (uint64_t)table->capacity * sizeof(gyre_u32);
     }
     table->part_size = (table->part_size + LINE - 1) / LINE * LINE;
@@ -86,6 +86,10 @@ static gyre_status hash_types(const gyre_kernel *kernel, struct gyre_keyed *keye
 static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keyed)
 {
     gyre_keyed_table *table = &keyed->table;
+    if (kernel->record->state->size > UINT32_MAX)
+        return gyre_error_set(
+            GYRE_CONFIG, "kernel '%s': the state of a key has %llu bytes, and %u at most: make it smaller",
+            kernel->name, (unsigned long long)kernel->record->state->size, UINT32_MAX);
     *table = (gyre_keyed_table){.magic = GYRE_KEYED_MAGIC,
                                 .version = GYRE_KEYED_VERSION,
                                 .keys = (uint64_t)gyre_kernel_setting(kernel, "keys"),
@@ -210,7 +214,8 @@ gyre_status gyre_keyed_check_saved(const gyre_kernel *kernel, const unsigned cha
     if (!kernel->memory.keyed)
         return GYRE_OK;
     memcpy(&head, saved, sizeof head);
-    return compare_heads(kernel, &head, &kernel->memory.keyed->table);
+    gyre_status status = compare_heads(kernel, &head, &kernel->memory.keyed->table);
+    return status == GYRE_OK ? gyre_keyed_check_reminders(kernel, saved) : status;
 }
 
 /* ---- one key ---- */

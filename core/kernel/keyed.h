@@ -51,16 +51,21 @@ struct gyre_queue_options;
 /** Plans a queue of such a kernel. CONFIG when its messages do not say when they were sent, or are handled in another order. */
 gyre_status gyre_keyed_plan_queue(const gyre_kernel *kernel, const char *section,
                                   struct gyre_queue_options *options);
-/** Announces the time to the kernel's main queue if a key is to be reminded. Returns whether that may become necessary. */
-bool gyre_keyed_tick(const gyre_kernel *kernel);
+/**
+ * Announces the time to the kernel's queue if the kernel runs and a key is to be reminded. Returns whether that may become necessary.
+ * Takes the kernel's lock, and the queue's producer lock inside.
+ */
+bool gyre_keyed_tick(gyre_kernel *kernel);
 
 /**
  * What has to be added to times that count from the start of the machine at which `saved`, a table of keys, was kept, so that they
  * count from the present start. 0 for other kernels, and without reminders.
  */
 uint64_t gyre_keyed_clock_shift(const gyre_kernel *kernel, const unsigned char *saved);
-/** Moves the times of a table that was saved to the present start of the machine. INCOMPATIBLE when the table is damaged. */
-gyre_status gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved);
+/** INCOMPATIBLE when the reminders of a table of this shape that was saved are damaged: a block would believe their numbers. */
+gyre_status gyre_keyed_check_reminders(const gyre_kernel *kernel, const unsigned char *saved);
+/** Moves the times of a table that was saved, and checked, to the present start of the machine. */
+void gyre_keyed_shift(const gyre_kernel *kernel, unsigned char *saved);
 
 /** Bytes of what the handler keeps: its state, or the table of its keys. */
 static inline uint64_t gyre_kernel_state_size(const gyre_kernel *kernel)

@@ -24,9 +24,10 @@
 #include <string.h>
 
 #define GYRE_KEYED_MAGIC    0x4459454bu /* "KEYD" */
-#define GYRE_KEYED_VERSION  1u
+#define GYRE_KEYED_VERSION  2u
 #define GYRE_KEYED_KEY_MAX  64 /* bytes of a key */
 #define GYRE_KEYED_NOWHERE  0xffffffffu
+#define GYRE_KEYED_NO_DUE   ((gyre_i64)0x7fffffffffffffff) /* later than any reminder */
 #define GYRE_KEYED_ALIGN(n) (((gyre_u64)(n) + 7) / 8 * 8)
 
 /** The head of a table. Constant after it was made. */
@@ -41,9 +42,11 @@ typedef struct gyre_keyed_table {
     gyre_u32 parts_log2;
     gyre_u32 capacity, places; /* of each part: its entries, and the places of its index */
     gyre_u32 entries_offset;   /* in a part */
-    gyre_u32 entry_size, key_size, state_offset, state_size;
-    gyre_u32 due_offset;  /* in an entry: its gyre_keyed_due; 0: keys have no reminders */
-    gyre_u32 heap_offset; /* in a part */
+    gyre_u32 key_size, state_offset, state_size;
+    gyre_u32 reserved;
+    gyre_u64 entry_size;
+    gyre_u64 due_offset;  /* in an entry: its gyre_keyed_due; 0: keys have no reminders */
+    gyre_u64 heap_offset; /* in a part */
     gyre_u64 boot;        /* which start of the machine the times of reminders count from, */
     gyre_u64 clock_ns;    /* and how far the clock of the day was ahead of that clock then */
 } gyre_keyed_table;
@@ -71,8 +74,8 @@ typedef struct gyre_keyed_entry {
 
 /** When an entry's key is reminded. */
 typedef struct gyre_keyed_due {
-    gyre_u64 due_ns;
-    gyre_u32 place; /* 1 + where the entry's number lies in the heap; 0: the key has no reminder */
+    gyre_i64 due_ns; /* below 0: before the present start of the machine */
+    gyre_u32 place;  /* 1 + where the entry's number lies in the heap; 0: the key has no reminder */
     gyre_u32 reserved;
 } gyre_keyed_due;
 

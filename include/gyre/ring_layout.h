@@ -373,7 +373,7 @@ typedef struct gyre_control_block {
     gyre_u64 tells; /* who writes `working`: 1: the block; GYRE_TELLS_TIME: its backend; 0: nobody */
     /* GYRE_TELLS_TIME: how long the block had been at the same messages when the backend last looked */
     gyre_u64 working_ns;
-    gyre_u64
+    gyre_i64
         due_ns; /* with gyre_control_command.by_ticks: when the block has to remind a key; 0: none has a reminder */
 } gyre_control_block;
 

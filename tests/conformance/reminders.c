@@ -155,7 +155,7 @@ static void require_checkpoints_refused(const struct conformance *test, const ch
 static void reminders_come_with_checkpoints(struct conformance *test)
 {
     const char *const settings[] = {"kernel.keyed_alarms.checkpoints=true", "queue.keyed_alarms.header=sent",
-                                    NULL};
+                                    "queue.second.header=sent", NULL};
     require_checkpoints_refused(test, NULL, "set header = sent in [queue.keyed_alarms]");
     require_checkpoints_refused(test, "queue.default.header=priority",
                                 "set header = sent in [queue.keyed_alarms]");
@@ -168,6 +168,12 @@ static void reminders_come_with_checkpoints(struct conformance *test)
     await_alarm(kernel, 2, 3);
     tell_alarm(queue, 1, MARK_REMINDS, 0); /* the next message is sent later than that */
     require(tell_alarm(queue, 1, MARK_ADDS, 0).reminded == 2);
+    tell_alarm(queue, 3, MARK_REMINDS, 200 * MS);
+    gyre_queue_close(
+        queue); /* what was asked for by a queue that is gone comes nevertheless, once there is another one */
+    const gyre_queue_desc desc = {.size = sizeof desc, .name = "second"};
+    must(gyre_queue_open(kernel, &desc, &queue));
+    await_alarm(kernel, 3, 1);
     gyre_close(runtime);
 }
 

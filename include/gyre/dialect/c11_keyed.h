@@ -166,39 +166,73 @@ GYRE_CALLED_ void gyre_reminder_failed_(gyre_context *context)
     context->services->log(context, text, context->fail_code);
 }
 
+/* What the context says about a message, of which a reminder, also one that comes before the message, knows nothing. */
+typedef struct gyre_keyed_message_ {
+    const unsigned char *header;
+    gyre_u64 origin, flow;
+    void *memory;
+    gyre_u32 header_size, token;
+} gyre_keyed_message_;
+
+GYRE_CALLED_ gyre_keyed_message_ gyre_keyed_put_away_(gyre_context *context)
+{
+    const gyre_keyed_message_ message = {context->header, context->origin,      context->flow,
+                                         context->memory, context->header_size, context->token};
+    context->header = 0;
+    context->memory = 0;
+    context->origin = context->flow = 0;
+    context->header_size = context->token = 0;
+    return message;
+}
+
+GYRE_CALLED_ void gyre_keyed_take_out_(gyre_context *context, const gyre_keyed_message_ *message)
+{
+    context->header = message->header;
+    context->origin = message->origin;
+    context->flow = message->flow;
+    context->memory = message->memory;
+    context->header_size = message->header_size;
+    context->token = message->token;
+}
+
 /* Reminds a key that is due. Afterwards it may have left. */
 GYRE_CALLED_ void gyre_keyed_remind_(const gyre_keyed_table *table, gyre_keyed_part *part,
                                      gyre_keyed_entry *entry, gyre_reminded_ reminded, gyre_context *context)
 {
-    const gyre_reminder reminder = {gyre_keyed_due_of(table, entry)->due_ns};
+    const gyre_i64 due_ns = gyre_keyed_due_of(table, entry)->due_ns;
+    const gyre_reminder reminder = {(gyre_u64)due_ns};
     const gyre_keyed_use_ use = {part, entry, 0};
+    const gyre_keyed_message_ message = gyre_keyed_put_away_(context);
     gyre_due_clear_(table, part, entry);
     context->forgets = 0;
     context->reminds = GYRE_REMINDS_AS_IS_;
-    context->from_ns = reminder.due_ns;
+    context->from_ns = due_ns;
     reminded(gyre_keyed_state(table, entry), &reminder, context);
+    if (context->reminds == GYRE_REMINDS_AT_)
+        gyre_remind_again_(context, due_ns);
     gyre_keyed_leave_(table, context, &use);
     context->from_ns = 0;
     gyre_reminder_failed_(context);
+    gyre_keyed_take_out_(context, &message);
 }
 
 #define GYRE_REMINDED_AT_ONCE_ 64
 
 /*
  * Reminds keys of the block that are due at `now_ns`: some of the part that has the first of them. Returns how many.
- * context->next_due_ns says before when no other key of the block is due; all ones: none has a reminder.
+ * context->next_due_ns says before when no other key of the block is due; GYRE_KEYED_NO_DUE: none has a reminder.
  */
 GYRE_CALLED_ int gyre_keyed_fire_(const gyre_keyed_table *table, gyre_reminded_ reminded,
-                                  gyre_context *context, gyre_u64 now_ns)
+                                  gyre_context *context, gyre_i64 now_ns)
 {
     gyre_keyed_part *first = 0;
-    gyre_u64 next_ns = ~(gyre_u64)0;
+    gyre_i64 next_ns = GYRE_KEYED_NO_DUE;
     int count = 0;
     for (gyre_u32 i = 0; i < 1u << table->parts_log2; i++) {
         gyre_keyed_part *part = gyre_keyed_part_at(table, i);
         if (gyre_keyed_owner(table, i, context->block_count) != context->block || !part->reminders)
             continue;
-        const gyre_u64 due_ns = gyre_due_at_(table, part, 0)->due_ns;
+        const gyre_i64 due_ns = gyre_due_at_(table, part, 0)->due_ns;
         if (due_ns < next_ns) {
             next_ns = due_ns;
             first = part;
@@ -214,10 +248,10 @@ GYRE_CALLED_ int gyre_keyed_fire_(const gyre_keyed_table *table, gyre_reminded_ 
     return count;
 }
 
-/* When the message was sent. */
-GYRE_CALLED_ gyre_u64 gyre_sent_ns_(const gyre_context *context)
+/* When the message was sent; below 0: before the present start of the machine, so a replay sends it again. */
+GYRE_CALLED_ gyre_i64 gyre_sent_ns_(const gyre_context *context)
 {
-    gyre_u64 sent_ns = 0;
+    gyre_i64 sent_ns = 0;
     if (context->header && context->header_size >= offsetof(gyre_header, sent_ns) + sizeof sent_ns)
         memcpy(&sent_ns, context->header + offsetof(gyre_header, sent_ns), sizeof sent_ns);
     return sent_ns;
@@ -230,7 +264,7 @@ GYRE_CALLED_ gyre_u64 gyre_sent_ns_(const gyre_context *context)
 GYRE_CALLED_ void gyre_keyed_remind_part_(const gyre_keyed_table *table, gyre_keyed_part *part,
                                           gyre_reminded_ reminded, gyre_context *context)
 {
-    const gyre_u64 sent_ns = gyre_sent_ns_(context);
+    const gyre_i64 sent_ns = gyre_sent_ns_(context);
     while (part->reminders && gyre_due_at_(table, part, 0)->due_ns <= sent_ns)
         gyre_keyed_remind_(table, part, gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[0]),
                            reminded, context);
@@ -343,7 +377,8 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
     static int gyre_fires_##name_(void *gyre_its_table_, gyre_context *gyre_its_context_,                    \
                                   gyre_u64 gyre_its_now_)                                                    \
     {                                                                                                        \
-        return gyre_keyed_fire_(gyre_its_table_, gyre_reminds_##name_, gyre_its_context_, gyre_its_now_);    \
+        return gyre_keyed_fire_(gyre_its_table_, gyre_reminds_##name_, gyre_its_context_,                    \
+                                (gyre_i64)gyre_its_now_);                                                    \
     }
 #define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \

@@ -164,12 +164,14 @@ GYRE_INLINE_ gyre_u32 gyre_token(const gyre_context *gyre)
     ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)gyre_flow_((gyre_), sizeof(gyre_flow_of_##kernel_),               \
                                                       GYRE_FLOW_SPARE_(kernel_)))
 
-/* `spare`: for a handler that names another kernel than its own, whose memory is of another size. */
+/* `spare`: for a handler that names another kernel than its own, whose memory is of another size, and for reminders. */
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_flow_(gyre_context *gyre, gyre_u64 size, void *spare)
 {
-    if (size == gyre->memory_size)
+    const int is_own = size == gyre->memory_size;
+    if (is_own && gyre->memory)
         return (GYRE_GLOBAL void *)(gyre_u64)gyre->memory;
-    gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_flow: of another kernel than its own");
+    gyre_fail_(gyre, GYRE_FAILURE_PORT,
+               is_own ? "gyre_flow: a reminder is of no flow" : "gyre_flow: of another kernel than its own");
     return (GYRE_GLOBAL void *)(gyre_u64)spare;
 }
 

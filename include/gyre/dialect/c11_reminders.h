@@ -37,8 +37,8 @@ GYRE_CALLED_ void gyre_due_place_(const gyre_keyed_table *table, gyre_keyed_part
 GYRE_CALLED_ int gyre_due_before_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 one,
                                   gyre_u32 other)
 {
-    const gyre_u64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
-    const gyre_u64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
+    const gyre_i64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
+    const gyre_i64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
     return one_ns < other_ns || (one_ns == other_ns && one < other);
 }
 
@@ -86,7 +86,7 @@ GYRE_CALLED_ void gyre_due_clear_(const gyre_keyed_table *table, gyre_keyed_part
 }
 
 GYRE_CALLED_ void gyre_due_set_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_keyed_entry *entry,
-                                gyre_u64 due_ns)
+                                gyre_i64 due_ns)
 {
     gyre_due_clear_(table, part, entry);
     gyre_keyed_due_of(table, entry)->due_ns = due_ns;
@@ -107,13 +107,20 @@ GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
     gyre->fail_text = "gyre_remind without a GYRE_REMINDED";
 }
 
+/* `ns` later than a time; the last time that a reminder can have when that is later still, which never comes. */
+GYRE_CALLED_ gyre_i64 gyre_due_after_(gyre_i64 from_ns, gyre_u64 ns)
+{
+    const gyre_i64 last_ns = GYRE_KEYED_NO_DUE - 1;
+    if (from_ns > last_ns || ns > (gyre_u64)last_ns - (gyre_u64)from_ns)
+        return last_ns;
+    return (gyre_i64)((gyre_u64)from_ns + ns);
+}
+
 /** The key of the message is reminded `ns` later, or of a reminder: later than that was due. In place of an earlier reminder. */
 GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 {
-    const gyre_u64 now_ns = gyre->by_sent ? 0 : gyre->services->time_ns();
-    const gyre_u64 from_ns = gyre->from_ns ? gyre->from_ns : now_ns;
-    const gyre_u64 at_ns = from_ns + ns < ns ? ~(gyre_u64)0 - 1 : from_ns + ns;
-    gyre->remind_at_ns = at_ns < now_ns ? now_ns : at_ns; /* what was missed comes once */
+    const gyre_i64 now_ns = gyre->by_sent ? 0 : (gyre_i64)gyre->services->time_ns();
+    gyre->remind_at_ns = gyre_due_after_(gyre->from_ns ? gyre->from_ns : now_ns, ns);
     gyre_remind_as_(gyre, GYRE_REMINDS_AT_);
 }
 
@@ -121,6 +128,26 @@ GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 GYRE_CALLED_ void gyre_unremind(gyre_context *gyre)
 {
     gyre_remind_as_(gyre, GYRE_REMINDS_NOT_);
+}
+
+#define GYRE_REMINDS_AGAIN_NS_ 10000000
+
+/*
+ * A reminder, which was due at `due_ns`, asked for the next one. That is later: else it would come for ever. By ticks it is so much later
+ * that what comes before a message is in proportion to the time since the reminder; by the clock, what was missed comes once.
+ */
+GYRE_CALLED_ void gyre_remind_again_(gyre_context *context, gyre_i64 due_ns)
+{
+    const gyre_i64 least_ns = context->by_sent ? gyre_due_after_(due_ns, GYRE_REMINDS_AGAIN_NS_)
+                                               : (gyre_i64)context->services->time_ns();
+    if (context->remind_at_ns <= due_ns) {
+        context->reminds = GYRE_REMINDS_AS_IS_; /* it has none: this one was it */
+        context->failed = 1;
+        context->fail_code = GYRE_FAILURE_KEYS;
+        context->fail_text = "gyre_remind by 0 ns in GYRE_REMINDED";
+    } else if (context->remind_at_ns < least_ns) {
+        context->remind_at_ns = least_ns;
+    }
 }
 
 /* Does what the handler, which has returned, asked for. */

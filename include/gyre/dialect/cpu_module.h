@@ -85,10 +85,10 @@ typedef struct gyre_context {
     gyre_u32 reminds;     /* of a keyed actor: GYRE_REMINDS_... (c11_reminders.h) */
     gyre_u32
         by_sent; /* reminders go by the times at which messages were sent (gyre_control_command.by_ticks) */
-    gyre_u64 remind_at_ns;
-    gyre_u64
+    gyre_i64 remind_at_ns;
+    gyre_i64
         from_ns; /* what gyre_remind counts from: when the reminder was due that is handled; 0: the clock */
-    gyre_u64 next_due_ns; /* no key of the block is due before */
+    gyre_i64 next_due_ns; /* no key of the block is due before; 0: nobody looked yet */
     gyre_u32 turn;        /* how often the handler was called with the current message before */
     gyre_u32 memory_size; /* bytes of `memory` */
     void *memory;         /* of the current message's flow at this kernel (GYRE_FLOW) */

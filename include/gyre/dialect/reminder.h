@@ -7,7 +7,8 @@
 
 /** A reminder of a keyed actor's key. */
 typedef struct gyre_reminder {
-    gyre_u64 due_ns; /* when it was due, by the clock of gyre_time_ns; it comes then or later */
+    /* When it was due, by the clock of gyre_time_ns; it comes then or later. As a gyre_i64 below 0: before this start of the machine. */
+    gyre_u64 due_ns;
 } gyre_reminder;
 
 #endif

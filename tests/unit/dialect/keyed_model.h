@@ -39,7 +39,10 @@ enum {
     MODEL_ACTS
 };
 
-/* In how many nanoseconds a key is reminded: the higher, the earlier, so that orders are turned round. */
+/* Nanoseconds that the model counts in. */
+static uint64_t model_unit_ns = 1;
+
+/* In how many of them a key is reminded: the higher, the earlier, so that orders are turned round. */
 static inline uint64_t model_delay(uint16_t key, uint32_t count)
 {
     return 1 + (100000u - key * 77u + count * 131u) % 499;
@@ -51,7 +54,7 @@ GYRE_KEYED_ACTOR_LIVES_REMINDED(keyed_model, model_ask, model_state, model_state
     if (request->what == MODEL_STAYS || request->what == MODEL_LEAVES)
         state->stays = request->what == MODEL_STAYS;
     if (request->what == MODEL_REMINDS)
-        gyre_remind(gyre, model_delay(request->key, state->count));
+        gyre_remind(gyre, model_delay(request->key, state->count) * model_unit_ns);
     if (request->what == MODEL_UNREMINDS)
         gyre_unremind(gyre);
     if (request->what == MODEL_FAILS)
@@ -72,7 +75,7 @@ GYRE_REMINDED(keyed_model)
 {
     state->due_ns = reminder->due_ns;
     if (++state->reminded % 3)
-        gyre_remind(gyre, 50);
+        gyre_remind(gyre, 50 * model_unit_ns);
     if (state->reminded % 5 == 4)
         gyre_forget(gyre);
 }
@@ -237,7 +240,7 @@ static void model_compare(struct keyed_model *model)
         const gyre_keyed_due *due = gyre_keyed_due_of(model->table, entry);
         model_require(
             memcmp(gyre_keyed_state(model->table, entry), &model->keys[key].state, sizeof(model_state)) == 0);
-        model_require((due->place ? due->due_ns : 0) == model->keys[key].due_ns);
+        model_require((due->place ? (uint64_t)due->due_ns : 0) == model->keys[key].due_ns);
     }
 }
 
@@ -300,34 +303,47 @@ static gyre_u64 restless_clock(void)
 }
 
 /**
- * Messages of a script go to two tables. In one, keys are reminded as a block with time to spare does it; in the other, as in a replay,
- * only because of what is sent. Both say the same, and end alike.
+ * Messages of a script, the first sent at `now_ns`, go to two tables. In one, keys are reminded as a block with time to spare does it; in
+ * the other, as in a replay, only because of what is sent. Both say the same, and end alike. Returns a hash of what they said.
  */
-static inline void model_replay(const uint8_t *script, size_t size)
+static inline uint64_t model_replay_from(const uint8_t *script, size_t size, int64_t now_ns)
 {
     static const gyre_cpu_services services = {.time_ns = restless_clock, .log = nothing_logged};
     gyre_keyed_table *tables[2];
     gyre_context contexts[2];
-    uint64_t now_ns = 1;
+    uint64_t said = 0;
+    model_unit_ns = 1000000; /* so that a reminder may ask for the next one 50 later */
+    now_ns *= (int64_t)model_unit_ns;
     for (int i = 0; i < 2; i++) {
         tables[i] = model_table_of(24, sizeof(uint16_t), sizeof(model_state), script[1], true);
         contexts[i] = (gyre_context){.lane_count = 1, .block_count = 1, .services = &services, .by_sent = 1};
     }
     for (size_t i = 2; i + 1 < size; i += 2) {
-        const uint64_t idle_ns = now_ns + script[i + 1] % 5;
-        now_ns += script[i + 1] % 16;
+        const int64_t idle_ns = now_ns + script[i + 1] % 5 * (int64_t)model_unit_ns;
+        now_ns += script[i + 1] % 16 * (int64_t)model_unit_ns;
         if (script[i] % 3 == 0 && idle_ns <= now_ns)
-            while (gyre_fires_keyed_model(tables[0], &contexts[0], idle_ns))
+            while (gyre_fires_keyed_model(tables[0], &contexts[0], (uint64_t)idle_ns))
                 ;
-        const uint64_t first = replay_one(tables[0], &contexts[0], &script[i], now_ns);
-        model_require(first == replay_one(tables[1], &contexts[1], &script[i], now_ns));
+        const uint64_t first = replay_one(tables[0], &contexts[0], &script[i], (uint64_t)now_ns);
+        model_require(first == replay_one(tables[1], &contexts[1], &script[i], (uint64_t)now_ns));
+        said = said * 31 + first;
     }
     for (int i = 0; i < 2; i++)
-        while (gyre_fires_keyed_model(tables[i], &contexts[i], now_ns + 200))
+        while (gyre_fires_keyed_model(tables[i], &contexts[i], (uint64_t)now_ns + 200 * model_unit_ns))
             ;
     model_require(memcmp(tables[0], tables[1], tables[0]->size) == 0);
     free(tables[0]);
     free(tables[1]);
+    model_unit_ns = 1;
+    return said;
+}
+
+/** As above; and after another start of the machine, whose clock was behind that at which messages were sent, nothing is different. */
+static inline void model_replay(const uint8_t *script, size_t size)
+{
+    const uint64_t said = model_replay_from(script, size, 1);
+    model_require(said == model_replay_from(script, size, -2000)); /* some are sent behind 0 then */
+    model_require(said == model_replay_from(script, size, -3600000));
 }
 
 #endif
