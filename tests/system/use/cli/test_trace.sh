@@ -164,6 +164,36 @@ shows "len(slices) == 16384 and max(one['args']['index'] for one in slices) == 1
 exec 9>&-
 wait "$background"
 
+# ---- asks and answers ----
+
+mkfifo "$folder/orders"
+: >"$folder/replies"
+GYRE_OBSERVE__TRACE=always "$GYRE" call --config examples/pipeline/quotes.ini --pipeline quotes <"$folder/orders" >"$folder/replies" \
+    2>"$folder/call.err" &
+background=$!
+exec 9>"$folder/orders"
+echo '{"order":{"item":1,"count":3}}' >&9
+has "$folder/replies" 1
+shows "len(slices) == 5 and sorted((one['name'], link, other['name']) for one, other, link in arrows)
+    == [('corner', 'corner (answers)', 'desk'), ('desk', 'corner', 'corner'), ('desk', 'mall', 'mall'),
+        ('mall', 'mall (answers)', 'desk')]" trace --last
+exec 9>&-
+wait "$background"
+
+# ---- one message of four, of a tap as well, whose messages have no index ----
+
+mkfifo "$folder/trades"
+: >"$folder/replies"
+GYRE_OBSERVE__TRACE=always "$GYRE" call --config examples/pipeline/market.ini --pipeline market --set kernel.audit.timing_every=4 \
+    --set kernel.risk.timing_every=4 <"$folder/trades" >"$folder/replies" 2>"$folder/call.err" &
+background=$!
+exec 9>"$folder/trades"
+for ((i = 0; i < 16; i++)); do echo '{"item":1,"count":1,"cents":100}' >&9; done
+has "$folder/replies" 16
+shows "[sum(one['name'] == name for one in slices) for name in ('audit', 'risk', 'book')] == [4, 4, 16]" trace --last
+exec 9>&-
+wait "$background"
+
 # ---- a service, and a pipeline in it ----
 
 "$GYRE" serve --set queue.orders.header=trace --set queue.scale.header=trace --config examples/pipeline/gyre.ini orders examples/command/scale.gyre.c >"$folder/ready" 2>"$folder/serve.err" &
