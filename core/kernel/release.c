@@ -18,6 +18,7 @@
 #include "core/kernel/observed.h"
 #include "core/kernel/protocol.h"
 #include "core/kernel/node.h"
+#include "core/observation/observation.h"
 #include "core/pipeline/build.h"
 #include "core/ring/region.h"
 
@@ -33,6 +34,7 @@ static void leave_behind(gyre_kernel *kernel, const char *why)
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
                      why);
     gyre_handles_keep(kernel);
+    gyre_observation_keep(gyre_runtime_observation(kernel->runtime));
     pthread_mutex_lock(&kernel->log.lock);
     kernel->log.ended = true;
     pthread_mutex_unlock(&kernel->log.lock);

@@ -40,6 +40,8 @@ struct gyre_observation_desc {
  * *out is NULL, and the sentence says what to do.
  */
 gyre_status gyre_observation_open(const struct gyre_observation_desc *desc, struct gyre_observation **out);
+/** The memory stays when the file goes: a handler that does not return was left behind, and its block writes a span if it ever does. */
+void gyre_observation_keep(struct gyre_observation *observation);
 /** Removes the file with the last runtime that takes part. */
 void gyre_observation_close(struct gyre_observation *observation);
 
@@ -67,7 +69,8 @@ void gyre_observation_beat(struct gyre_observation *observation);
 
 /* observation_trace.c */
 
-/** The ring of spans, for those who write some; NULL: nobody does. It is there until the last runtime closes. */
+/** The ring of spans, for those who write some; NULL: nobody does. It is there until the last runtime closes,
+ * and then as well if it is kept (gyre_observation_keep). */
 gyre_trace *gyre_observation_trace(struct gyre_observation *observation);
 
 /* observation_note.c */

@@ -28,7 +28,9 @@ struct gyre_observation {
     bool foreign;         /* atomic: a child that the writer forked has this copy */
     pid_t pid;            /* constant */
     unsigned users;       /* runtimes; under the lock of the process's object (observation_write.c) */
-    int file;             /* constant */
+    bool stays;           /* a kernel was left behind, which may write spans later; under the same lock */
+    struct gyre_observation *kept_before; /* once it is closed and stays; under the same lock */
+    int file;                             /* constant */
     char path[GYRE_OBSERVATION_PATH_MAX];
     unsigned char *memory; /* constant */
     size_t size;           /* constant */

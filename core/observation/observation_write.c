@@ -19,6 +19,7 @@
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static struct gyre_observation *of_process; /* NULL: no runtime has opened it */
+static struct gyre_observation *kept; /* those that stay, so that tools that look for lost memory find them */
 
 /* ---- opening and closing ---- */
 
@@ -90,21 +91,42 @@ static bool is_writable(const struct gyre_observation *observation)
     return observation && !__atomic_load_n(&observation->foreign, __ATOMIC_ACQUIRE);
 }
 
+void gyre_observation_keep(struct gyre_observation *observation)
+{
+    if (!is_writable(observation))
+        return;
+    pthread_mutex_lock(&process_lock);
+    observation->stays = true;
+    pthread_mutex_unlock(&process_lock);
+}
+
+/* Gives the file up, but not the memory, which has pages for all spans once one was begun. Under process_lock. */
+static void keep_memory(struct gyre_observation *observation)
+{
+    close(observation->file);
+    observation->file = -1;
+    observation->kept_before = kept;
+    kept = observation;
+}
+
 void gyre_observation_close(struct gyre_observation *observation)
 {
     if (!is_writable(observation))
         return;
     pthread_mutex_lock(&process_lock);
-    const bool last = --observation->users == 0;
+    const bool last = --observation->users == 0, stays = observation->stays;
     if (last) {
         of_process = NULL;
         gyre_observation_trace_end(observation);
         if (observation->path[0])
             unlink(observation->path);
-        gyre_observation_file_finish(observation);
+        if (stays)
+            keep_memory(observation);
+        else
+            gyre_observation_file_finish(observation);
     }
     pthread_mutex_unlock(&process_lock);
-    if (!last)
+    if (!last || stays)
         return;
     pthread_mutex_destroy(&observation->lock);
     free(observation);

@@ -17,7 +17,7 @@
 
 #include "gyre/observe.h"
 
-/** The ring of spans of a process. The core owns it; it outlives all kernels of the process. */
+/** The ring of spans of a process. The core owns it; it outlives all kernels of the process, also those that are left behind. */
 typedef struct gyre_trace {
     uint32_t on; /* atomic: 1: spans are written */
     uint32_t reserved;

@@ -6,9 +6,12 @@
 #include "stress.h"
 #include "../../../patience.h"
 
+#include <fcntl.h>
+#include <gyre/observe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STOP_TIMEOUT_MS = 200, QUICK_MS = 1500 };
 
@@ -194,10 +197,83 @@ static void closing(const struct stuck *stuck)
     __atomic_store_n(&is_closed, 0, __ATOMIC_RELEASE);
 }
 
+/* ---- a handler that returns when all is closed ---- */
+
+/* Where this process has its observation file. */
+static const unsigned char *find_observation(void)
+{
+    char line[512];
+    void *at = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    require(maps);
+    while (!at && fgets(line, sizeof line, maps))
+        if (strstr(line, ".obs"))
+            require(sscanf(line, "%p", &at) == 1);
+    fclose(maps);
+    require(at);
+    return at;
+}
+
+/* Messages that blocks have noted. */
+static int count_handled(const unsigned char *observation)
+{
+    const gyre_observe_head *head = (const void *)observation;
+    int count = 0;
+    for (uint32_t part = 0; part < head->part_count; part++)
+        for (uint64_t i = 0; head->parts[part].kind == GYRE_OBSERVE_TRACE && i < 8; i++) {
+            const gyre_observe_span *span =
+                (const void *)(observation + head->parts[part].offset + i * head->parts[part].stride);
+            const uint64_t mark = __atomic_load_n(&span->mark, __ATOMIC_ACQUIRE);
+            count += mark && !(mark & 1) && span->kind == GYRE_OBSERVE_SPAN_HANDLED;
+        }
+    return count;
+}
+
+/* Its block was traced when it began, and notes the end of the message after the file of spans is gone. */
+static void returning_late(char **settings)
+{
+    const char *all[16] = {"kernel.default.stop_timeout_ms=50", "log_level=info", "observe.trace=always",
+                           "observe.every_ms=10", "check=off"};
+    char until[] = "/tmp/gyre-stuck-XXXXXX";
+    for (int i = 5; *settings && i < 15; i++)
+        all[i] = *settings++;
+    const int file = mkstemp(until);
+    require(file >= 0 && unlink(until) == 0 && close(file) == 0 && setenv("STUCK_UNTIL", until, 1) == 0);
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    const gyre_open_desc open_desc = {.size = sizeof open_desc, .settings = all, .log = keep_log};
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = STRESS_RETURNING, .kernel = "returning", .blocks = 1};
+    must(gyre_open(&open_desc, &runtime));
+    must(gyre_launch(runtime, &desc, &kernel));
+    const block_1 request = {{1}};
+    block_1 reply;
+    const int made = open(until, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    require(made >= 0 && close(made) == 0);
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                   gyre_in_ms(patiently(20000))));
+    (void)unlink(until);
+    const uint32_t before = __atomic_load_n(&lines, __ATOMIC_RELAXED);
+    must(gyre_send(gyre_kernel_queue(kernel), &request, sizeof request, NULL, GYRE_NO_WAIT));
+    for (uint64_t limit = gyre_in_ms(patiently(20000)); __atomic_load_n(&lines, __ATOMIC_RELAXED) == before;)
+        require(gyre_now_ns() < limit);
+    const unsigned char *observation = find_observation();
+    gyre_close(runtime);
+    require(strstr(log_text, "kernel 'returning' did not stop"));
+    const int again = open(until, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    require(again >= 0 && close(again) == 0);
+    for (uint64_t limit = gyre_in_ms(patiently(20000)); count_handled(observation) < 2; usleep(1000))
+        require(gyre_now_ns() < limit);
+    unlink(until);
+}
+
 int main(int argc, char **argv)
 {
     struct stuck stuck;
     (void)argc;
+    if (!argv[1] || !strstr(argv[1], "opencl"))
+        returning_late(argv + 1);
+    log_text[0] = '\0';
     get_stuck(&stuck, argv + 1);
     closing_a_queue(&stuck);
     releasing(&stuck);
