@@ -422,6 +422,9 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
         publish(ring, index, origin, asks ? length_of(type, ask_of(slot) + 1) : slot->length);
     }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
+    if (worker->traced.open)
+        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
+                          (uint32_t)(end - head));
 }
 
 /* ---- publishing ---- */

@@ -164,6 +164,22 @@ shows "len(slices) == 16384 and max(one['args']['index'] for one in slices) == 1
 exec 9>&-
 wait "$background"
 
+# ---- asks and answers ----
+
+mkfifo "$folder/orders"
+: >"$folder/replies"
+GYRE_OBSERVE__TRACE=always "$GYRE" call --config examples/pipeline/quotes.ini --pipeline quotes <"$folder/orders" >"$folder/replies" \
+    2>"$folder/call.err" &
+background=$!
+exec 9>"$folder/orders"
+echo '{"order":{"item":1,"count":3}}' >&9
+has "$folder/replies" 1
+shows "len(slices) == 5 and sorted((one['name'], link, other['name']) for one, other, link in arrows)
+    == [('corner', 'corner (answers)', 'desk'), ('desk', 'corner', 'corner'), ('desk', 'mall', 'mall'),
+        ('mall', 'mall (answers)', 'desk')]" trace --last
+exec 9>&-
+wait "$background"
+
 # ---- a service, and a pipeline in it ----
 
 "$GYRE" serve --set queue.orders.header=trace --set queue.scale.header=trace --config examples/pipeline/gyre.ini orders examples/command/scale.gyre.c >"$folder/ready" 2>"$folder/serve.err" &
