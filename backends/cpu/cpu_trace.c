@@ -31,6 +31,15 @@ static void take_header(gyre_observe_span *span, const unsigned char *header, gy
         memcpy(span->trace, header + offsetof(gyre_header, trace), sizeof span->trace);
 }
 
+/* Whether the message is one of those of which one in `every` is noted. Each turn of a message is noted as its first one is. */
+static bool is_sampled(struct cpu_worker *worker, const void *region, gyre_u64 index)
+{
+    const gyre_u32 mask = worker->resident->trace->every - 1;
+    if (!region && worker->context.turn == 0)
+        worker->traced.apart++;
+    return ((region ? index : worker->traced.apart) & mask) == 0;
+}
+
 void cpu_trace_begin(struct cpu_worker *worker, const void *region, gyre_u64 index,
                      const unsigned char *header, gyre_u32 header_size, gyre_u32 links)
 {
@@ -38,7 +47,7 @@ void cpu_trace_begin(struct cpu_worker *worker, const void *region, gyre_u64 ind
     const gyre_trace_point *point = worker->resident->trace;
     const gyre_u64 ring = traced->span.ring, place = traced->span.place;
     traced->span.ring = traced->span.place = 0;
-    traced->open = traced->ring && (index & (point->every - 1)) == 0;
+    traced->open = traced->ring && is_sampled(worker, region, index);
     if (!traced->open)
         return;
     traced->span = (gyre_observe_span){.kind = GYRE_OBSERVE_SPAN_HANDLED,
@@ -48,7 +57,8 @@ void cpu_trace_begin(struct cpu_worker *worker, const void *region, gyre_u64 ind
                                        .queue = region ? gyre_trace_key(traced->ring, region) : 0,
                                        .index = index,
                                        .ring = ring,
-                                       .place = place};
+                                       .place = place,
+                                       .turn = worker->context.turn};
     take_header(&traced->span, header, header_size);
     traced->span.started_ns = gyre_clock_ns();
     if (traced->span.sent_ns > traced->span.started_ns)

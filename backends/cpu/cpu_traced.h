@@ -11,6 +11,7 @@
 struct cpu_traced {
     gyre_trace *ring;       /* NULL: nobody traces */
     bool open;              /* `span` is of the message that is handled now */
+    gyre_u32 apart;         /* messages of no request so far: they have no index by which some are noted */
     gyre_observe_span span; /* its link, ring and place are those that the message came by */
 };
 

@@ -48,21 +48,30 @@ static int by_key(const void *one, const void *other)
     return order ? order : compare(a->span.started_ns, b->span.started_ns);
 }
 
-/* The last span of a process and a kind whose keys are not beyond these; NULL: there is none. */
-static const trace_span *last_below(const trace_set *set, const trace_span *wanted)
+/* How many spans come before the wanted one; with those that are equal, if `also_equal`. */
+static size_t count_before(const trace_set *set, const trace_span *wanted, bool also_equal)
 {
     size_t first = 0, end = set->span_count;
     while (first < end) {
         const size_t middle = first + (end - first) / 2;
-        if (by_key(&set->spans[middle], wanted) <= 0)
+        if (by_key(&set->spans[middle], wanted) < (int)also_equal)
             first = middle + 1;
         else
             end = middle;
     }
-    return first && set->spans[first - 1].process == wanted->process &&
-                   set->spans[first - 1].span.kind == wanted->span.kind
-               ? &set->spans[first - 1]
-               : NULL;
+    return first;
+}
+
+static bool is_of_kind(const trace_span *span, const trace_span *wanted)
+{
+    return span->process == wanted->process && span->span.kind == wanted->span.kind;
+}
+
+/* The last span of a process and a kind whose keys are not beyond these; NULL: there is none. */
+static const trace_span *last_below(const trace_set *set, const trace_span *wanted)
+{
+    const size_t count = count_before(set, wanted, true);
+    return count && is_of_kind(&set->spans[count - 1], wanted) ? &set->spans[count - 1] : NULL;
 }
 
 static int by_block(const void *one, const void *other)
@@ -90,12 +99,9 @@ static const trace_process *process_of(const writer *to, const trace_span *span)
 }
 
 /* The number of a row's group: that of a device, unique among all processes. `device`: NULL if it is not known. */
-static uint64_t group_of(const writer *to, const trace_process *process, const trace_object *device)
+static uint64_t group_of(const trace_process *process, const trace_object *device)
 {
-    uint64_t group = 1;
-    for (const trace_process *other = to->set->processes; other != process; other++)
-        group += other->object_count + 1;
-    return group + (device ? (uint64_t)(device - process->objects) + 1 : 0);
+    return process->group + (device ? (uint64_t)(device - process->objects) + 1 : 0);
 }
 
 /* Where events stand. */
@@ -112,7 +118,7 @@ static row row_of(const writer *to, const trace_span *span, const trace_object *
     const trace_object *device =
         kernel ? trace_object_of(process, GYRE_OBSERVE_DEVICE, kernel->device, span->span.started_ns) : NULL;
     const uint64_t place = kernel ? (uint64_t)(kernel - process->objects) + 1 : 0;
-    return (row){.group = group_of(to, process, device),
+    return (row){.group = group_of(process, device),
                  .number = place * BLOCKS_MOST + block,
                  .process = process,
                  .kernel = kernel,
@@ -189,16 +195,13 @@ static const trace_span *first_handled(const writer *to, const trace_span *messa
 {
     trace_span wanted = *message;
     wanted.span.kind = GYRE_OBSERVE_SPAN_HANDLED;
-    wanted.span.started_ns = UINT64_MAX;
-    const trace_span *found = last_below(to->set, &wanted), *first = NULL;
-    for (; found && found->span.queue == message->span.queue && found->span.index == message->span.index;
-         found--) {
-        first = found;
-        if (found == to->set->spans || found[-1].process != found->process ||
-            found[-1].span.kind != found->span.kind)
-            break;
-    }
-    return first;
+    wanted.span.started_ns = 0;
+    const size_t at = count_before(to->set, &wanted, false);
+    const trace_span *found = at < to->set->span_count ? &to->set->spans[at] : NULL;
+    return found && is_of_kind(found, &wanted) && found->span.queue == message->span.queue &&
+                   found->span.index == message->span.index
+               ? found
+               : NULL;
 }
 
 static bool is_in_order(const gyre_observe_span *span)
@@ -253,7 +256,8 @@ static void write_arrow_end(writer *to, const char *phase, const char *name, con
     fputc('}', to->out);
 }
 
-/* Draws the arrow to a message that came by a link. */
+/* Draws the arrow to a message that came by a link. Its sender looks at the clock when it has sent all, so that the first of them may
+ * be handled by then. */
 static void write_arrow(writer *to, const trace_span *handled, const row *at)
 {
     trace_span wanted = *handled;
@@ -264,7 +268,8 @@ static void write_arrow(writer *to, const trace_span *handled, const row *at)
         handled->span.place - emitted->span.place >= emitted->span.count)
         return;
     const trace_span *sender = sender_of(to, emitted);
-    const uint64_t sent_ns = emitted->span.finished_ns;
+    const uint64_t sent_ns = emitted->span.finished_ns < handled->span.started_ns ? emitted->span.finished_ns
+                                                                                  : handled->span.started_ns;
     if (!sender || sent_ns < sender->span.started_ns || sent_ns > sender->span.finished_ns ||
         sender->span.block >= NO_BLOCK)
         return;
@@ -300,7 +305,7 @@ static void write_handled(writer *to, const trace_span *handled)
     if (span->ring)
         write_arrow(to, handled, &at);
     /* a client in another program: its header says when it sent, and nobody here when it received */
-    if (!receipt && span->count == 0 && span->sent_ns && span->sent_ns <= span->started_ns)
+    if (!receipt && span->count == 0 && span->turn == 0 && span->sent_ns && span->sent_ns <= span->started_ns)
         write_part(to, "\"waited\"", &at, handled, span->sent_ns, span->started_ns);
 }
 
@@ -379,7 +384,7 @@ bool trace_write_json(trace_set *set, FILE *out, trace_told *told)
     *told = (trace_told){0};
     if (set->span_count)
         qsort(set->spans, set->span_count, sizeof *set->spans, by_key);
-    if (!find_blocks(&to))
+    if (!trace_sort_objects(set) || !find_blocks(&to))
         return false;
     fprintf(out,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"missing\":%" PRIu64

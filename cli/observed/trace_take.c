@@ -19,47 +19,77 @@ static char *json_text(const char *text)
     return written;
 }
 
-static bool is_same(const trace_object *object, uint32_t number, const gyre_observe_record *record)
+static int compare(uint64_t one, uint64_t other)
 {
-    return object->record == number && object->kind == record->kind && object->made_ns == record->made_ns;
+    return one < other ? -1 : one > other;
 }
 
-static bool add_object(trace_process *process, uint32_t number, const gyre_observe_record *record)
+static int by_record(const trace_object *one, const trace_object *other)
+{
+    int order = compare(one->kind, other->kind);
+    order = order ? order : compare(one->record, other->record);
+    return order ? order : compare(one->made_ns, other->made_ns);
+}
+
+static int by_key(const trace_object *one, const trace_object *other)
+{
+    int order = compare(one->kind, other->kind);
+    order = order ? order : compare(one->key, other->key);
+    return order ? order : compare(one->made_ns, other->made_ns);
+}
+
+/* How many objects do not come after the wanted one. */
+static size_t count_until(const trace_process *process, const trace_object *wanted)
+{
+    size_t first = 0, end = process->object_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (by_record(&process->objects[middle], wanted) <= 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Puts an object at its place. False without memory. */
+static bool add_object(trace_process *process, size_t at, const trace_object *about,
+                       const gyre_observe_record *record)
 {
     trace_object *grown = realloc(process->objects, (process->object_count + 1) * sizeof *grown);
     if (!grown)
         return false;
     process->objects = grown;
-    trace_object *object = &grown[process->object_count];
-    *object = (trace_object){.kind = record->kind,
-                             .record = number,
-                             .parent = record->parent,
-                             .device = record->device,
-                             .made_ns = record->made_ns,
-                             .text = json_text(record->name),
-                             .detail = json_text(record->detail)};
-    if (object->text && object->detail) {
+    trace_object object = *about;
+    object.parent = record->parent;
+    object.device = record->device;
+    object.text = json_text(record->name);
+    object.detail = json_text(record->detail);
+    if (object.text && object.detail) {
+        memmove(&grown[at + 1], &grown[at], (process->object_count - at) * sizeof *grown);
+        grown[at] = object;
         process->object_count++;
         return true;
     }
-    free(object->text);
-    free(object->detail);
+    free(object.text);
+    free(object.detail);
     return false;
 }
 
-/* Objects are listed in the order of their first look, so the newest one of a record comes last. */
 static bool list_object(trace_process *process, const struct gyre_observed *seen, uint32_t number,
                         const gyre_observe_record *record)
 {
-    size_t at = process->object_count;
-    while (at && !is_same(&process->objects[at - 1], number, record))
-        at--;
-    if (!at && !add_object(process, number, record))
+    const trace_object about = {.kind = record->kind, .record = number, .made_ns = record->made_ns};
+    size_t at = count_until(process, &about);
+    const bool known = at && by_record(&process->objects[at - 1], &about) == 0;
+    at -= known;
+    if (!known && process->object_count >= TRACE_OBJECTS_MOST)
+        return true;
+    if (!known && !add_object(process, at, &about, record))
         return false;
-    trace_object *object = &process->objects[(at ? at : process->object_count) - 1];
     const uint32_t word = record->kind == GYRE_OBSERVE_LINK ? GYRE_OBSERVE_LINK_KEY : GYRE_OBSERVE_QUEUE_KEY;
     if (record->kind == GYRE_OBSERVE_LINK || record->kind == GYRE_OBSERVE_QUEUE)
-        object->key = observed_value(seen, number, word);
+        process->objects[at].key = observed_value(seen, number, word);
     return true;
 }
 
@@ -80,32 +110,63 @@ static bool list_objects(trace_process *process, const struct gyre_observed *see
     return true;
 }
 
-/* Keeps the better of two objects for a time. */
-static const trace_object *better(const trace_object *one, const trace_object *other, uint64_t at_ns)
-{
-    if (!one || other->made_ns <= at_ns)
-        return other;
-    return one;
-}
-
 const trace_object *trace_object_of(const trace_process *process, uint32_t kind, uint32_t record,
                                     uint64_t at_ns)
 {
-    const trace_object *found = NULL;
-    for (size_t i = 0; i < process->object_count; i++)
-        if (process->objects[i].kind == kind && process->objects[i].record == record)
-            found = better(found, &process->objects[i], at_ns);
-    return found;
+    const trace_object wanted = {.kind = kind, .record = record, .made_ns = at_ns};
+    const size_t until = count_until(process, &wanted);
+    const trace_object *objects = process->objects;
+    if (until && objects[until - 1].kind == kind && objects[until - 1].record == record)
+        return &objects[until - 1];
+    return until < process->object_count && objects[until].kind == kind && objects[until].record == record
+               ? &objects[until]
+               : NULL;
+}
+
+static int by_key_of(const void *one, const void *other)
+{
+    return by_key(*(trace_object *const *)one, *(trace_object *const *)other);
+}
+
+static bool sort_process(trace_process *process)
+{
+    free(process->named);
+    process->named = calloc(process->object_count + 1, sizeof(trace_object *));
+    for (size_t i = 0; process->named && i < process->object_count; i++)
+        process->named[i] = &process->objects[i];
+    if (process->named)
+        qsort(process->named, process->object_count, sizeof(trace_object *), by_key_of);
+    return process->named != NULL;
+}
+
+bool trace_sort_objects(trace_set *set)
+{
+    uint64_t group = 1;
+    for (size_t i = 0; i < set->process_count; i++) {
+        set->processes[i].group = group;
+        group += set->processes[i].object_count + 1;
+        if (!sort_process(&set->processes[i]))
+            return false;
+    }
+    return true;
 }
 
 const trace_object *trace_object_named(const trace_process *process, uint32_t kind, uint64_t key,
                                        uint64_t at_ns)
 {
-    const trace_object *found = NULL;
-    for (size_t i = 0; key && i < process->object_count; i++)
-        if (process->objects[i].kind == kind && process->objects[i].key == key)
-            found = better(found, &process->objects[i], at_ns);
-    return found;
+    const trace_object wanted = {.kind = kind, .key = key, .made_ns = at_ns};
+    size_t first = 0, end = key ? process->object_count : 0;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (by_key(process->named[middle], &wanted) <= 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t at = first ? first - 1 : 0; key && at <= first && at < process->object_count; at++)
+        if (process->named[at]->kind == kind && process->named[at]->key == key)
+            return process->named[at];
+    return NULL;
 }
 
 /* ---- processes ---- */
@@ -217,6 +278,7 @@ static void finish_process(trace_process *process)
         free(process->objects[i].detail);
     }
     free(process->objects);
+    free(process->named);
     free(process->text);
     free(process->taken);
 }

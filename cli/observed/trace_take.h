@@ -8,6 +8,8 @@
 
 #include "cli/observed/observed.h"
 
+enum { TRACE_OBJECTS_MOST = 16384 }; /* of a process; what comes later has no name */
+
 /** A device, kernel, queue or link that a process had while it was traced. */
 typedef struct trace_object {
     uint32_t kind, record;   /* another object may have had the same record before */
@@ -19,9 +21,11 @@ typedef struct trace_object {
 typedef struct trace_process {
     uint32_t pid;
     uint64_t start;
-    char *text; /* the program and the process, as a JSON string */
-    trace_object *objects;
+    char *text;            /* the program and the process, as a JSON string */
+    trace_object *objects; /* by kind, record and time */
     size_t object_count;
+    trace_object **named;   /* the same by kind, key and time, after trace_sort_objects */
+    uint64_t group;         /* the first number for rows of this process, after trace_sort_objects */
     uint64_t looks, events; /* of the process at itself, when the objects were listed */
     uint64_t *taken;        /* for each place of the ring: the number of the span that was taken there */
     uint32_t places;        /* 0: the process writes no spans */
@@ -48,6 +52,8 @@ typedef struct trace_set {
 
 /** Takes the spans that are new. Those of a process that was not seen before count only if `from_start`. Returns an exit code. */
 int trace_take(trace_set *set, const observed_processes *processes, bool from_start);
+/** Prepares trace_object_named, and numbers the processes' groups of rows; a later trace_take undoes it. False without memory. */
+bool trace_sort_objects(trace_set *set);
 /** How many spans were overwritten before they could be taken. */
 uint64_t trace_missing(const trace_set *set);
 void trace_finish(trace_set *set);

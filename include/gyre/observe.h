@@ -258,7 +258,7 @@ typedef struct gyre_observe_span {
     uint64_t place;
     uint64_t trace[2]; /* as in the message's header; 0: it has none */
     uint32_t failed;   /* of HANDLED: 1: the message failed */
-    uint32_t reserved;
+    uint32_t turn;     /* of HANDLED: how often its handler had asked for another turn before (GYRE_MORE) */
     uint64_t again;
 } gyre_observe_span;
 

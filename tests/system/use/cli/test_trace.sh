@@ -180,6 +180,20 @@ shows "len(slices) == 5 and sorted((one['name'], link, other['name']) for one, o
 exec 9>&-
 wait "$background"
 
+# ---- one message of four, of a tap as well, whose messages have no index ----
+
+mkfifo "$folder/trades"
+: >"$folder/replies"
+GYRE_OBSERVE__TRACE=always "$GYRE" call --config examples/pipeline/market.ini --pipeline market --set kernel.audit.timing_every=4 \
+    --set kernel.risk.timing_every=4 <"$folder/trades" >"$folder/replies" 2>"$folder/call.err" &
+background=$!
+exec 9>"$folder/trades"
+for ((i = 0; i < 16; i++)); do echo '{"item":1,"count":1,"cents":100}' >&9; done
+has "$folder/replies" 16
+shows "[sum(one['name'] == name for one in slices) for name in ('audit', 'risk', 'book')] == [4, 4, 16]" trace --last
+exec 9>&-
+wait "$background"
+
 # ---- a service, and a pipeline in it ----
 
 "$GYRE" serve --set queue.orders.header=trace --set queue.scale.header=trace --config examples/pipeline/gyre.ini orders examples/command/scale.gyre.c >"$folder/ready" 2>"$folder/serve.err" &
