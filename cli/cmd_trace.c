@@ -100,7 +100,7 @@ static int write_out(trace_set *set, const char *path)
     if (!out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     errno = 0;
-    bool whole = trace_write_json(set, out, &told) && fflush(out) == 0 && !ferror(out);
+    bool whole = trace_write_json(set, out, SIZE_MAX, &told) && fflush(out) == 0 && !ferror(out);
     if (path && fclose(out) != 0)
         whole = false;
     if (!whole)

@@ -188,14 +188,28 @@ static size_t count_waiting(const test_jobs *jobs)
     return count;
 }
 
-/* Runs all jobs while signals wait. One that came ends this process when it returns, unless somebody ignores it. */
+/*
+ * The signals that end this process. One that is ignored (nohup, a job in the background of a script) is left out: a descriptor
+ * would see it all the same, because a signal that waits is kept whatever is to be done with it.
+ */
+static sigset_t ending_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler != SIG_IGN)
+            sigaddset(&ending, signals[i]);
+    }
+    return ending;
+}
+
+/* Runs all jobs while signals wait. One that came ends this process when it returns. */
 static int run_while_signals_wait(test_runner *runner)
 {
-    sigset_t ending, before;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
+    const sigset_t ending = ending_signals();
+    sigset_t before;
     pthread_sigmask(SIG_BLOCK, &ending, &before);
     runner->ends = signalfd(-1, &ending, SFD_CLOEXEC);
     if (runner->ends < 0) /* then they end this process as they come */

@@ -17,8 +17,15 @@ typedef struct writer {
     trace_told *told;
     const trace_span **blocks; /* HANDLED, by process, kernel, block and begin */
     size_t block_count;
+    size_t most_bytes;
     bool begun; /* an event was written */
 } writer;
+
+static bool is_full(const writer *to)
+{
+    const long written = to->most_bytes == SIZE_MAX ? 0 : ftell(to->out);
+    return written > 0 && (size_t)written >= to->most_bytes;
+}
 
 /* ---- order ---- */
 
@@ -344,7 +351,7 @@ static void name_row(writer *to, const row *at)
 /* Names the rows on which something stands: of the blocks, which are in order here, and of kernels whose blocks are not known. */
 static void name_rows(writer *to)
 {
-    for (size_t i = 0; i < to->block_count; i++) {
+    for (size_t i = 0; i < to->block_count && !is_full(to); i++) {
         const trace_span *span = to->blocks[i], *before = i ? to->blocks[i - 1] : NULL;
         const row at = row_of(to, span, kernel_of(to, span), span->span.block);
         const bool same = before && before->process == span->process &&
@@ -356,7 +363,7 @@ static void name_rows(writer *to)
     for (size_t i = 0; i < to->set->process_count; i++) {
         const trace_process *process = &to->set->processes[i];
         const trace_span span = {.process = (uint32_t)i, .span.started_ns = UINT64_MAX};
-        for (size_t object = 0; object < process->object_count; object++) {
+        for (size_t object = 0; object < process->object_count && !is_full(to); object++) {
             const row at = row_of(to, &span, &process->objects[object], NO_BLOCK);
             if (process->counted && process->objects[object].kind == GYRE_OBSERVE_KERNEL)
                 name_row(to, &at);
@@ -378,28 +385,34 @@ static bool find_blocks(writer *to)
     return to->blocks != NULL;
 }
 
-bool trace_write_json(trace_set *set, FILE *out, trace_told *told)
+static void write_span(writer *to, const trace_span *span)
 {
-    writer to = {.set = set, .out = out, .told = told};
+    if (span->span.kind == GYRE_OBSERVE_SPAN_MESSAGE)
+        write_message(to, span);
+    else if (span->span.kind == GYRE_OBSERVE_SPAN_HANDLED)
+        write_handled(to, span);
+    else if (span->span.kind != GYRE_OBSERVE_SPAN_EMITTED)
+        to->told->refused++;
+}
+
+bool trace_write_json(trace_set *set, FILE *out, size_t most_bytes, trace_told *told)
+{
+    writer to = {.set = set, .out = out, .told = told, .most_bytes = most_bytes};
+    size_t written = 0;
     *told = (trace_told){0};
     if (set->span_count)
         qsort(set->spans, set->span_count, sizeof *set->spans, by_key);
-    if (!trace_sort_objects(set) || !find_blocks(&to))
+    if (!trace_sort_objects(set) || !find_blocks(&to)) {
+        free(to.blocks);
         return false;
-    fprintf(out,
-            "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"missing\":%" PRIu64
-            "},\"traceEvents\":[",
-            trace_missing(set));
-    name_rows(&to);
-    for (size_t i = 0; i < set->span_count; i++) {
-        if (set->spans[i].span.kind == GYRE_OBSERVE_SPAN_MESSAGE)
-            write_message(&to, &set->spans[i]);
-        else if (set->spans[i].span.kind == GYRE_OBSERVE_SPAN_HANDLED)
-            write_handled(&to, &set->spans[i]);
-        else if (set->spans[i].span.kind != GYRE_OBSERVE_SPAN_EMITTED)
-            told->refused++;
     }
-    fputs("\n]}\n", out);
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+    name_rows(&to);
+    for (; written < set->span_count && !is_full(&to); written++)
+        write_span(&to, &set->spans[written]);
+    told->cut = set->span_count - written;
+    fprintf(out, "\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"missing\":%" PRIu64 ",\"cut\":%zu}}\n",
+            trace_missing(set), told->cut);
     free(to.blocks);
     return true;
 }

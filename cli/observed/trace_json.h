@@ -13,9 +13,13 @@
 typedef struct trace_told {
     size_t messages, handled, arrows;
     size_t refused; /* spans that say what cannot be, and were left out */
+    size_t cut;     /* spans that were left out because the text was long enough */
 } trace_told;
 
-/** Sorts the spans of the set. Errors of the stream are the caller's to find. False without memory. */
-bool trace_write_json(trace_set *set, FILE *out, trace_told *told);
+/**
+ * Sorts the spans of the set. Leaves out what comes after `most_bytes` bytes of the stream, with an event or two beyond them; SIZE_MAX:
+ * nothing. Errors of the stream are the caller's to find. False without memory.
+ */
+bool trace_write_json(trace_set *set, FILE *out, size_t most_bytes, trace_told *told);
 
 #endif

@@ -119,7 +119,44 @@ static web_text_part trim(web_text_part part)
     return part;
 }
 
-static web_status read_header(web_text_part line, web_request *out, const char **complaint)
+static bool is_name(web_text_part name, const char *wanted)
+{
+    return name.size == strlen(wanted) && strncasecmp(name.at, wanted, name.size) == 0;
+}
+
+/* What headers say of where a request comes from; at NULL: there is no such header. */
+typedef struct web_source {
+    web_text_part authority, origin; /* authority: the host with its port */
+    bool is_other_site;
+} web_source;
+
+/* Whether an Origin is that of the host, under either scheme: a server that speaks TLS may stand in front. */
+static bool is_own(web_text_part origin, web_text_part authority)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        const size_t length = strlen(schemes[i]);
+        if (origin.size == length + authority.size && authority.size &&
+            strncasecmp(origin.at, schemes[i], length) == 0 &&
+            strncasecmp(origin.at + length, authority.at, authority.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Notes a header that tells where the request comes from. Of several, one that is foreign counts. */
+static void note_source(web_text_part name, web_text_part value, web_source *source)
+{
+    if (is_name(name, "sec-fetch-site") && !is_text(value, "same-origin") && !is_text(value, "none"))
+        source->is_other_site = true;
+    if (!is_name(name, "origin"))
+        return;
+    source->is_other_site = source->is_other_site || source->origin.at;
+    source->origin = value;
+}
+
+static web_status read_header(web_text_part line, web_request *out, web_source *source,
+                              const char **complaint)
 {
     const char *colon = memchr(line.at, ':', line.size);
     *complaint = "expected headers of the form NAME: VALUE";
@@ -127,16 +164,19 @@ static web_status read_header(web_text_part line, web_request *out, const char *
         memchr(line.at, '\0', line.size) || memchr(line.at, '\r', line.size))
         return WEB_BAD_REQUEST;
     const web_text_part name = {line.at, (size_t)(colon - line.at)};
-    if (name.size != 4 || strncasecmp(name.at, "host", 4) != 0)
+    const web_text_part value = trim((web_text_part){colon + 1, line.size - name.size - 1});
+    note_source(name, value, source);
+    if (!is_name(name, "host"))
         return WEB_OK;
     *complaint = "expected one Host";
-    const web_text_part value = {colon + 1, line.size - name.size - 1};
-    return !out->host[0] && read_host(trim(value), out->host) ? WEB_OK : WEB_BAD_REQUEST;
+    source->authority = value;
+    return !out->host[0] && read_host(value, out->host) ? WEB_OK : WEB_BAD_REQUEST;
 }
 
 web_status web_request_read(const char *bytes, size_t size, web_request *out, const char **complaint)
 {
     web_text_part rest = {bytes, size}, line;
+    web_source source = {.is_other_site = false};
     bool needs_host = false;
     *out = (web_request){0};
     *complaint = "the first line is too long";
@@ -149,12 +189,14 @@ web_status web_request_read(const char *bytes, size_t size, web_request *out, co
             return size >= WEB_REQUEST_MAX ? WEB_HEADERS_TOO_LARGE : (web_status)0;
         if (line.size == 0)
             break;
-        status = read_header(line, out, complaint);
+        status = read_header(line, out, &source, complaint);
     }
     if (status == WEB_OK && needs_host && !out->host[0]) {
         *complaint = "HTTP/1.1 needs a Host";
         return WEB_BAD_REQUEST;
     }
+    out->is_cross_site =
+        source.is_other_site || (source.origin.at && !is_own(source.origin, source.authority));
     return status;
 }
 

@@ -16,6 +16,7 @@ enum {
 typedef enum web_status {
     WEB_OK = 200,
     WEB_BAD_REQUEST = 400,
+    WEB_FORBIDDEN = 403,
     WEB_NOT_FOUND = 404,
     WEB_NOT_ALLOWED = 405,
     WEB_URI_TOO_LONG = 414,
@@ -31,6 +32,8 @@ typedef struct web_request {
     char path[WEB_PATH_MAX];  /* begins with '/', without what is behind '?' */
     char query[WEB_PATH_MAX]; /* as it came; "": none */
     char host[WEB_HOST_MAX];  /* of the header, without its port, in small letters; "": there is none */
+    bool
+        is_cross_site; /* a browser says that a page of another site made it send this (Sec-Fetch-Site, Origin) */
 } web_request;
 
 /**

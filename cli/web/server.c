@@ -100,6 +100,11 @@ void web_text_release(web_text *text)
     free(text);
 }
 
+bool web_text_is_shared(const web_text *text)
+{
+    return text && text->holders > 1;
+}
+
 size_t web_text_size(const web_text *text)
 {
     return text ? text->size : 0;
@@ -125,6 +130,8 @@ static const char *status_word(web_status status)
         return "OK";
     case WEB_BAD_REQUEST:
         return "Bad Request";
+    case WEB_FORBIDDEN:
+        return "Forbidden";
     case WEB_NOT_FOUND:
         return "Not Found";
     case WEB_NOT_ALLOWED:

@@ -27,6 +27,8 @@ web_text *web_text_borrow(const void *bytes, size_t size);
 web_text *web_text_hold(web_text *text);
 /** Frees the text with its last holder. Accepts NULL. */
 void web_text_release(web_text *text);
+/** Whether somebody else holds it too: it is on its way to a client. */
+bool web_text_is_shared(const web_text *text);
 size_t web_text_size(const web_text *text);
 
 /** An answer to a request. */

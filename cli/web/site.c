@@ -25,7 +25,8 @@ enum {
     EVENTS_SHOWN = 50,
     SECONDS_PRESET = 5,
     SECONDS_MOST = 60, /* of a trace */
-    SPANS_MOST = 100000
+    SPANS_MOST = 100000,
+    TRACE_BYTES_MOST = 64 << 20 /* of the text of a trace */
 };
 static const char PLAIN[] = "text/plain; charset=utf-8", JSON[] = "application/json";
 
@@ -52,10 +53,18 @@ static bool refresh(web_site *site)
     return site->is_known;
 }
 
+static void end_trace(web_site *site)
+{
+    trace_record_end(&site->trace);
+    web_text_release(site->traced);
+    site->traced = NULL;
+    site->traces = false;
+}
+
 void web_site_finish(web_site *site)
 {
     forget_texts(site);
-    trace_record_end(&site->trace);
+    end_trace(site);
     rates_finish(&site->table);
     observed_finish(&site->processes);
 }
@@ -206,16 +215,22 @@ static uint64_t seconds_of(const web_request *request)
     return seconds <= SECONDS_MOST ? seconds : 0;
 }
 
-/* Begins a trace. It takes its time, and costs the processes a little, so there is one at a time. */
+/*
+ * Begins a trace. It takes its time, and costs the processes a little, so there is one at a time, and no page of another site may have
+ * one taken through the browser of somebody who reaches this server.
+ */
 static void answer_trace(web_site *site, const web_request *request, web_answer *out)
 {
     const uint64_t seconds = seconds_of(request);
-    if (!seconds)
+    if (request->is_cross_site)
+        answer_sentence(out, WEB_FORBIDDEN, "another site asks for this: open /trace itself\n");
+    else if (!seconds)
         answer_sentence(out, WEB_BAD_REQUEST, "expected nothing, or ?seconds=N with N from 1 to 60\n");
     else if (request->head_only)
         answer_sentence(out, WEB_OK, "");
     else if (site->traces)
-        answer_sentence(out, WEB_UNAVAILABLE, "a trace is being taken: ask again when it is there\n");
+        answer_sentence(out, WEB_UNAVAILABLE,
+                        "a trace is being taken, or sent: ask again when it is there\n");
     else if (trace_record_begin(&site->trace, &site->source, seconds, SPANS_MOST) != CLI_OK) {
         trace_record_end(&site->trace);
         answer_sentence(out, WEB_UNAVAILABLE,
@@ -224,19 +239,13 @@ static void answer_trace(web_site *site, const web_request *request, web_answer 
         out->waits = site->traces = true;
 }
 
-static void end_trace(web_site *site)
-{
-    trace_record_end(&site->trace);
-    site->traces = false;
-}
-
 static web_text *make_trace(web_site *site)
 {
     page_writer writer;
     trace_told told;
     if (!begin_text(&writer))
         return NULL;
-    const bool whole = trace_write_json(&site->trace.set, writer.out, &told);
+    const bool whole = trace_write_json(&site->trace.set, writer.out, TRACE_BYTES_MOST, &told);
     web_text *text = end_text(&writer);
     if (whole)
         return text;
@@ -244,23 +253,42 @@ static web_text *make_trace(web_site *site)
     return NULL;
 }
 
-bool web_site_step(void *context, web_server *server, size_t waiting)
+/* The trace is over when its text is sent or dropped: texts are large, and clients that read slowly shall not collect them here. */
+static bool await_sent(web_site *site)
 {
-    web_site *site = context;
-    web_answer answer = {.status = WEB_OK, .type = JSON};
-    if (!site->traces)
-        return false;
-    if (waiting && trace_record_step(&site->trace))
+    if (web_text_is_shared(site->traced))
         return true;
-    if (waiting && site->trace.code == CLI_OK) {
+    end_trace(site);
+    return false;
+}
+
+static bool give_trace(web_site *site, web_server *server)
+{
+    web_answer answer = {.status = WEB_OK, .type = JSON};
+    if (site->trace.code == CLI_OK) {
         answer.body = make_trace(site);
-    } else if (waiting) {
+    } else {
         answer.type = PLAIN;
         answer_sentence(&answer, WEB_UNAVAILABLE,
                         "the trace ended early: the standard error of gyre web says why\n");
     }
+    trace_record_end(&site->trace);
+    site->traced = web_text_hold(answer.body);
+    web_server_answer(server, &answer);
+    return await_sent(site);
+}
+
+bool web_site_step(void *context, web_server *server, size_t waiting)
+{
+    web_site *site = context;
+    if (!site->traces)
+        return false;
+    if (site->traced)
+        return await_sent(site);
+    if (waiting && trace_record_step(&site->trace))
+        return true;
     if (waiting)
-        web_server_answer(server, &answer);
+        return give_trace(site, server);
     end_trace(site);
     return false;
 }

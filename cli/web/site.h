@@ -15,7 +15,8 @@ typedef struct web_site {
     bool is_known;                    /* the look at read_ns succeeded */
     web_text *metrics, *json, *event; /* made of them when first asked for; NULL: not yet */
     trace_recording trace;            /* for /trace */
-    bool traces;                      /* it is being taken */
+    bool traces;                      /* it is being taken, or its text is on its way */
+    web_text *traced;                 /* that text; NULL: not yet */
 } web_site;
 
 /** As web_server_desc has them; `context` is a web_site. */

@@ -43,18 +43,25 @@ static gyre_observe_span *add_span(uint32_t kind, uint32_t kernel, uint64_t star
 }
 
 /* Reads the timeline back. */
-static void draw(void)
+static void draw_up_to(size_t most_bytes)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    ck_assert(trace_write_json(&set, out, &told));
+    ck_assert(trace_write_json(&set, out, most_bytes, &told));
     fclose(out);
     json_t *document = json_loads(text, 0, NULL);
     ck_assert_msg(document != NULL, "%s", text);
     events = json_incref(json_object_get(document, "traceEvents"));
+    ck_assert_uint_eq(
+        (size_t)json_integer_value(json_object_get(json_object_get(document, "otherData"), "cut")), told.cut);
     json_decref(document);
     free(text);
+}
+
+static void draw(void)
+{
+    draw_up_to(SIZE_MAX);
 }
 
 /* How many events of a phase and a name there are; *us: the time of the last one. */
@@ -134,6 +141,21 @@ START_TEST(a_message_stands_with_the_block_that_had_it_first)
             ck_assert_int_eq(json_integer_value(json_object_get(event, "tid")), 1);
     }
     ck_assert_int_eq(find_events("b", "returned", &us), 1);
+}
+END_TEST
+
+START_TEST(a_long_text_ends_between_two_spans)
+{
+    double us = 0;
+    for (uint64_t i = 0; i < 10; i++)
+        add_span(GYRE_OBSERVE_SPAN_HANDLED, 1, 1000 * i, 1000 * i + 500);
+    draw();
+    ck_assert_int_eq(find_events("X", "unknown", &us), 10);
+    ck_assert_uint_eq(told.cut, 0);
+    json_decref(events);
+    draw_up_to(1000);
+    ck_assert(told.cut > 0 && told.cut < 10);
+    ck_assert_int_eq(find_events("X", "unknown", &us), 10 - (int)told.cut);
 }
 END_TEST
 
@@ -231,6 +253,7 @@ int main(void)
     tcase_add_test(all, an_arrow_ends_no_earlier_than_it_begins);
     tcase_add_test(all, a_client_waits_once_for_all_turns_of_its_message);
     tcase_add_test(all, a_message_stands_with_the_block_that_had_it_first);
+    tcase_add_test(all, a_long_text_ends_between_two_spans);
     tcase_add_test(all, objects_are_found_as_of_their_time);
     tcase_add_test(all, the_objects_of_a_process_are_listed_once);
     suite_add_tcase(suite, all);

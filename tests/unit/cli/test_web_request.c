@@ -32,6 +32,40 @@ START_TEST(a_request_is_read)
 }
 END_TEST
 
+START_TEST(pages_of_other_sites_are_told_from_the_own_one)
+{
+    static const struct {
+        const char *headers;
+        bool is_cross_site;
+    } sources[] = {
+        {"", false},
+        {"Sec-Fetch-Site: same-origin\r\n", false},
+        {"sec-fetch-site:none\r\n", false},
+        {"Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n", true},
+        {"Sec-Fetch-Site: same-site\r\n", true},
+        {"Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n", true},
+        {"Sec-Fetch-Site:\r\n", true},
+        {"Origin: http://localhost:9373\r\n", false},
+        {"ORIGIN: https://LocalHost:9373\r\n", false},
+        {"Origin: http://localhost:9374\r\n", true},
+        {"Origin: http://localhost\r\n", true},
+        {"Origin: http://evil.example\r\n", true},
+        {"Origin: null\r\n", true},
+        {"Origin:\r\n", true},
+        {"Origin: http://localhost:9373\r\nOrigin: http://localhost:9373\r\n", true},
+    };
+    char text[512];
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        for (int last = 0; last < 2; last++) { /* the order of headers says nothing */
+            static const char host[] = "Host: localhost:9373\r\n";
+            snprintf(text, sizeof text, "GET /trace HTTP/1.1\r\n%s%s%s\r\n", last ? host : "",
+                     sources[i].headers, last ? "" : host);
+            ck_assert_int_eq(give(text), WEB_OK);
+            ck_assert_msg(got.is_cross_site == sources[i].is_cross_site, "%s", sources[i].headers);
+        }
+}
+END_TEST
+
 START_TEST(each_beginning_of_a_request_needs_more)
 {
     static const char whole[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
@@ -143,6 +177,35 @@ static web_answer ask(web_site *site, const char *path)
     return answer;
 }
 
+/* A client that reads slowly holds the text of its trace: until it has it, or is cut off, no other is made. */
+START_TEST(one_trace_is_sent_before_the_next_one_is_taken)
+{
+    web_server_desc desc = {.listener_count = 0};
+    folder_make();
+    struct gyre_observation *observation = folder_open(8);
+    web_site site = {.source = {.quiet = true}, .traces = true, .trace = {.until_ns = 1}};
+    snprintf(site.source.folder, sizeof site.source.folder, "%s", folder_path);
+    site.trace.source = site.source;
+    web_server *server = web_server_open(&desc);
+    ck_assert(!web_site_step(&site, server, 1)); /* nobody is left who would take it */
+    ck_assert(!site.traces && !site.traced);
+    site.traces = true;
+    site.traced = web_text_borrow("{}", 2);
+    web_text *held = web_text_hold(site.traced); /* by a connection */
+    ck_assert(web_site_step(&site, server, 0));
+    web_answer answer = ask(&site, "/trace");
+    ck_assert(answer.status == WEB_UNAVAILABLE && !answer.waits && site.traced == held);
+    web_text_release(answer.body);
+    web_text_release(held);
+    ck_assert(!web_site_step(&site, server, 0));
+    ck_assert(!site.traces && !site.traced);
+    web_server_close(server);
+    web_site_finish(&site);
+    gyre_observation_close(observation);
+    folder_remove();
+}
+END_TEST
+
 /* "Nothing is wrong" would be a lie, and so would figures of earlier. */
 START_TEST(without_descriptors_nothing_is_called_healthy)
 {
@@ -174,11 +237,13 @@ int main(void)
     Suite *suite = suite_create("web_request");
     TCase *all = tcase_create("all");
     tcase_add_test(all, a_request_is_read);
+    tcase_add_test(all, pages_of_other_sites_are_told_from_the_own_one);
     tcase_add_test(all, each_beginning_of_a_request_needs_more);
     tcase_add_test(all, what_is_no_request_is_refused_with_a_sentence);
     tcase_add_test(all, long_requests_are_refused_where_the_room_ends);
     tcase_add_test(all, parameters_are_decoded);
     tcase_add_test(all, any_bytes_are_survived);
+    tcase_add_test(all, one_trace_is_sent_before_the_next_one_is_taken);
     tcase_add_test(all, without_descriptors_nothing_is_called_healthy);
     suite_add_tcase(suite, all);
     return unit_run(suite);

@@ -184,6 +184,30 @@ checks=$((checks + 1))
 kill -KILL "$of_case" 2>/dev/null
 rm -r endless
 
+# one that is ignored ends nothing: SIGHUP under nohup, SIGINT of what a script starts in the background
+mkdir patient
+printf '%s\n' '#include <gyre/kernel.h>' '#define ONE(FIELD) FIELD(u32, one)' 'GYRE_MESSAGE(one, ONE)' \
+    'int access(const char *path, int how);' 'int usleep(unsigned us);' 'GYRE_KERNEL(patient, one, one)' '{' "    while (access(\"$folder/go\", 0) != 0)" '        usleep(1000);' \
+    '    reply->one = request->one;' '    return GYRE_REPLY;' '}' >patient/patient.gyre.c
+printf '%s\n' '{"gyre_case":1,"kernel":"patient.gyre.c","timeout_ms":3600000}' '{"request":{"one":1},"reply":{"one":1}}' \
+    >patient/patient.gyre-case
+(trap '' HUP INT && exec "$GYRE" test patient --backend cpu --set check=off --limit 0 >"$folder/out" 2>"$folder/err") &
+tested=$!
+for ((i = 0; i < 600 * patience; i++)); do
+    if pgrep -P "$tested" -x gyre >/dev/null || ! kill -0 "$tested" 2>/dev/null; then break; fi
+    sleep 0.05
+done
+kill -HUP "$tested"
+kill -INT "$tested"
+touch "$folder/go"
+code=0
+wait "$tested" || code=$?
+out="$(<"$folder/out")" err="$(<"$folder/err")"
+called="gyre test that ignores signals"
+exits 0
+says "1 passed, 0 failed, 0 skipped"
+rm -r patient
+
 # A finding becomes a case, which is made small, and which passes when the handler is mended.
 cp "$root"/tests/simulator/handlers/{bins.gyre.c,types.h} .
 values() { printf '{"values":[9,8,7,6,%s,5,4,3,2,1,9,9,9,9,9,%s],"which":7}\n' "$1" "$1"; }

@@ -164,6 +164,9 @@ import subprocess
 for wrong in 'seconds=0', 'seconds=61', 'seconds=-1', 'seconds=', 'second=1', 'seconds=18446744073709551617':
     assert get('/trace?' + wrong)[0] == 400, wrong
 assert get('/trace', method='HEAD')[::2] == (200, '')
+# another site may not have one taken through the user's browser
+for foreign in {'Sec-Fetch-Site': 'cross-site'}, {'Origin': 'http://evil.example'}:
+    assert get('/trace?seconds=1', **foreign)[0] == 403, foreign
 traced = lambda: any(process['traced'] for process in json.loads(get('/json')[2])['processes'])
 # one at a time, and none for a client that is gone
 leaves = raw()
