@@ -323,8 +323,6 @@ bool cpu_keyed_remind(struct cpu_worker *worker)
     gyre_context *context = &worker->context;
     gyre_control_block *line = worker->line;
     int count = 0;
-    if (!worker->resident->kernel->remind)
-        return false;
     context->by_sent = worker->resident->control->command.by_ticks;
     if (cpu_keyed_is_due(worker)) {
         __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);

@@ -35,7 +35,7 @@ static inline uint64_t cpu_keyed_sleeps_until(const struct cpu_worker *worker)
 /** Whether there may be keys to remind. */
 bool cpu_keyed_is_due(const struct cpu_worker *worker);
 
-/** Reminds keys that are due: some of them, when they are many. Whether it reminded any. */
+/** Reminds keys of a kernel that has a GYRE_REMINDED and that are due: some of them, when they are many. Whether it reminded any. */
 bool cpu_keyed_remind(struct cpu_worker *worker);
 
 /** Whether the worker's cursor can go on: to a request of its own if `own`, or past one of another block. */

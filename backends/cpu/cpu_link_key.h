@@ -21,7 +21,7 @@ static inline bool cpu_link_has_keys(const gyre_link_ring *ring)
 /** Whether the block can go on: to a message of its own, or past one of another block. */
 bool cpu_link_key_can_go_on(const gyre_link_ring *ring, const gyre_link_window *window);
 
-/** Moves the window to the block's next own message. False when there is none for now. */
+/** Moves the window to the block's next own message. False when none has come that was not looked at. */
 bool cpu_link_key_find(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window);
 
 #endif

@@ -317,6 +317,7 @@ static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
     const gyre_u32 before = worker->links.kept.turns;
     if (!worker->links.kept.waits)
         return 0;
+    cpu_trace_look(worker);
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
     const gyre_u64 failed = handle_again(worker, command);
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
@@ -327,9 +328,10 @@ static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
 }
 
 /* Whether the block has a message of the ring to handle, of those that it claimed or that are its own by their keys. */
-static bool has_message(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window)
+static bool has_message(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window,
+                        bool by_key)
 {
-    return cpu_link_has_keys(ring) ? cpu_link_key_find(worker, ring, window) : window->next != window->end;
+    return by_key ? cpu_link_key_find(worker, ring, window) : window->next != window->end;
 }
 
 /*
@@ -339,8 +341,9 @@ static bool has_message(const struct cpu_worker *worker, const gyre_link_ring *r
 static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window,
                                 gyre_u64 command, gyre_u64 *failed)
 {
+    const bool by_key = cpu_link_has_keys(ring);
     gyre_u64 first = window->next, end = first, handled = 0; /* [first, end): not given back yet */
-    while (handled < RUN_MAX && has_message(worker, ring, window) && cpu_ports_make_room(worker)) {
+    while (handled < RUN_MAX && has_message(worker, ring, window, by_key) && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
         if (window->next != end) { /* messages of other blocks lie in between */
             give_back(worker, ring, first, end);
@@ -377,6 +380,7 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     gyre_u64 failed = 0;
     if (!take_messages(worker, ring, window))
         return 0;
+    cpu_trace_look(worker);
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
     const gyre_u64 handled = handle_messages(worker, ring, window, command, &failed);
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
@@ -393,7 +397,6 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
-    cpu_trace_look(worker);
     uint64_t handled = serve_kept(worker, command);
     for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)

@@ -282,9 +282,9 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     run->expected = command;
     run->failed = 0;
     cpu_check_look(worker, queue);
-    cpu_trace_look(worker);
     if (keyed ? !cpu_keyed_can_go_on(worker, queue, &own) : !shared && !cpu_request_ready(queue, queue->next))
         return 0; /* a request that comes later is handled in the next turn, after tell_working */
+    cpu_trace_look(worker);
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled =
         keyed ? cpu_keyed_run(worker, queue, BATCH, run_kernel) : run_kernel(worker, queue, run);
@@ -570,7 +570,7 @@ static bool is_last(gyre_u64 command)
  */
 static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
 {
-    const bool reminded = cpu_keyed_remind(worker);
+    const bool reminded = worker->resident->kernel->remind && cpu_keyed_remind(worker);
     const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
     if (handled)
         worker->links.fed_by_links = true;
