@@ -65,8 +65,14 @@ size_t log_lines_with(const char *text)
     return found;
 }
 
-/* The command, state and parent of a process; false when it is gone. */
-static bool read_process(const char *pid, char command[64], char *state, long *parent)
+struct process {
+    char command[64], state;
+    long parent;
+    unsigned long long begun; /* in ticks of the machine's clock */
+};
+
+/* False: the process is gone. */
+static bool read_process(const char *pid, struct process *process)
 {
     char path[300], text[512];
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
@@ -79,21 +85,39 @@ static bool read_process(const char *pid, char command[64], char *state, long *p
     if (!open || !end)
         return false;
     *end = '\0';
-    snprintf(command, 64, "%.63s", open + 1);
-    return sscanf(end + 2, "%c %ld", state, parent) == 2;
+    snprintf(process->command, sizeof process->command, "%.63s", open + 1);
+    return sscanf(end + 2, "%c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                  &process->state, &process->parent, &process->begun) == 3;
 }
 
+/* The guard has the name of a worker too until it takes its own. */
+static bool is_guard(const char *pid)
+{
+    char path[300], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return memmem(text, length, "guard", sizeof "guard") != NULL;
+}
+
+/*
+ * The oldest such child: a standby worker that has just been started has the name of a worker until it takes its own,
+ * and may have a lower number, since numbers begin again at pid_max.
+ */
 static pid_t child_of(pid_t parent, const char *name)
 {
     pid_t found = 0;
+    struct process process, oldest = {.begun = UINT64_MAX};
     DIR *folder = opendir("/proc");
-    for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
-        char command[64], state;
-        long its_parent;
-        if (isdigit((unsigned char)entry->d_name[0]) &&
-            read_process(entry->d_name, command, &state, &its_parent) && its_parent == parent &&
-            !strcmp(command, name))
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (isdigit((unsigned char)entry->d_name[0]) && read_process(entry->d_name, &process) &&
+            process.parent == parent && !strcmp(process.command, name) && process.begun < oldest.begun &&
+            !is_guard(entry->d_name)) {
+            oldest = process;
             found = (pid_t)strtol(entry->d_name, NULL, 10);
+        }
     }
     if (folder)
         closedir(folder);
@@ -157,10 +181,10 @@ void stop_worker(pid_t worker, unsigned length_ms)
 
 bool is_alive(pid_t pid)
 {
-    char number[32], command[64], state;
-    long parent;
+    char number[32];
+    struct process process;
     snprintf(number, sizeof number, "%ld", (long)pid);
-    return read_process(number, command, &state, &parent) && state != 'Z';
+    return read_process(number, &process) && process.state != 'Z';
 }
 
 size_t open_descriptors(void)
