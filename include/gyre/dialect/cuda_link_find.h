@@ -14,24 +14,34 @@
 /* ---- room ---- */
 
 /*
- * Moves the tail of a ring over the sections that were fetched whole, and returns it. Called by the first warp. The
- * receivers raise a section's count behind their loads, and this block stores behind the look at the count.
+ * Whether section `number` of a ring, counted from its tail, was fetched whole. The receivers raise a section's count behind
+ * their loads, and this block stores behind the look at the count.
  */
+GYRE_HELPER gyre_u32 gyre_link_is_whole_(const gyre_link_out_ *out, gyre_u32 number)
+{
+    const gyre_u32 shift = out->shift;
+    const gyre_u64 at = out->tail + ((gyre_u64)number << shift);
+    const gyre_u64 needed = (at / GYRE_LINK_SECTIONS >> shift << shift) + ((gyre_u64)1 << shift);
+    return number < GYRE_LINK_SECTIONS &&
+           gyre_near_load_(&out->ring->fetched[((gyre_u32)at & out->mask) >> shift]) >= needed;
+}
+
+/* The tail of a ring behind the sections that were fetched whole, a bit for each of them in `whole`. */
+GYRE_HELPER gyre_u64 gyre_link_tail_behind_(const gyre_link_out_ *out, gyre_u32 whole)
+{
+    return out->tail + ((gyre_u64)((gyre_u32)__ffs((int)~whole) - 1) << out->shift);
+}
+
+/* Returns the tail of a ring behind the sections that were fetched whole. Called by the first warp. */
 GYRE_OUTLINE_ gyre_u64 gyre_link_tail_(const gyre_link_out_ *out, gyre_u32 mask)
 {
     GYRE_IN_SHARED_(out);
-    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask), shift = out->shift;
+    const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
     gyre_u32 whole = 0;
 #pragma unroll 1
-    for (gyre_u32 first = 0; first < GYRE_LINK_SECTIONS; first += lanes) {
-        const gyre_u64 at = out->tail + ((gyre_u64)(first + lane) << shift);
-        const gyre_u64 needed = (at / GYRE_LINK_SECTIONS >> shift << shift) + ((gyre_u64)1 << shift);
-        const gyre_u32 number = ((gyre_u32)at & out->mask) >> shift;
-        const gyre_u32 is_whole =
-            first + lane < GYRE_LINK_SECTIONS && gyre_near_load_(&out->ring->fetched[number]) >= needed;
-        whole |= __ballot_sync(mask, is_whole) << first;
-    }
-    return out->tail + ((gyre_u64)((gyre_u32)__ffs((int)~whole) - 1) << shift);
+    for (gyre_u32 first = 0; first < GYRE_LINK_SECTIONS; first += lanes)
+        whole |= __ballot_sync(mask, gyre_link_is_whole_(out, first + lane)) << first;
+    return gyre_link_tail_behind_(out, whole);
 }
 
 /* How many messages have room in a ring with that tail, if each may emit as many as its port may. */

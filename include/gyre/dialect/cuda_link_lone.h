@@ -4,25 +4,23 @@
  * registers, while it looks for the next ones. Included by cuda_links.h.
  *
  * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
- * fetches from one ring, or from one queue that enters the pipeline. All else goes the long way, also a backlog: as soon as
- * eight messages are there, the block takes many at once.
+ * fetches from one ring, or from one queue that enters the pipeline. All else goes the long way. As soon as eight messages are
+ * there, the block takes many at once (cuda_link_drain.h).
  */
 #ifndef GYRE_DIALECT_CUDA_LINK_LONE_H
 #define GYRE_DIALECT_CUDA_LINK_LONE_H
+
+/* what follows the short way */
+enum gyre_link_next_ {
+    GYRE_LONE_LONG_WAY = 0, /* it is not for this block now, or there is no room */
+    GYRE_LONE_GLANCE,       /* nothing came for a while */
+    GYRE_LONE_BACKLOG       /* of links->source: the block has to come */
+};
 
 #define GYRE_LONE_HEADS 0x11111111u /* the lanes that hold headers: the first one of each quad */
 /* looks at a ring, or at a queue, until the long way looks for orders and at other queues */
 #define GYRE_LONE_LOOKS      64
 #define GYRE_LONE_LOOKS_AFAR 16
-
-/** Where the short way fetches from. */
-struct gyre_link_source_ {
-    const gyre_u8 *slots;
-    gyre_u64 next;
-    gyre_u32 mask, stride;
-    gyre_u32 entry; /* 1 + the number of the entry whose queue it is; 0: it is a ring */
-    gyre_u32 which; /* the queue's number in view->served */
-};
 
 /* Whether the kernel's messages suit the short way. */
 template <class K> GYRE_HELPER constexpr bool gyre_lone_suits_()
@@ -80,15 +78,6 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
     gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
 }
 
-/* A backlog came: the long way need not look whether messages are there. Called by lane 0. */
-GYRE_HELPER void gyre_lone_widen_(gyre_link_view_ *links, const gyre_link_source_ &source)
-{
-    if (source.entry)
-        links->wide |= (gyre_u64)1 << source.which;
-    else
-        links->inlets_wide |= 1u;
-}
-
 /* Whether each ring has room for `count` messages, as far as is known. */
 template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links, gyre_u32 count)
 {
@@ -118,8 +107,16 @@ GYRE_OUTLINE_ gyre_u64 gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 o
     return 0;
 }
 
+/* The origin of the message in `line`; `index`: of a request. */
+GYRE_HELPER gyre_u64 gyre_lone_origin_(const gyre_link_source_ &source, const gyre_chunk *line,
+                                       gyre_u64 index)
+{
+    return source.entry ? GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(source.entry - 1, (gyre_u32)index & source.mask)
+                        : line[0].x;
+}
+
 /*
- * Handles the message in `line`, which becomes its completion. Fills in message->next and message->to. Returns 1 when it
+ * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
  * failed. Called by one lane.
  */
 template <class K>
@@ -181,8 +178,7 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     }
     if (message->to)
         line[0].x = (source.entry ? message->index : gyre_near_load_(index)) + 1;
-    if (sent && (source.entry || !(message->next & GYRE_ORIGIN_SOLE)))
-        __threadfence(); /* accounts are there before what was emitted is published */
+    message->counted = sent && (source.entry || !(message->next & GYRE_ORIGIN_SOLE));
     return gyre->failed;
 }
 
@@ -241,12 +237,11 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
     gyre->ports = ports;
     if (lane < count) {
-        message.origin =
-            source.entry
-                ? GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(source.entry - 1, (gyre_u32)message.index & source.mask)
-                : line[0].x;
+        message.origin = gyre_lone_origin_(source, line, message.index);
         failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
+    if (message.counted)
+        __threadfence(); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
@@ -267,8 +262,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
 }
 
 /*
- * Looks at the block's one source, and handles what comes, for a while. Returns 0 if the long way has to go on: a backlog
- * came, or it has to find room. Called by the first warp.
+ * Looks at the block's one source, and handles what comes, for a while. Returns what follows. Called by the first warp.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
@@ -276,12 +270,14 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_link_source_ source;
-    if ((links->run.from == GYRE_RUN_LINK || links->run.from == GYRE_RUN_ENTRY) && links->run.count >= 8)
-        return 0;
-    if (!gyre_lone_source_(links, &source))
-        return 0;
+    const gyre_u32 tight = links->tight;
+    __syncwarp();
+    if (lane == 0)
+        links->tight = 0;
+    if (tight || !gyre_lone_source_(links, &source))
+        return GYRE_LONE_LONG_WAY;
     if (source.entry && source.next < links->view->served[source.which].dropping)
-        return 0;
+        return GYRE_LONE_LONG_WAY;
     const gyre_u32 most = source.entry ? GYRE_LONE_LOOKS_AFAR : GYRE_LONE_LOOKS;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
 #pragma unroll 1
@@ -298,11 +294,14 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             gyre_rest_(arguments.pause_ns);
             continue;
         }
+        if (there == GYRE_LONE_HEADS) {
+            if (lane == 0)
+                links->source = source;
+            return links->drains ? GYRE_LONE_BACKLOG : GYRE_LONE_LONG_WAY;
+        }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
-        if (there == GYRE_LONE_HEADS && lane == 0)
-            gyre_lone_widen_(links, source);
-        if (there == GYRE_LONE_HEADS || !gyre_lone_room_<K>(links, count))
-            return 0;
+        if (!gyre_lone_room_<K>(links, count))
+            return GYRE_LONE_LONG_WAY;
         if (lane == 0) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));
             gyre_lone_take_(links, source, count);
@@ -312,7 +311,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         if (lane == 0)
             gyre_turn_ends_(gyre_turn_(arguments, 0));
     }
-    return 1;
+    return GYRE_LONE_GLANCE;
 }
 
 #endif

@@ -6,9 +6,11 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_VIEW_H
 #define GYRE_DIALECT_CUDA_LINK_VIEW_H
 
-#define GYRE_LINK_LOADS   4  /* 16-byte loads in flight of each thread */
-#define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
-#define GYRE_LINK_INLETS  32 /* inlets whose words are kept in shared memory */
+#define GYRE_LINK_LOADS   4    /* 16-byte loads in flight of each thread */
+#define GYRE_LINK_IN_TURN 32   /* most messages of a run that are handled one after the other */
+#define GYRE_LINK_INLETS  32   /* inlets whose words are kept in shared memory */
+#define GYRE_DRAIN_MOST   1024 /* messages of a window of a backlog */
+#define GYRE_DRAIN_GROUPS (GYRE_DRAIN_MOST / 32)
 #define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
 #define GYRE_LINK_STREAM  4  /* requests found together that are called a stream */
 #define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
@@ -34,7 +36,8 @@ enum gyre_run_from_ {
     GYRE_RUN_QUEUE,    /* a queue that enters no pipeline */
     GYRE_RUN_ENTRY,
     GYRE_RUN_LINK,
-    GYRE_RUN_LATER /* nothing came for a while */
+    GYRE_RUN_DRAIN, /* the backlog of links->source */
+    GYRE_RUN_LATER  /* nothing came for a while */
 };
 
 /** A port, with the block's own ring. */
@@ -66,6 +69,15 @@ struct gyre_link_entry_ {
     gyre_u32 reply_stride, header_size, queue, foreign;
 };
 
+/** Where a block that fetches from one place alone fetches from. */
+struct gyre_link_source_ {
+    const gyre_u8 *slots;
+    gyre_u64 next;
+    gyre_u32 mask, stride;
+    gyre_u32 entry; /* 1 + the number of the entry whose queue it is; 0: it is a ring */
+    gyre_u32 which; /* the queue's number in view->served */
+};
+
 /** The messages that the block handles together. */
 struct gyre_link_run_ {
     gyre_u64 first, mask, drop_before;
@@ -92,10 +104,15 @@ struct gyre_link_view_ {
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
     gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
     gyre_link_run_ run;
-    gyre_u32 found;      /* messages of the hoped run that are there */
-    gyre_served nowhere; /* of messages of links: no stamps, no headers, no seals */
+    gyre_link_source_ source; /* of a backlog */
+    gyre_u32 drains;          /* the block has memory for a window of a backlog */
+    gyre_u32 tight;           /* the backlog waits for room, which the long way looks for */
+    gyre_u32 found;           /* messages of the hoped run that are there */
+    gyre_served nowhere;      /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
+    gyre_u32 marks[GYRE_PORTS_MAX *
+                   GYRE_DRAIN_GROUPS]; /* of each port: which messages of a window emitted to it */
     gyre_link_out_ outs[GYRE_PORTS_MAX];
     gyre_link_in_ inlets[GYRE_LINK_INLETS];
     gyre_link_entry_ entries[GYRE_ENTRIES_MAX];
@@ -323,7 +340,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
-    links->turn = links->enters = links->looks = links->inlets_wide = 0;
+    links->turn = links->enters = links->looks = links->inlets_wide = links->tight = 0;
     links->wide = links->waits = 0;
     links->run = {};
     links->in_turn = 1;

@@ -410,6 +410,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
 
 #include "gyre/dialect/cuda_link_send.h"
 #include "gyre/dialect/cuda_link_lone.h"
+#include "gyre/dialect/cuda_link_drain.h"
 
 /* ---- runs ---- */
 
@@ -522,10 +523,15 @@ GYRE_HELPER void gyre_link_alone_(const gyre_cuda_arguments &arguments, gyre_lin
 {
     const gyre_u32 few = gyre_link_shape_<K>::in_turn ? 0 : 32;
     for (;;) {
-        gyre_u32 lone = 0;
+        gyre_u32 next = GYRE_LONE_LONG_WAY;
         if constexpr (gyre_lone_suits_<K>())
-            lone = gyre_link_lone_<K>(arguments, links, buffers, gyre);
-        if (lone)
+            next = gyre_link_lone_<K>(arguments, links, buffers, gyre);
+        if (next == GYRE_LONE_BACKLOG) {
+            if (threadIdx.x == 0)
+                links->run.from = GYRE_RUN_DRAIN;
+            return;
+        }
+        if (next == GYRE_LONE_GLANCE)
             gyre_link_glance_(arguments, links, gyre_link_most_<K>(links, places));
         else
             gyre_link_find_(arguments, links, gyre_link_most_<K>(links, places));
@@ -551,12 +557,19 @@ GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_bl
     typedef gyre_link_shape_<K> shape;
     const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
     gyre_link_open_<K>(arguments, view, links);
+    links->drains = gyre_drain_places_of_<K>(memory).rows > 0; /* the same of all threads */
     for (;;) {
         if (threadIdx.x < 32)
             gyre_link_alone_<K>(arguments, links, places, buffers, gyre);
         __syncthreads();
         if (links->run.from == GYRE_RUN_NONE)
             return;
+        if constexpr (gyre_lone_suits_<K>()) {
+            if (links->run.from == GYRE_RUN_DRAIN) {
+                gyre_link_drain_<K>(arguments, links, memory, buffers, gyre);
+                continue;
+            }
+        }
         if constexpr (shape::in_turn)
             gyre_link_run_in_turn_<K>(arguments, links, places, memory, buffers, gyre);
         else

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Works off a backlog of a stage: the block takes windows of up to GYRE_DRAIN_MOST messages of a line each through shared
+ * memory, and each thread handles several of them. Included by cuda_links.h.
+ *
+ * It is for what suits the short way (cuda_link_lone.h), which finds the backlog. In one window everything is asked for
+ * together: the messages, the room in the block's rings, the host's words. So what a window costs besides its messages is one
+ * journey to memory. Links move a window on at once, so that the next stage finds a backlog too.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
+#define GYRE_DIALECT_CUDA_LINK_DRAIN_H
+
+#define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
+#define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
+
+/** Where a window lies in the block's memory. */
+struct gyre_drain_places_ {
+    gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
+    gyre_u64 *to;      /* of each message: where its completion goes */
+    gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
+};
+
+/* Bytes of a window for each message. */
+template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
+{
+    return GYRE_LINE_SIZE * (1 + gyre_link_shape_<K>::ports) + (gyre_u32)sizeof(gyre_u64);
+}
+
+template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chunk *memory)
+{
+    const gyre_u32 fit = gyre_dynamic_size_() / gyre_drain_bytes_<K>(), each = blockDim.x / 4;
+    const gyre_u32 most = fit < GYRE_DRAIN_MOST ? fit : GYRE_DRAIN_MOST;
+    const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
+    const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
+    return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
+}
+
+/* How many messages have room in every ring, as far as is known. Each may emit one to each port. */
+template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *links)
+{
+    gyre_u32 room = GYRE_DRAIN_MOST;
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+        const gyre_link_out_ *out = &links->outs[i];
+        const gyre_u32 left = out->mask + 1 - (gyre_u32)(out->head - out->tail);
+        if (out->use == GYRE_PORT_LINKED && left < room)
+            room = left;
+    }
+    return room;
+}
+
+/* ---- fetching ---- */
+
+/** The window that is asked for, and what else is looked at meanwhile. */
+struct gyre_drain_look_ {
+    gyre_u32 rows, asked;
+    gyre_u64 order, drop_before;
+};
+
+/* Looks at the host's words now and then. Called by thread 0. */
+GYRE_HELPER void gyre_drain_ask_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                 const gyre_link_source_ &source, gyre_drain_look_ *look)
+{
+    gyre_block_view *view = links->view;
+    if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
+        return;
+    view->asked = (gyre_u64)clock64();
+    look->order = gyre_word_load_(view->order_word);
+    if (source.entry)
+        look->drop_before = gyre_word_load_(view->served[source.which].drop_before);
+    gyre_link_tell_(arguments, view);
+}
+
+/* Asks for the rows of a window. */
+GYRE_HELPER void gyre_drain_load_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
+                                  gyre_chunk *mine)
+{
+    const gyre_u32 part = threadIdx.x & 3;
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
+        const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
+        const gyre_u64 at = ((gyre_u32)source.next + slot) & source.mask;
+        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.asked && part * 16 < source.stride,
+                                        source.slots + at * source.stride + part * 16);
+    }
+}
+
+/* Puts the rows into the window. Returns the first slot of this thread that is not filled. */
+GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
+                                     const gyre_chunk *mine, gyre_chunk *lines)
+{
+    const gyre_u32 part = threadIdx.x & 3;
+    gyre_u32 missing = look.asked;
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
+        const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
+        const gyre_u64 index = source.next + slot + 1;
+        const gyre_u32 there =
+            source.entry ? mine[row].x == index : (gyre_u32)(mine[row].y >> 32) == (gyre_u32)index;
+        if (row >= look.rows || slot >= look.asked)
+            continue;
+        if (part == 0 && !there && slot < missing)
+            missing = slot;
+        lines[gyre_swizzle_(slot, part)] = mine[row];
+    }
+    return missing;
+}
+
+/* ---- handling ---- */
+
+/** What became of a thread's messages of a window. */
+struct gyre_drain_sum_ {
+    gyre_u32 counted, ends, failed;
+};
+
+/* Keeps what a message emitted to one port, and in `marks` who of the warp emitted. Called by a whole warp. */
+GYRE_HELPER void gyre_drain_keep_(const gyre_link_out_ *out, gyre_u32 *marks, gyre_chunk *lines,
+                                  gyre_u32 slot, gyre_chunk *given, gyre_u32 emitted, gyre_u64 origin)
+{
+    const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
+    if ((threadIdx.x & 31) == 0)
+        marks[slot >> 5] = givers;
+    if (!emitted)
+        return;
+    const gyre_u32 said = (gyre_u32)given[1].x;
+    given[0] = {origin, GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
+#pragma unroll
+    for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
+        lines[gyre_swizzle_(slot, (gyre_u32)i)] = given[i];
+}
+
+/* Handles the message of one slot. Called by whole warps, also if their last slots lie behind the window. */
+template <class K>
+GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                    const gyre_link_source_ &source, const gyre_drain_places_ &places,
+                                    gyre_u32 slot, gyre_u32 count, gyre_drain_sum_ *sum, const void *buffers,
+                                    gyre_context *gyre)
+{
+    enum { port_count = gyre_link_shape_<K>::ports };
+    const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
+    gyre_chunk line[GYRE_LINE_CHUNKS];
+    gyre_lone_given_<K> given = {};
+    gyre_cuda_port ports[port_count + 1];
+    gyre_link_message_ message = {0, source.next + slot, 0, 0, 0};
+    if ((slot & ~31u) >= count)
+        return;
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
+    gyre->ports = ports;
+    if (slot < count) {
+#pragma unroll
+        for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
+            line[i] = places.lines[gyre_swizzle_(slot, (gyre_u32)i)];
+        message.origin = gyre_lone_origin_(source, line, message.index);
+        sum->failed += gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
+        sum->counted |= message.counted;
+        places.to[slot] = message.to;
+        if (message.to) {
+            sum->ends = 1;
+#pragma unroll
+            for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
+                places.lines[gyre_swizzle_(slot, (gyre_u32)i)] = line[i];
+        }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + (1 + i) * size,
+                         slot, given.lines[i], message.next ? ports[i].emitted : 0, message.next);
+}
+
+/* ---- what leaves ---- */
+
+/*
+ * Publishes what a window emitted to one port, in the order of the window. Returns how many messages. Called by all threads;
+ * the threads of a warp move messages of one group of 32.
+ */
+GYRE_HELPER gyre_u32 gyre_drain_publish_(const gyre_link_out_ *out, const gyre_u32 *marks,
+                                         const gyre_chunk *lines, gyre_u32 count)
+{
+    const gyre_u32 lane = threadIdx.x & 31, part = threadIdx.x & 3, groups = (count + 31) / 32;
+    const gyre_u32 mine = lane < groups ? marks[lane] : 0, own = (gyre_u32)__popc(mine);
+    const gyre_u32 sum = gyre_link_scan_(own), before = sum - own;
+    const gyre_u64 head = out->head;
+    const gyre_u32 linked = out->use == GYRE_PORT_LINKED && part * 16 < out->stride;
+#pragma unroll 1
+    for (gyre_u32 base = 0; base < count; base += blockDim.x >> 2) {
+        const gyre_u32 slot = base + (threadIdx.x >> 2), group = slot >> 5;
+        const gyre_u32 givers = __shfl_sync(GYRE_ALL_LANES, mine, (int)group);
+        const gyre_u32 below = givers & ((1u << (slot & 31)) - 1);
+        const gyre_u64 at = head + __shfl_sync(GYRE_ALL_LANES, before, (int)group) + (gyre_u32)__popc(below);
+        if (!linked || slot >= count || !(givers >> (slot & 31) & 1))
+            continue;
+        gyre_chunk chunk = lines[gyre_swizzle_(slot, part)];
+        if (part == 0)
+            chunk.y |= (at + 1) << 32;
+        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part,
+                               chunk); /* one instruction for the line */
+    }
+    return __shfl_sync(GYRE_ALL_LANES, sum, 31);
+}
+
+/* Stores the completions of a window. */
+GYRE_HELPER void gyre_drain_complete_(const gyre_drain_places_ &places, gyre_u32 count)
+{
+    const gyre_u32 part = threadIdx.x & 3;
+    gyre_settle_(threadIdx.x < GYRE_LINE_CHUNKS * count);
+#pragma unroll 1
+    for (gyre_u32 slot = threadIdx.x >> 2; slot < count; slot += blockDim.x >> 2) {
+        const gyre_u64 to = places.to[slot];
+        if (to && (part == 0 || !(to & 1)))
+            gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + part,
+                              places.lines[gyre_swizzle_(slot, part)]);
+    }
+}
+
+/* ---- windows ---- */
+
+/* Fetches a window. Returns how many messages it has, which are taken. Called by all threads. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                       const gyre_link_source_ &source, const gyre_drain_places_ &places,
+                                       gyre_drain_look_ *look)
+{
+    enum { port_count = gyre_link_shape_<K>::ports };
+    gyre_block_view *view = links->view;
+    gyre_chunk mine[GYRE_CUDA_LOADS];
+    gyre_u64 tails[port_count + 1];
+    gyre_drain_load_(source, *look, mine);
+    if (threadIdx.x < 32) {
+#pragma unroll
+        for (int i = 0; i < (int)port_count; i++)
+            if (links->outs[i].use == GYRE_PORT_LINKED)
+                tails[i] = gyre_link_tail_behind_(
+                    &links->outs[i],
+                    __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(&links->outs[i], threadIdx.x)));
+        if (source.entry)
+            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->asked);
+    }
+    if (threadIdx.x == 0)
+        gyre_drain_ask_(arguments, links, source, look);
+    gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
+    __syncthreads();
+    const gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < (int)port_count; i++)
+            if (links->outs[i].use == GYRE_PORT_LINKED && tails[i] != links->outs[i].tail) {
+                links->outs[i].tail = tails[i];
+                gyre_near_store_(&links->outs[i].ring->tail, tails[i]);
+            }
+        if (count) {
+            gyre_turn_begins_(gyre_turn_(arguments, 0));
+            gyre_lone_take_(links, source, count);
+        }
+    }
+    return count;
+}
+
+/* Handles a window and publishes it. `goes_on`: thread 0 says whether another one follows. Returns that in all threads. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                         const gyre_link_source_ &source, const gyre_drain_places_ &places,
+                                         gyre_u32 count, gyre_u32 goes_on, const void *buffers,
+                                         gyre_context *gyre)
+{
+    enum { port_count = gyre_link_shape_<K>::ports };
+    const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
+    gyre_u32 totals[port_count + 1];
+    gyre_drain_sum_ sum = {0, 0, 0};
+#pragma unroll 1
+    for (gyre_u32 base = 0; base < count; base += blockDim.x)
+        gyre_drain_handle_<K>(arguments, links, source, places, base + threadIdx.x, count, &sum, buffers,
+                              gyre);
+    if (sum.failed)
+        atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
+    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
+    if (port_count > 0 && __syncthreads_or((int)sum.counted)) {
+        if (threadIdx.x == 0)
+            __threadfence(); /* accounts are there before what was emitted is published */
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
+                                        places.lines + (1 + i) * size, count);
+    if (ends)
+        gyre_drain_complete_(places, count);
+    goes_on = (gyre_u32)__syncthreads_or((int)goes_on); /* and all threads have read the heads */
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < (int)port_count; i++)
+            gyre_link_advance_(&links->outs[i], links->outs[i].head + totals[i]);
+        links->view->handled += count;
+    }
+    return goes_on;
+}
+
+/* How many rows to ask for next (gyre_rows_next_). */
+GYRE_HELPER gyre_u32 gyre_drain_rows_(const gyre_block_view *view, gyre_u32 asked, gyre_u32 count,
+                                      gyre_u32 most)
+{
+    const gyre_u32 rows = gyre_rows_next_(view, asked, count);
+    return rows < most ? rows : most;
+}
+
+/*
+ * Works off the backlog that the short way found, until there is none, another order comes, or there is no room for long.
+ * Called by all threads.
+ */
+template <class K>
+GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                  gyre_chunk *memory, const void *buffers, gyre_context *gyre)
+{
+    const gyre_drain_places_ places = gyre_drain_places_of_<K>(memory);
+    const gyre_u32 each = blockDim.x / 4;
+    gyre_block_view *view = links->view;
+    gyre_link_source_ source = links->source;
+    gyre_u32 waits = 0, goes_on = 1, rows = places.rows;
+    GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
+    if (threadIdx.x == 0)
+        view->first_bad = places.rows * each;
+    __syncthreads();
+    while (goes_on) {
+        const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
+        gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
+        waits = count ? 0 : waits + 1;
+        const gyre_u32 more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
+        const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
+        goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
+                                         threadIdx.x == 0 && stays && more, buffers, gyre);
+        source.next += count;
+        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
+        if (threadIdx.x == 0) {
+            view->first_bad = places.rows * each;
+            if (look.drop_before)
+                view->served[source.which].dropping = look.drop_before;
+            if (look.order != view->order)
+                view->asked = 0; /* the long way looks at once */
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        links->tight = waits >= GYRE_DRAIN_WAITS;
+        gyre_turn_ends_(gyre_turn_(arguments, 0));
+    }
+    __syncthreads();
+}
+
+#endif
