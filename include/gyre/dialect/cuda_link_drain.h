@@ -12,6 +12,9 @@
 
 #define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
+/* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
+#define GYRE_DRAIN_TURNS_SHORT 4
+#define GYRE_DRAIN_TURNS_LONG  64
 
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
@@ -33,6 +36,12 @@ template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chu
     const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
     const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
     return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
+}
+
+/* Whether the block works off backlogs by windows. */
+template <class K> GYRE_HELPER gyre_u32 gyre_drain_suits_(gyre_chunk *memory)
+{
+    return gyre_lone_suits_<K>() && gyre_drain_places_of_<K>(memory).rows > 0;
 }
 
 /* How many messages have room in every ring, as far as is known. Each may emit one to each port. */
@@ -217,6 +226,18 @@ GYRE_HELPER void gyre_drain_complete_(const gyre_drain_places_ &places, gyre_u32
 
 /* ---- windows ---- */
 
+/* Claims the messages of a window of a shared ring. Returns 0 if another block claimed some first. Called by all threads. */
+GYRE_HELPER gyre_u32 gyre_drain_claim_(gyre_link_view_ *links, const gyre_link_source_ &source,
+                                       gyre_u32 count)
+{
+    gyre_u64 *claimed = &links->inlets[source.which].ring->claimed;
+    if (threadIdx.x == 0)
+        links->found =
+            count && atomicCAS(claimed, source.next, source.next + count) == source.next ? count : 0;
+    __syncthreads();
+    return links->found;
+}
+
 /* Fetches a window. Returns how many messages it has, which are taken. Called by all threads. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
@@ -242,7 +263,9 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
         gyre_drain_ask_(arguments, links, source, look);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
     __syncthreads();
-    const gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
+    gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
+    if (source.shared)
+        count = gyre_drain_claim_(links, source, count);
     if (threadIdx.x == 0) {
 #pragma unroll
         for (int i = 0; i < (int)port_count; i++)
@@ -305,8 +328,24 @@ GYRE_HELPER gyre_u32 gyre_drain_rows_(const gyre_block_view *view, gyre_u32 aske
     return rows < most ? rows : most;
 }
 
+/* Notes why the drain ended: for want of messages, of room, or of patience. Called by thread 0. */
+GYRE_HELPER void gyre_drain_end_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 waits,
+                                 gyre_u32 more)
+{
+    const gyre_u64 bit = (gyre_u64)1 << source.which;
+    links->tight = waits >= GYRE_DRAIN_WAITS;
+    links->aside = more;
+    if (source.entry)
+        links->wide = more || links->tight ? links->wide | bit : links->wide & ~bit;
+    else
+        links->inlets_wide =
+            more || links->tight ? links->inlets_wide | (gyre_u32)bit : links->inlets_wide & ~(gyre_u32)bit;
+    links->turn += more;
+    links->run.from = GYRE_RUN_LATER;
+}
+
 /*
- * Works off the backlog that the short way found, until there is none, another order comes, or there is no room for long.
+ * Works off a backlog until there is none, another order comes, there is no room for long, or others have waited for long.
  * Called by all threads.
  */
 template <class K>
@@ -315,9 +354,11 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
 {
     const gyre_drain_places_ places = gyre_drain_places_of_<K>(memory);
     const gyre_u32 each = blockDim.x / 4;
+    const gyre_u32 turns =
+        links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_u32 waits = 0, goes_on = 1, rows = places.rows;
+    gyre_u32 turn = 0, waits = 0, more = 1, goes_on = 1, rows = places.rows;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
@@ -327,10 +368,10 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
         const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
         waits = count ? 0 : waits + 1;
-        const gyre_u32 more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
+        more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
         goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                         threadIdx.x == 0 && stays && more, buffers, gyre);
+                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
         source.next += count;
         rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
@@ -343,7 +384,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        links->tight = waits >= GYRE_DRAIN_WAITS;
+        gyre_drain_end_(links, source, waits, more);
         gyre_turn_ends_(gyre_turn_(arguments, 0));
     }
     __syncthreads();

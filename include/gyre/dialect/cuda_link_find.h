@@ -139,13 +139,23 @@ GYRE_HELPER void gyre_link_hope_(gyre_link_view_ *links, const gyre_link_run_ &r
     links->found = run.count;
 }
 
+/* The block works off the backlog of `source` (cuda_link_drain.h). Called by lane 0. */
+GYRE_HELPER void gyre_link_drains_(gyre_link_view_ *links, const gyre_link_source_ &source)
+{
+    links->source = source;
+    links->run.from = GYRE_RUN_DRAIN;
+    links->run.count = 0;
+}
+
 /* Takes the messages of a ring that are there, up to `room`. Returns 0 if there are none, or another block was quicker. */
 GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
                                       gyre_u32 room, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
     if (number < GYRE_LINK_INLETS && links->inlets_wide >> number & 1) {
-        if (lane == 0)
+        if (lane == 0 && links->drains)
+            gyre_link_drains_(links, {in.slots, in.next, in.mask, in.stride, 0, number, gridDim.x > 1});
+        else if (lane == 0)
             gyre_link_hope_(links, {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, room, in.stride,
                                     number, 0, 1});
         return 1;
@@ -169,8 +179,8 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
         if (number < GYRE_LINK_INLETS)
             links->inlets[number].next = in.next + taken;
         links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, number, 0, 0};
-        if (links->hopes && gridDim.x == 1 && in.stride <= GYRE_LINE_SIZE && number < GYRE_LINK_INLETS &&
-            taken >= GYRE_LINK_LONG)
+        if ((links->drains || (links->hopes && gridDim.x == 1)) && in.stride <= GYRE_LINE_SIZE &&
+            number < GYRE_LINK_INLETS && taken >= GYRE_LINK_LONG)
             links->inlets_wide |= 1u << number;
     }
     return ours;
@@ -266,6 +276,14 @@ GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyr
     return 1;
 }
 
+/* Whether the block may work off a backlog of a queue by windows. */
+GYRE_HELPER gyre_u32 gyre_link_may_drain_(const gyre_link_view_ *links, gyre_u32 which)
+{
+    const gyre_served *queue = &links->view->served[which];
+    return links->drains && links->entry_of[which] && links->view->team_size == 1 &&
+           !(queue->kind & GYRE_KIND_SEALED_) && !queue->stamps && queue->own.next >= queue->dropping;
+}
+
 /*
  * Looks at one queue. Of blocks that share it one looks across the bus, and the others learn what it found. `there`: the next
  * request was seen already. Returns whether the block has a run. Called by the first warp.
@@ -280,6 +298,12 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, g
     const gyre_u32 wide = (gyre_u32)(links->wide >> which) & 1;
     gyre_u64 next = 0;
     gyre_u32 known = 0, polls = 0, ours = 0;
+    if (wide && gyre_link_may_drain_(links, which)) {
+        if (lane == 0)
+            gyre_link_drains_(links, {queue->requests, queue->own.next, (gyre_u32)queue->mask,
+                                      queue->request_stride, links->entry_of[which], which, 0});
+        return 1;
+    }
     if ((wide || there) && links->hopes && team == 1) {
         const gyre_u32 entry = links->entry_of[which], hope = wide ? room : GYRE_LINK_LONG;
         const gyre_u32 waits = wide && (gyre_u64)clock64() < links->waits;
@@ -421,11 +445,14 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
                               (looks || (gyre_u64)clock64() - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS);
         if (__shfl_sync(mask, asks, 0) && gyre_link_ask_(arguments, links, mask))
             break;
-        const gyre_u32 room = gyre_link_room_(links, most, mask);
+        const gyre_u32 room = gyre_link_room_(links, most, mask), aside = links->aside;
         looks++;
-        found = room && gyre_link_seek_(links, room, mask);
+        found = !aside && room && gyre_link_seek_(links, room, mask);
         if (!found)
-            found = gyre_link_seek_queues_(links, room, most, looks % GYRE_LINK_ASIDE == 0, mask);
+            found = gyre_link_seek_queues_(links, room, most, aside || looks % GYRE_LINK_ASIDE == 0, mask);
+        if (lane == 0)
+            links->aside = 0;
+        __syncwarp(mask);
         if (!found && lane == 0)
             gyre_rest_(arguments.pause_ns);
     }

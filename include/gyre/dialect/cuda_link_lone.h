@@ -44,30 +44,36 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
         return 0;
     if (!links->enters) {
         const gyre_link_in_ *in = &links->inlets[0];
-        *source = {in->slots, in->next, in->mask, in->stride, 0, 0};
+        *source = {in->slots, in->next, in->mask, in->stride, 0, 0, 0};
         return in->stride <= GYRE_LINE_SIZE;
     }
 #pragma unroll 1
     for (gyre_u32 i = 0; i < queues; i++)
         if (links->entry_of[i]) {
             const gyre_served *queue = &links->view->served[i];
-            *source = {queue->requests,       queue->own.next,    (gyre_u32)queue->mask,
-                       queue->request_stride, links->entry_of[i], i};
+            *source = {queue->requests,
+                       queue->own.next,
+                       (gyre_u32)queue->mask,
+                       queue->request_stride,
+                       links->entry_of[i],
+                       i,
+                       0};
             entries += queue->kind & GYRE_KIND_SEALED_ || queue->stamps ? 2 : 1;
         }
     return entries == 1 && links->view->team_size == 1;
 }
 
-/* Notes that the messages up to source->next were taken: nobody else takes from this source. Called by lane 0. */
+/* Takes `count` messages; of a shared ring the block has claimed them. Called by lane 0. */
 GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
 {
     if (source.entry) {
         links->view->served[source.which].own.next = source.next + count;
         return;
     }
-    gyre_link_in_ *in = &links->inlets[0];
+    gyre_link_in_ *in = &links->inlets[source.which];
     in->next = source.next + count;
-    gyre_near_store_(&in->ring->claimed, source.next + count);
+    if (!source.shared)
+        gyre_near_store_(&in->ring->claimed, source.next + count);
     const gyre_u32 shift = gyre_link_shift_(source.mask);
     const gyre_u32 first = ((gyre_u32)source.next & source.mask) >> shift;
     const gyre_u32 left = (1u << shift) - ((gyre_u32)source.next & ((1u << shift) - 1));
@@ -274,7 +280,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
     __syncwarp();
     if (lane == 0)
         links->tight = 0;
-    if (tight || !gyre_lone_source_(links, &source))
+    if (tight || links->aside || !gyre_lone_source_(links, &source))
         return GYRE_LONE_LONG_WAY;
     if (source.entry && source.next < links->view->served[source.which].dropping)
         return GYRE_LONE_LONG_WAY;
@@ -294,10 +300,12 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             gyre_rest_(arguments.pause_ns);
             continue;
         }
+        if (there == GYRE_LONE_HEADS && !links->drains)
+            return GYRE_LONE_LONG_WAY;
         if (there == GYRE_LONE_HEADS) {
             if (lane == 0)
-                links->source = source;
-            return links->drains ? GYRE_LONE_BACKLOG : GYRE_LONE_LONG_WAY;
+                gyre_link_drains_(links, source);
+            return GYRE_LONE_BACKLOG;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
         if (!gyre_lone_room_<K>(links, count))

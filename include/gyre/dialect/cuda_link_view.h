@@ -69,13 +69,14 @@ struct gyre_link_entry_ {
     gyre_u32 reply_stride, header_size, queue, foreign;
 };
 
-/** Where a block that fetches from one place alone fetches from. */
+/** One place to fetch from. */
 struct gyre_link_source_ {
     const gyre_u8 *slots;
     gyre_u64 next;
     gyre_u32 mask, stride;
-    gyre_u32 entry; /* 1 + the number of the entry whose queue it is; 0: it is a ring */
-    gyre_u32 which; /* the queue's number in view->served */
+    gyre_u32 entry;  /* 1 + the number of the entry whose queue it is; 0: it is a ring */
+    gyre_u32 which;  /* the number of the queue in view->served, or of the ring among the inlets */
+    gyre_u32 shared; /* other blocks fetch from the ring too */
 };
 
 /** The messages that the block handles together. */
@@ -97,7 +98,7 @@ struct gyre_link_view_ {
     gyre_u32 port_count, inlet_count, answers;
     gyre_u32 turn;        /* runs that were taken: where to look first */
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
-    gyre_u32 enters;      /* one of the served queues enters the pipeline */
+    gyre_u32 enters;      /* how many of the served queues enter the pipeline */
     gyre_u32 hopes;       /* runs may be hoped for */
     gyre_u32 looks;       /* looks at several queues */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
@@ -106,7 +107,8 @@ struct gyre_link_view_ {
     gyre_link_run_ run;
     gyre_link_source_ source; /* of a backlog */
     gyre_u32 drains;          /* the block has memory for a window of a backlog */
-    gyre_u32 tight;           /* the backlog waits for room, which the long way looks for */
+    gyre_u32 tight;           /* a backlog waits for room, which the long way looks for */
+    gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
     gyre_served nowhere;      /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
@@ -340,7 +342,8 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
-    links->turn = links->enters = links->looks = links->inlets_wide = links->tight = 0;
+    links->turn = links->enters = links->looks = links->inlets_wide = 0;
+    links->tight = links->aside = 0;
     links->wide = links->waits = 0;
     links->run = {};
     links->in_turn = 1;
@@ -363,7 +366,7 @@ GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gy
     for (gyre_u32 i = first; i < links->view->queue_count; i += step)
         if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
             0)
-            links->enters = 1;
+            atomicAdd(&links->enters, 1u);
 }
 
 /* Opens the kernel's links and entries. Called by all threads. */

@@ -526,18 +526,15 @@ GYRE_HELPER void gyre_link_alone_(const gyre_cuda_arguments &arguments, gyre_lin
         gyre_u32 next = GYRE_LONE_LONG_WAY;
         if constexpr (gyre_lone_suits_<K>())
             next = gyre_link_lone_<K>(arguments, links, buffers, gyre);
-        if (next == GYRE_LONE_BACKLOG) {
-            if (threadIdx.x == 0)
-                links->run.from = GYRE_RUN_DRAIN;
+        if (next == GYRE_LONE_BACKLOG)
             return;
-        }
         if (next == GYRE_LONE_GLANCE)
             gyre_link_glance_(arguments, links, gyre_link_most_<K>(links, places));
         else
             gyre_link_find_(arguments, links, gyre_link_most_<K>(links, places));
         if (links->run.from == GYRE_RUN_LATER)
             continue;
-        if (links->run.from == GYRE_RUN_NONE || links->run.count > few)
+        if (links->run.from == GYRE_RUN_NONE || links->run.from == GYRE_RUN_DRAIN || links->run.count > few)
             return;
         if constexpr (!gyre_link_shape_<K>::in_turn)
             gyre_link_run_lanes_<K>(arguments, links, places, 32, buffers, gyre);
@@ -557,7 +554,9 @@ GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_bl
     typedef gyre_link_shape_<K> shape;
     const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
     gyre_link_open_<K>(arguments, view, links);
-    links->drains = gyre_drain_places_of_<K>(memory).rows > 0; /* the same of all threads */
+    if (threadIdx.x == 0)
+        links->drains = gyre_drain_suits_<K>(memory);
+    __syncthreads();
     for (;;) {
         if (threadIdx.x < 32)
             gyre_link_alone_<K>(arguments, links, places, buffers, gyre);
