@@ -77,7 +77,7 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
         gyre_near_add_(&in->ring->fetched[first], count);
         return;
     }
-    gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
+    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
 }
 
 /* A backlog came: the long way need not look whether messages are there. Called by lane 0. */

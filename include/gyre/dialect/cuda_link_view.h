@@ -13,6 +13,7 @@
 #define GYRE_LINK_STREAM  4  /* requests found together that are called a stream */
 #define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
 #define GYRE_LINK_LONG    32 /* messages of a run that is called long: behind it others are hoped for */
+#define GYRE_LINK_PICKED  32 /* most messages of a run of a link by key */
 /*
  * Clocks until a queue whose requests were all taken is read again: a read of slots that the host is about to fill takes their
  * lines away from it, and it fills them an order of magnitude slower.
@@ -46,15 +47,20 @@ struct gyre_link_out_ {
     gyre_u32 mask, stride;
     gyre_u32 shift; /* a section has 1 << shift slots */
     gyre_u32 use;   /* enum gyre_port_use */
+    gyre_u32 share; /* enum gyre_link_share */
     gyre_cuda_port_type type;
 };
 
-/** A ring to fetch from. `next`: the first message that no block claimed, where only this block claims. */
+/**
+ * A ring to fetch from. `next`: the first message that no block claimed, where only this block claims; where keys decide, the
+ * first one that the block has not looked at.
+ */
 struct gyre_link_in_ {
     gyre_link_ring *ring;
     const gyre_u8 *slots;
     gyre_u64 next;
     gyre_u32 mask, stride;
+    gyre_u32 share, reserved; /* enum gyre_link_share */
 };
 
 /** An entry of the pipeline: where its flows, replies and headers lie. */
@@ -73,9 +79,10 @@ struct gyre_link_run_ {
     gyre_link_ring *ring; /* of a link */
     gyre_u32 from;        /* enum gyre_run_from_ */
     gyre_u32 count, stride;
-    gyre_u32 which; /* the queue's number in view->served; of a link: the inlet's number */
-    gyre_u32 entry; /* the entry's number in the table */
-    gyre_u32 hoped; /* nobody has looked whether they are there, which is seen when they are fetched */
+    gyre_u32 which;  /* the queue's number in view->served; of a link: the inlet's number */
+    gyre_u32 entry;  /* the entry's number in the table */
+    gyre_u32 hoped;  /* nobody has looked whether they are there, which is seen when they are fetched */
+    gyre_u32 picked; /* they are no neighbours: gyre_link_view_.picked says where they lie */
 };
 
 /** The words of a stage that the threads of a block share, in shared memory. */
@@ -87,13 +94,15 @@ struct gyre_link_view_ {
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
     gyre_u32 enters;      /* one of the served queues enters the pipeline */
     gyre_u32 hopes;       /* runs may be hoped for */
+    gyre_u32 apart;       /* the messages of a run are handled at the same time */
     gyre_u32 looks;       /* looks at several queues */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
     gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
     gyre_link_run_ run;
-    gyre_u32 found;      /* messages of the hoped run that are there */
-    gyre_served nowhere; /* of messages of links: no stamps, no headers, no seals */
+    gyre_u32 found;                    /* messages of the hoped run that are there */
+    gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
+    gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
     gyre_link_out_ outs[GYRE_PORTS_MAX];
@@ -143,6 +152,13 @@ GYRE_HELPER gyre_u32 *gyre_link_sequence_(const gyre_u8 *slots, gyre_u64 index, 
     return &((gyre_link_slot *)(slots + (index & mask) * stride))->sequence;
 }
 
+/* The index in its ring or queue of message `number` of the run. */
+GYRE_HELPER gyre_u64 gyre_link_index_(const gyre_link_view_ *links, const gyre_link_run_ &run,
+                                      gyre_u32 number)
+{
+    return run.first + (run.picked ? links->picked[number] : number);
+}
+
 GYRE_HELPER gyre_u32 gyre_link_is_filled_(const gyre_link_in_ &in, gyre_u64 index)
 {
     return gyre_near_half_load_(gyre_link_sequence_(in.slots, index, in.mask, in.stride)) ==
@@ -154,6 +170,11 @@ GYRE_HELPER gyre_u32 gyre_warp_lanes_()
 {
     const gyre_u32 left = blockDim.x - (threadIdx.x & ~31u);
     return left < 32 ? (1u << left) - 1 : 0xffffffffu;
+}
+
+GYRE_HELPER gyre_u64 gyre_shuffle_(gyre_u32 mask, gyre_u64 value, gyre_u32 from)
+{
+    return __shfl_sync(mask, value, (int)from);
 }
 
 /* Makes the threads of a run meet: the first warp, or the block. */
@@ -254,7 +275,7 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
 {
     gyre_link_out_ *out = &links->outs[number];
     const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, type};
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, type};
     if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
         return;
     out->use = gyre_near_half_load_(&port->use);
@@ -265,8 +286,16 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
     out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
     out->shift = gyre_link_shift_(out->mask);
     out->stride = gyre_near_half_load_(&out->ring->stride);
+    out->share = gyre_near_half_load_(&out->ring->share);
     out->head = out->next = gyre_near_load_(&out->ring->head);
     out->tail = gyre_near_load_(&out->ring->tail);
+}
+
+/* This block's window of an inlet. */
+GYRE_HELPER gyre_link_window *gyre_link_window_(const gyre_link_view_ *links, gyre_u32 number)
+{
+    const gyre_link_inlet *inlet = (const gyre_link_inlet *)(links->table + 1) + number;
+    return (gyre_link_window *)gyre_near_load_(&inlet->windows) + blockIdx.x;
 }
 
 /* Reads an inlet from the table. */
@@ -278,7 +307,9 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.slots = (const gyre_u8 *)gyre_near_load_(&in.ring->slots);
     in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
     in.stride = gyre_near_half_load_(&in.ring->stride);
-    in.next = gyre_near_load_(&in.ring->claimed);
+    in.share = gyre_near_half_load_(&in.ring->share);
+    in.reserved = 0;
+    in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }
 
@@ -357,6 +388,7 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
     if (threadIdx.x == 0) {
         gyre_link_open_table_(arguments, view, links, K::gyre_its_port_count_);
         links->hopes = gyre_link_hopes_<K>();
+        links->apart = !gyre_link_shape_<K>::in_turn;
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));

@@ -47,7 +47,9 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
         for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
             const gyre_u32 chunk = base + j * threads, part = chunk % pitch;
             const gyre_u8 *from =
-                run.slots + ((run.first + chunk / pitch) & run.mask) * run.stride + part * 16;
+                run.slots +
+                (gyre_link_index_(links, run, chunk < all ? chunk / pitch : 0) & run.mask) * run.stride +
+                part * 16;
             mine[j] = zero;
             if (chunk < all && part < each && part * 16 < run.stride)
                 mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
@@ -68,8 +70,12 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
 }
 
 /* Gives the places of the run, which was fetched, back to the sender. Called by one thread. */
-GYRE_HELPER void gyre_link_give_back_(const gyre_link_run_ &run)
+GYRE_HELPER void gyre_link_give_back_(const gyre_link_view_ *links, const gyre_link_run_ &run)
 {
+    if (run.picked) {
+        gyre_link_key_give_back_(links, run);
+        return;
+    }
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
     const gyre_u64 end = run.first + run.count;
     gyre_u64 first = run.first;
@@ -441,7 +447,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
     if (number == 0 && hoped)
         gyre_link_hold_(links);
     if (number == 0 && links->run.from == GYRE_RUN_LINK)
-        gyre_link_give_back_(links->run);
+        gyre_link_give_back_(links, links->run);
     if (!count)
         return;
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
@@ -469,7 +475,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     gyre_link_fetch_<K>(links, places.cells, blockDim.x);
     __syncthreads();
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
-        gyre_link_give_back_(links->run);
+        gyre_link_give_back_(links, links->run);
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
 #pragma unroll 1
