@@ -41,6 +41,27 @@ GYRE_HELPER gyre_u32 gyre_link_fits_(const gyre_link_out_ *out, gyre_u64 tail)
     return out->type.most == 1 ? left : left / out->type.most;
 }
 
+/* As gyre_link_fits_, with the ring's tail as it is now if the message would not all fit. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_link_make_room_(gyre_link_out_ *out, gyre_u32 wanted, gyre_u32 mask)
+{
+    gyre_u32 fits = gyre_link_fits_(out, out->tail);
+    if (fits < wanted) {
+        const gyre_u64 tail = gyre_link_tail_(out, mask);
+        fits = gyre_link_fits_(out, tail);
+        __syncwarp(mask); /* all lanes have read the old one */
+        if ((threadIdx.x & 31) == 0) {
+            out->tail = tail;
+            gyre_near_store_(&out->ring->tail, tail);
+            if (out->share) /* before what is written into these places: gyre_link_key_own_ */
+                __threadfence();
+        }
+        __syncwarp(mask);
+    }
+    return fits;
+}
+
+#include "gyre/dialect/cuda_link_topic.h"
+
 /* Returns how many messages of `wanted` have room for all that their handlers may emit. Called by the first warp. */
 GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gyre_u32 mask)
 {
@@ -48,24 +69,12 @@ GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gy
 #pragma unroll 1
     for (gyre_u32 i = 0; i < links->port_count; i++) {
         gyre_link_out_ *out = &links->outs[i];
-        if (out->use != GYRE_PORT_LINKED)
+        if (out->use != GYRE_PORT_LINKED && !out->placed)
             continue;
-        gyre_u32 fits = gyre_link_fits_(out, out->tail);
-        if (fits < wanted) {
-            const gyre_u64 tail = gyre_link_tail_(out, mask);
-            fits = gyre_link_fits_(out, tail);
-            __syncwarp(mask); /* all lanes have read the old one */
-            if ((threadIdx.x & 31) == 0) {
-                out->tail = tail;
-                gyre_near_store_(&out->ring->tail, tail);
-                if (out->share) /* before what is written into these places: gyre_link_key_own_ */
-                    __threadfence();
-            }
-            __syncwarp(mask);
-        }
+        const gyre_u32 fits = gyre_link_make_room_(out, wanted, mask);
         room = fits < room ? fits : room;
     }
-    return room;
+    return links->branch_count ? gyre_link_topic_room_(links, room, mask) : room;
 }
 
 /* ---- links ---- */

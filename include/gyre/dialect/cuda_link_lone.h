@@ -4,8 +4,8 @@
  * registers, while it looks for the next ones. Included by cuda_links.h.
  *
  * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
- * fetches from one ring, or from one queue that enters the pipeline. All else goes the long way, also a backlog: as soon as
- * eight messages are there, the block takes many at once.
+ * fetches from one ring, or from one queue that enters the pipeline, and sends to no topic. All else goes the long way, also what
+ * a tap gets, and a backlog: as soon as eight messages are there, the block takes many at once.
  */
 #ifndef GYRE_DIALECT_CUDA_LINK_LONE_H
 #define GYRE_DIALECT_CUDA_LINK_LONE_H
@@ -40,7 +40,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
     GYRE_IN_SHARED_(links);
     gyre_u32 entries = 0;
     const gyre_u32 queues = links->view->queue_count;
-    if (!links->table || gridDim.x > 1 || links->inlet_count + links->enters != 1)
+    if (!links->table || gridDim.x > 1 || links->branch_count || links->inlet_count + links->enters != 1)
         return 0;
     if (queues > 32) /* a glance sees no more (gyre_link_glance_) */
         return 0;
@@ -294,6 +294,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
         const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, is_there);
+        const gyre_u32 tapped = is_there && !source.entry && mine.x & GYRE_ORIGIN_TAP;
         if (!(there & 1)) {
             gyre_rest_(arguments.pause_ns);
             continue;
@@ -301,7 +302,8 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
         if (there == GYRE_LONE_HEADS && lane == 0)
             gyre_lone_widen_(links, source);
-        if (there == GYRE_LONE_HEADS || !gyre_lone_room_<K>(links, count))
+        if (there == GYRE_LONE_HEADS || !gyre_lone_room_<K>(links, count) ||
+            __any_sync(GYRE_ALL_LANES, tapped))
             return 0;
         if (lane == 0) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));

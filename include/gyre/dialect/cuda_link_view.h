@@ -48,7 +48,18 @@ struct gyre_link_out_ {
     gyre_u32 shift; /* a section has 1 << shift slots */
     gyre_u32 use;   /* enum gyre_port_use */
     gyre_u32 share; /* enum gyre_link_share */
+    gyre_u32 placed,
+        heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
     gyre_cuda_port_type type;
+};
+
+/** A subscriber of a topic, with the block's own ring. */
+struct gyre_link_branch_ {
+    gyre_link_out_ out;
+    gyre_link_gate *gate; /* NULL: it is never cut off */
+    gyre_u32 port, slow;  /* slow: enum gyre_branch_slow */
+    gyre_u32 in_place;    /* what is emitted is put into this ring, so nothing is copied */
+    gyre_u32 left;        /* of one that may miss messages: how many of the present run have room */
 };
 
 /**
@@ -106,6 +117,8 @@ struct gyre_link_view_ {
     gyre_u64 to[GYRE_LINK_IN_TURN];
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
     gyre_link_out_ outs[GYRE_PORTS_MAX];
+    gyre_u32 branch_count;
+    gyre_link_branch_ branches[GYRE_BRANCHES_MAX];
     gyre_link_in_ inlets[GYRE_LINK_INLETS];
     gyre_link_entry_ entries[GYRE_ENTRIES_MAX];
     gyre_u8 entry_of
@@ -271,17 +284,10 @@ GYRE_HELPER gyre_u32 gyre_link_shift_(gyre_u32 mask)
     return (gyre_u32)__popc(mask / GYRE_LINK_SECTIONS);
 }
 
-GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, gyre_cuda_port_type type)
+/* `rings`: the address of the first of the kernel's rings. */
+GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
 {
-    gyre_link_out_ *out = &links->outs[number];
-    const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, type};
-    if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
-        return;
-    out->use = gyre_near_half_load_(&port->use);
-    if (out->use == GYRE_PORT_UNWIRED)
-        return;
-    out->ring = (gyre_link_ring *)gyre_near_load_(&port->rings) + blockIdx.x;
+    out->ring = (gyre_link_ring *)rings + blockIdx.x;
     out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
     out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
     out->shift = gyre_link_shift_(out->mask);
@@ -291,11 +297,55 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
     out->tail = gyre_near_load_(&out->ring->tail);
 }
 
+GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, gyre_cuda_port_type type)
+{
+    gyre_link_out_ *out = &links->outs[number];
+    const gyre_link_port *port = &links->table->ports[number];
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, type};
+    if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
+        return;
+    out->use = gyre_near_half_load_(&port->use);
+    if (out->use == GYRE_PORT_UNWIRED)
+        return;
+    gyre_link_open_ring_(out, gyre_near_load_(&port->rings));
+}
+
 /* This block's window of an inlet. */
 GYRE_HELPER gyre_link_window *gyre_link_window_(const gyre_link_view_ *links, gyre_u32 number)
 {
     const gyre_link_inlet *inlet = (const gyre_link_inlet *)(links->table + 1) + number;
     return (gyre_link_window *)gyre_near_load_(&inlet->windows) + blockIdx.x;
+}
+
+/*
+ * Adds the subscribers of the topic that a port leads to. What is emitted by kernels whose messages are handled in turn lies in the
+ * port's own ring, which may be that of a subscriber; lanes emit elsewhere, so all subscribers get copies. Called by one thread.
+ */
+GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number)
+{
+    gyre_link_out_ *out = &links->outs[number];
+    if (out->use != GYRE_PORT_TOPIC)
+        return;
+    const gyre_link_topic *topic =
+        (const gyre_link_topic *)gyre_near_load_(&links->table->ports[number].control);
+    const gyre_u32 count = gyre_near_half_load_(&topic->branch_count);
+    const gyre_u64 own = gyre_near_load_(&links->table->ports[number].rings);
+    out->placed = !links->apart;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < count && links->branch_count < GYRE_BRANCHES_MAX; i++) {
+        const gyre_link_branch *from = (const gyre_link_branch *)(topic + 1) + i;
+        gyre_link_branch_ *branch = &links->branches[links->branch_count++];
+        const gyre_u64 rings = gyre_near_load_(&from->rings);
+        branch->out = *out;
+        branch->out.use = GYRE_PORT_LINKED;
+        gyre_link_open_ring_(&branch->out, rings);
+        branch->gate = (gyre_link_gate *)gyre_near_load_(&from->gate);
+        branch->slow = gyre_near_half_load_(&from->slow);
+        branch->port = number;
+        branch->in_place = out->placed && rings == own;
+        branch->left = 0;
+        out->heard |= branch->in_place;
+    }
 }
 
 /* Reads an inlet from the table. */
@@ -356,6 +406,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->wide = links->waits = 0;
+    links->branch_count = 0;
     links->run = {};
     links->in_turn = 1;
     links->nowhere = {};
@@ -392,6 +443,9 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));
+#pragma unroll 1
+        for (gyre_u32 i = 0; i < K::gyre_its_port_count_; i++)
+            gyre_link_open_topic_(links, i);
     }
     __syncthreads();
     gyre_link_open_rest_(arguments, links);

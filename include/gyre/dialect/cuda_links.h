@@ -237,7 +237,7 @@ GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_pl
         const gyre_u32 most = K::gyre_its_ports_::of(i).most;
         if (!shape::in_turn)
             ports[i] = {mine + shape::offset_of(i), 0, 0xffffffffu, shape::stride_of(i), most, 0};
-        else if (emits && out->use == GYRE_PORT_LINKED)
+        else if (emits && (out->use == GYRE_PORT_LINKED || out->use == GYRE_PORT_TOPIC))
             ports[i] = {out->slots, (gyre_u32)out->next, out->mask, out->stride, most, 0};
         else
             ports[i] = {places.thrown, 0, 0, 0, most, 0};
@@ -266,8 +266,11 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre
             gyre_link_fail_(out, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
         else if (links->outs[i].use == GYRE_PORT_LINKED)
             sent += ports[i].emitted;
+        else if (ports[i].emitted && links->outs[i].use == GYRE_PORT_TOPIC)
+            sent += gyre_link_topic_sent_(links, (gyre_u32)i, ports[i].emitted);
     }
-    if (message->origin && out->info == GYRE_OUTCOME_REPLY && !links->answers)
+    if (message->origin && !(message->origin & GYRE_ORIGIN_TAP) && out->info == GYRE_OUTCOME_REPLY &&
+        !links->answers)
         gyre_link_fail_(out, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     if (out->info != GYRE_OUTCOME_FAILED)
         return sent;
@@ -305,6 +308,10 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     const gyre_u32 begins = links->run.from == GYRE_RUN_ENTRY;
     if (!message->origin) {
         message->to = (gyre_u64)gyre_reply_at_(&links->view->served[links->run.which], message->index);
+    } else if (message->origin & GYRE_ORIGIN_TAP) {
+        message->next =
+            GYRE_ORIGIN_NEXT(message->origin); /* its flow may be over: nothing is looked up by its origin */
+        return;
     } else {
         message->next = GYRE_ORIGIN_NEXT(message->origin);
         if (message->origin & GYRE_ORIGIN_SOLE)
@@ -333,11 +340,17 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(run->entry, (gyre_u32)(message.index & run->mask));
     } else {
         message.origin = in->sequence; /* where a slot of a link has its origin */
-        gyre->flow = &gyre_flow_of_(links, message.origin)->index;
+        if (!(message.origin & GYRE_ORIGIN_TAP))
+            gyre->flow = &gyre_flow_of_(links, message.origin)->index;
     }
     gyre->origin = message.origin;
     gyre->index = message.index;
 #if GYRE_HEADED
+    if (message.origin & GYRE_ORIGIN_TAP) {
+        GYRE_HEADER_QUEUE_(gyre, 0, 0, ~(gyre_u64)0);
+        GYRE_HEADER_FOREIGN_(gyre, 0);
+        return message;
+    }
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message.origin);
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
     GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
