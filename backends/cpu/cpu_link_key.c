@@ -50,7 +50,7 @@ static bool owns(const struct cpu_worker *worker, const gyre_link_ring *ring, co
     }
     cpu_key_copy(key, message + ring->key_offset, ring->key_size);
     const gyre_u64 hash = gyre_keyed_hash_bytes(ring->key_seed, key, ring->key_size);
-    return (hash >> 32) * resident->blocks >> 32 == worker->block;
+    return gyre_link_owner(hash, resident->blocks) == worker->block;
 }
 
 bool cpu_link_key_find(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window)

@@ -19,9 +19,7 @@
 #ifndef GYRE_KEYED_LAYOUT_H
 #define GYRE_KEYED_LAYOUT_H
 
-#include "gyre/types.h"
-
-#include <string.h>
+#include "gyre/key_hash.h"
 
 #define GYRE_KEYED_MAGIC    0x4459454bu /* "KEYD" */
 #define GYRE_KEYED_VERSION  2u
@@ -118,51 +116,6 @@ static inline gyre_u32 *gyre_keyed_heap(const gyre_keyed_table *table, gyre_keye
 }
 
 /* ---- hashes ---- */
-
-static inline gyre_u64 gyre_keyed_turn(gyre_u64 x, int by)
-{
-    return x << by | x >> (64 - by);
-}
-
-static inline void gyre_keyed_round(gyre_u64 v[4])
-{
-    v[0] += v[1];
-    v[1] = gyre_keyed_turn(v[1], 13) ^ v[0];
-    v[0] = gyre_keyed_turn(v[0], 32);
-    v[2] += v[3];
-    v[3] = gyre_keyed_turn(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = gyre_keyed_turn(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = gyre_keyed_turn(v[1], 17) ^ v[2];
-    v[2] = gyre_keyed_turn(v[2], 32);
-}
-
-/** SipHash-1-3 of `size` bytes. */
-static inline gyre_u64 gyre_keyed_hash_bytes(const gyre_u64 seed[2], const void *bytes, gyre_u32 size)
-{
-    const unsigned char *at = (const unsigned char *)bytes;
-    gyre_u64 v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
-                     seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
-    gyre_u64 word;
-    for (gyre_u32 left = size; left >= 8; left -= 8, at += 8) {
-        memcpy(&word, at, 8);
-        v[3] ^= word;
-        gyre_keyed_round(v);
-        v[0] ^= word;
-    }
-    word = (gyre_u64)size << 56;
-    for (gyre_u32 i = 0; i < size % 8; i++)
-        word |= (gyre_u64)at[i] << (8 * i);
-    v[3] ^= word;
-    gyre_keyed_round(v);
-    v[0] ^= word;
-    v[2] ^= 0xff;
-    gyre_keyed_round(v);
-    gyre_keyed_round(v);
-    gyre_keyed_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
 
 static inline gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void *key)
 {

@@ -2,6 +2,7 @@
 /* Keyed actors against a model that handles one message after the other. */
 #include "conformance.h"
 #include "kernels/keyed.h"
+#include "link_keys.h"
 
 #include <gyre/keyed.h>
 #include <gyre/pipeline.h>
@@ -397,39 +398,6 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
 
 /* ---- links by key ---- */
 
-enum { ORDER_KEYS = 64, ORDER_MESSAGES = 16384 };
-
-static gyre_kernel *launch_link(struct conformance *test, const char *kernel, const char *name,
-                                uint32_t blocks)
-{
-    return launch_from(test, "keyed_links.gyre.c", kernel, name, blocks);
-}
-
-/* A pipeline of `count` entries, from each of which a link leads to the answer. */
-static gyre_pipeline *join(struct conformance *test, const char *const *entries, const char *answer,
-                           const gyre_link_desc *links, size_t count)
-{
-    gyre_pipeline *pipeline = NULL;
-    const gyre_pipeline_desc desc = {.size = sizeof desc,
-                                     .name = "joined",
-                                     .entries = entries,
-                                     .entry_count = count,
-                                     .answers = &answer,
-                                     .answer_count = 1,
-                                     .links = links,
-                                     .link_count = count,
-                                     .links_tight = 1};
-    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
-    return pipeline;
-}
-
-static void require_key(const gyre_pipeline *pipeline, const char *key)
-{
-    gyre_link_info info = {.size = sizeof info};
-    must(gyre_pipeline_link(pipeline, 0, &info));
-    require(strcmp(info.key, key) == 0);
-}
-
 static void keyed_actors_end_pipelines(struct conformance *test)
 {
     static const char *const entry = "feed";
@@ -438,9 +406,9 @@ static void keyed_actors_end_pipelines(struct conformance *test)
         snprintf(to, sizeof to, "marks_%u", blocks);
         const gyre_link_desc link = {.size = sizeof link, .from = "feed.out", .to = to};
         gyre_kernel *kernel = launch_marks(test, blocks);
-        gyre_kernel *feed = launch_link(test, "keyed_feed", "feed", 1);
-        gyre_pipeline *pipeline = join(test, &entry, to, &link, 1);
-        require_key(pipeline, "key");
+        gyre_kernel *feed = link_keys_launch(test, "keyed_feed", "feed", 1);
+        gyre_pipeline *pipeline = link_keys_join(test, &entry, to, &link, 1);
+        link_keys_require(pipeline, "key");
         follow_model_with(kernel, gyre_pipeline_queue(pipeline), zipf, blocks);
         must(gyre_pipeline_close(pipeline, soon()));
         gyre_kernel_release(feed);
@@ -461,132 +429,6 @@ static void keyed_actors_are_entries_of_pipelines(struct conformance *test)
                                      .answer_count = 1};
     must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
     follow_model_with(kernel, gyre_pipeline_queue(pipeline), uniform, 9);
-    must(gyre_pipeline_close(pipeline, soon()));
-}
-
-static gyre_buffer *make_zeros(struct conformance *test, uint64_t count)
-{
-    gyre_buffer *buffer = NULL;
-    must(gyre_buffer_alloc(test->runtime, test->backend, 0, count * sizeof(uint64_t), &buffer));
-    must(gyre_buffer_fill(buffer, 0, 0, count * sizeof(uint64_t)));
-    return buffer;
-}
-
-static void launch_order(struct conformance *test, const char *name, uint32_t blocks)
-{
-    const gyre_binding_name bindings[] = {{"last", make_zeros(test, ORDER_KEYS * MARK_SENDERS)},
-                                          {"owner", make_zeros(test, ORDER_KEYS)}};
-    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_order");
-    gyre_kernel *kernel = NULL;
-    desc.name = name;
-    desc.blocks = blocks;
-    desc.stage = 1;
-    desc.bindings = bindings;
-    desc.binding_count = 2;
-    must(gyre_launch(test->runtime, &desc, &kernel));
-}
-
-/* Sends marks of all keys with growing numbers. Returns a bit for each block that handled one. */
-static uint64_t stream_in_order(gyre_queue *queue)
-{
-    uint64_t sent = 0, blocks = 0;
-    for (uint64_t received = 0; received < ORDER_MESSAGES; received++) {
-        marks reply;
-        for (; sent < ORDER_MESSAGES; sent++) {
-            const mark request = {.key = sent * 7 % ORDER_KEYS, .number = sent + 1};
-            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
-                break;
-        }
-        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
-        blocks |= UINT64_C(1) << reply.block;
-    }
-    return blocks;
-}
-
-static void links_by_key_keep_the_order_of_each_key(struct conformance *test)
-{
-    const gyre_link_desc link = {.size = sizeof link,
-                                 .name = "marked",
-                                 .from = "source.out",
-                                 .to = "order",
-                                 .share = GYRE_SHARE_KEY,
-                                 .key = "key"};
-    static const char *const entry = "source";
-    launch_link(test, "keyed_source", entry, 3);
-    launch_order(test, "order", 3);
-    launch_order(test, "order_again", 2);
-    launch_order(test, "order_last", 3);
-    gyre_pipeline *pipeline = join(test, &entry, "order", &link, 1);
-    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 7);
-    must(gyre_link_retarget(pipeline, "marked", "order_again", soon()));
-    require_key(pipeline, "key");
-    require(stream_in_order(gyre_pipeline_queue(pipeline)) == 3);
-    must(gyre_link_retarget(pipeline, "marked", "nowhere", soon()));
-    require_key(pipeline, "");
-    must(gyre_link_retarget(pipeline, "marked", "order_last", soon()));
-    require_key(pipeline, "key"); /* it is no answer, since the link led nowhere */
-    must(gyre_pipeline_close(pipeline, soon()));
-}
-
-static marks call_lag(gyre_queue *queue, uint64_t key, uint32_t what)
-{
-    const mark request = {.key = key, .what = what};
-    marks reply;
-    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
-    return reply;
-}
-
-/* A key that this block owns, by whichever link it comes. */
-static uint64_t key_of(gyre_queue *queue, uint64_t block)
-{
-    uint64_t key = 0;
-    while (call_lag(queue, key, MARK_ADDS).block != block)
-        key++;
-    return key;
-}
-
-static gyre_pipeline *open_lag(struct conformance *test)
-{
-    static const char *const entries[] = {"one", "other"};
-    const gyre_link_desc links[] = {
-        {.size = sizeof *links, .from = "one.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"},
-        {.size = sizeof *links, .from = "other.out", .to = "lag", .share = GYRE_SHARE_KEY, .key = "key"}};
-    const gyre_binding_name words = {"words", make_zeros(test, 1)};
-    gyre_launch_desc desc = launch_desc(test, "keyed_links.gyre.c", "keyed_lag");
-    gyre_kernel *kernel = NULL;
-    desc.name = "lag";
-    desc.blocks = 2;
-    desc.stage = 1;
-    desc.bindings = &words;
-    desc.binding_count = 1;
-    must(gyre_launch(test->runtime, &desc, &kernel));
-    launch_link(test, "keyed_feed", entries[0], 1);
-    launch_link(test, "keyed_feed", entries[1], 1);
-    return join(test, entries, "lag", links, 2);
-}
-
-/* A block is busy with a message of one link, while another link goes round several times without it. */
-static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *test)
-{
-    enum { ROUNDS = 5 * 16 };
-    gyre_pipeline *pipeline = open_lag(test);
-    gyre_queue *one = gyre_pipeline_queue(pipeline), *other = NULL;
-    gyre_queue_desc desc = {.size = sizeof desc};
-    marks reply;
-    must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
-    for (uint64_t key = 0; key < 16; key++) /* equal keys meet, whichever way they come */
-        require(call_lag(one, key, MARK_ADDS).block == call_lag(other, key, MARK_ADDS).block);
-    const uint64_t busy = key_of(other, 0), idle = key_of(other, 1);
-    const mark waits = {.key = key_of(one, 0), .what = MARK_WAITS};
-    must(gyre_send(one, &waits, sizeof waits, NULL, soon()));
-    while (call_lag(other, idle, MARK_ADDS).count == 0)
-        ;
-    for (int i = 0; i < ROUNDS; i++)
-        require(call_lag(other, idle, MARK_ADDS).block == 1);
-    call_lag(other, idle, MARK_RELEASES);
-    must(gyre_receive(one, &reply, sizeof reply, NULL, soon()));
-    require(reply.block == 0);
-    require(call_lag(other, busy, MARK_ADDS).block == 0);
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -613,9 +455,9 @@ static void require_refused(struct conformance *test, const char *from, const ch
 
 static void wrong_keys_of_links_are_told(struct conformance *test)
 {
-    launch_link(test, "keyed_feed", "feed", 2);
+    link_keys_launch(test, "keyed_feed", "feed", 2);
     launch_as(test, "keyed_marks", "marks", 2);
-    launch_link(test, "keyed_priced", "priced", 2);
+    link_keys_launch(test, "keyed_priced", "priced", 2);
     require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "kex",
                     "the key 'kex': 'mark' has no field 'kex'; did you mean 'key'?");
     require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, NULL,
@@ -639,8 +481,6 @@ static void wrong_keys_of_links_are_told(struct conformance *test)
 const struct conformance_case keyed_cases[] = {
     {"keyed_actors_end_pipelines", keyed_actors_end_pipelines},
     {"keyed_actors_are_entries_of_pipelines", keyed_actors_are_entries_of_pipelines},
-    {"links_by_key_keep_the_order_of_each_key", links_by_key_keep_the_order_of_each_key},
-    {"a_block_that_was_busy_catches_up_with_a_link", a_block_that_was_busy_catches_up_with_a_link},
     {"wrong_keys_of_links_are_told", wrong_keys_of_links_are_told},
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},

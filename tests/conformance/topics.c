@@ -413,6 +413,51 @@ static void what_a_tap_does_is_of_no_flow(struct conformance *test)
     require(info_of(gyre_kernel_find(test->runtime, "one")).failed == FLOWS - look(pipeline, 0).missed);
 }
 
+/* What an actor emits lies in a ring, from which the others get copies. `one` is paused; `three` is a tap. */
+static void actors_publish_to_subscribers_of_every_kind(struct conformance *test)
+{
+    enum { FLOWS = 300 };
+    const gyre_link_desc links[] = {
+        subscribe("source.ticks", "one", GYRE_SLOW_DROP), subscribe("source.ticks", "two", GYRE_SLOW_WAIT),
+        subscribe("source.ticks", "three", GYRE_SLOW_TAP), subscribe("source.ticks", "four", GYRE_SLOW_WAIT),
+        join("source.first", "nowhere")};
+    launch_as(test, "recite", "source", 1);
+    for (int i = 0; i < 4; i++)
+        launch_as(test, "listen", links[i].to, 1);
+    gyre_pipeline_desc desc = describe(links, 5);
+    desc.links_tight = 1;
+    gyre_pipeline *pipeline = open_pipeline(test, &desc);
+    publish_past(test, pipeline, FLOWS);
+    const gyre_link_info one = look(pipeline, 0);
+    let_run(test, "one");
+    for (uint64_t i = 0; i < FLOWS; i++)
+        require(receive_end(gyre_pipeline_queue(pipeline)).outcome == GYRE_NOT_REPLIED);
+    wait_until_empty(pipeline, 2);
+    for (int i = 1; i < 4; i++) {
+        const heard told = ask(test, links[i].to);
+        require(told.disorder == 0 && told.count + look(pipeline, (size_t)i).missed == FLOWS);
+        require(i == 2 || (told.count == FLOWS && told.sum == sum_to(FLOWS) && told.flows == FLOWS));
+    }
+    require(ask(test, "one").count == one.sent && ask(test, "one").sum == sum_to(one.sent));
+}
+
+/* Whom nobody waits for: what the actor emits lies in a ring that nobody fetches from. */
+static void an_actor_may_have_taps_alone(struct conformance *test)
+{
+    enum { FLOWS = 200 };
+    const gyre_link_desc links[] = {subscribe("source.ticks", "one", GYRE_SLOW_TAP),
+                                    join("source.first", "nowhere")};
+    launch_as(test, "recite", "source", 1);
+    launch_as(test, "listen", "one", 1);
+    gyre_pipeline_desc desc = describe(links, 2);
+    desc.links_tight = 1;
+    gyre_pipeline *pipeline = open_pipeline(test, &desc);
+    stream_ticks(gyre_pipeline_queue(pipeline), FLOWS);
+    wait_until_empty(pipeline, 0);
+    const heard told = ask(test, "one");
+    require(told.count > 0 && told.count + look(pipeline, 0).missed == FLOWS && told.disorder == 0);
+}
+
 /* Clients that leave with their queues, while taps hold messages of their flows. */
 static void taps_outlive_the_flows_that_they_hear(struct conformance *test)
 {
@@ -690,6 +735,8 @@ const struct conformance_case topic_cases[] = {
     {"who_is_cut_off_hears_no_publisher", who_is_cut_off_hears_no_publisher},
     {"a_tap_holds_nobody_up", a_tap_holds_nobody_up},
     {"what_a_tap_does_is_of_no_flow", what_a_tap_does_is_of_no_flow},
+    {"actors_publish_to_subscribers_of_every_kind", actors_publish_to_subscribers_of_every_kind},
+    {"an_actor_may_have_taps_alone", an_actor_may_have_taps_alone},
     {"taps_outlive_the_flows_that_they_hear", taps_outlive_the_flows_that_they_hear},
     {"subscribers_get_messages_whole", subscribers_get_messages_whole},
     {"a_publisher_that_was_visited_hears_of_room", a_publisher_that_was_visited_hears_of_room},

@@ -108,7 +108,8 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre
             source.entry ? mine[row].x == index : (gyre_u32)(mine[row].y >> 32) == (gyre_u32)index;
         if (row >= look.rows || slot >= look.asked)
             continue;
-        if (part == 0 && !there && slot < missing)
+        const gyre_u32 tapped = !source.entry && mine[row].x & GYRE_ORIGIN_TAP; /* it goes the long way */
+        if (part == 0 && (!there || tapped) && slot < missing)
             missing = slot;
         lines[gyre_swizzle_(slot, part)] = mine[row];
     }
@@ -150,7 +151,7 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     gyre_chunk line[GYRE_LINE_CHUNKS];
     gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
-    gyre_link_message_ message = {0, source.next + slot, 0, 0, 0};
+    gyre_link_message_ message = {0, source.next + slot, 0, 0, 0, 0};
     if ((slot & ~31u) >= count)
         return;
 #pragma unroll
@@ -272,6 +273,8 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
             if (links->outs[i].use == GYRE_PORT_LINKED && tails[i] != links->outs[i].tail) {
                 links->outs[i].tail = tails[i];
                 gyre_near_store_(&links->outs[i].ring->tail, tails[i]);
+                if (links->outs[i].share) /* as in gyre_link_make_room_ */
+                    __threadfence();
             }
         if (count) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));

@@ -9,7 +9,7 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_FIND_H
 #define GYRE_DIALECT_CUDA_LINK_FIND_H
 
-#include "gyre/dialect/cuda_link_view.h"
+#include "gyre/dialect/cuda_link_key.h"
 
 /* ---- room ---- */
 
@@ -51,6 +51,27 @@ GYRE_HELPER gyre_u32 gyre_link_fits_(const gyre_link_out_ *out, gyre_u64 tail)
     return out->type.most == 1 ? left : left / out->type.most;
 }
 
+/* As gyre_link_fits_, with the ring's tail as it is now if the message would not all fit. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_link_make_room_(gyre_link_out_ *out, gyre_u32 wanted, gyre_u32 mask)
+{
+    gyre_u32 fits = gyre_link_fits_(out, out->tail);
+    if (fits < wanted) {
+        const gyre_u64 tail = gyre_link_tail_(out, mask);
+        fits = gyre_link_fits_(out, tail);
+        __syncwarp(mask); /* all lanes have read the old one */
+        if ((threadIdx.x & 31) == 0) {
+            out->tail = tail;
+            gyre_near_store_(&out->ring->tail, tail);
+            if (out->share) /* before what is written into these places: gyre_link_key_own_ */
+                __threadfence();
+        }
+        __syncwarp(mask);
+    }
+    return fits;
+}
+
+#include "gyre/dialect/cuda_link_topic.h"
+
 /* Returns how many messages of `wanted` have room for all that their handlers may emit. Called by the first warp. */
 GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gyre_u32 mask)
 {
@@ -58,22 +79,12 @@ GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gy
 #pragma unroll 1
     for (gyre_u32 i = 0; i < links->port_count; i++) {
         gyre_link_out_ *out = &links->outs[i];
-        if (out->use != GYRE_PORT_LINKED)
+        if (out->use != GYRE_PORT_LINKED && !out->placed)
             continue;
-        gyre_u32 fits = gyre_link_fits_(out, out->tail);
-        if (fits < wanted) {
-            const gyre_u64 tail = gyre_link_tail_(out, mask);
-            fits = gyre_link_fits_(out, tail);
-            __syncwarp(mask); /* all lanes have read the old one */
-            if ((threadIdx.x & 31) == 0) {
-                out->tail = tail;
-                gyre_near_store_(&out->ring->tail, tail);
-            }
-            __syncwarp(mask);
-        }
+        const gyre_u32 fits = gyre_link_make_room_(out, wanted, mask);
         room = fits < room ? fits : room;
     }
-    return room;
+    return links->branch_count ? gyre_link_topic_room_(links, room, mask) : room;
 }
 
 /* ---- links ---- */
@@ -110,11 +121,6 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_count_more_(gyre_link_in_ in, gyre_u32 wanted, 
         found += more;
     }
     return found;
-}
-
-GYRE_HELPER gyre_u64 gyre_shuffle_(gyre_u32 mask, gyre_u64 value, gyre_u32 from)
-{
-    return __shfl_sync(mask, value, (int)from);
 }
 
 /* Returns how many of `found` messages a block takes: some are left to the other blocks. */
@@ -194,11 +200,13 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room
     gyre_u32 number = (blockIdx.x + links->turn + lane) % count; /* no ring is forgotten */
 #pragma unroll 1
     for (gyre_u32 done = 0; done < count; done += lanes) {
-        gyre_link_in_ in = {0, 0, 0, 0, 0};
+        gyre_link_in_ in = {0, 0, 0, 0, 0, 0, 0};
         gyre_u32 there = 0;
         if (done + lane < count) {
             in = number < GYRE_LINK_INLETS ? links->inlets[number] : gyre_link_in_load_(links, number);
-            if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
+            if (in.share)
+                in.next = gyre_link_key_next_(in, in.next);
+            else if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
                 in.next = gyre_near_load_(&in.ring->claimed);
             there = gyre_link_is_filled_(in, in.next);
         }
@@ -210,8 +218,12 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room
                                           (const gyre_u8 *)gyre_shuffle_(mask, (gyre_u64)in.slots, from),
                                           gyre_shuffle_(mask, in.next, from),
                                           __shfl_sync(mask, in.mask, (int)from),
-                                          __shfl_sync(mask, in.stride, (int)from)};
-            if (gyre_link_claim_(links, picked, __shfl_sync(mask, number, (int)from), room, mask))
+                                          __shfl_sync(mask, in.stride, (int)from),
+                                          __shfl_sync(mask, in.share, (int)from),
+                                          0};
+            const gyre_u32 which = __shfl_sync(mask, number, (int)from);
+            if (picked.share ? gyre_link_key_claim_(links, picked, which, room, mask)
+                             : gyre_link_claim_(links, picked, which, room, mask))
                 return 1;
         }
         number = (number + lanes) % count;
@@ -225,6 +237,8 @@ GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre
     if (links->inlet_count != 1)
         return links->inlet_count ? gyre_link_seek_all_(links, room, mask) : 0;
     gyre_link_in_ in = links->inlets[0];
+    if (in.share)
+        return gyre_link_key_claim_(links, in, 0, room, mask);
     if (gridDim.x > 1)
         in.next = gyre_near_load_(&in.ring->claimed);
     return gyre_link_claim_(links, in, 0, room, mask);

@@ -4,8 +4,9 @@
  * registers, while it looks for the next ones. Included by cuda_links.h.
  *
  * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
- * fetches from one ring, or from one queue that enters the pipeline. All else goes the long way. As soon as eight messages are
- * there, the block takes many at once (cuda_link_drain.h).
+ * fetches from one ring, or from one queue that enters the pipeline, sends to no topic, and has no entry with times, seals, or
+ * clients in other programs. All else goes the long way, also what a tap gets. As soon as eight messages are there, the block
+ * takes many at once (cuda_link_drain.h).
  */
 #ifndef GYRE_DIALECT_CUDA_LINK_LONE_H
 #define GYRE_DIALECT_CUDA_LINK_LONE_H
@@ -38,7 +39,8 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
     GYRE_IN_SHARED_(links);
     gyre_u32 entries = 0;
     const gyre_u32 queues = links->view->queue_count;
-    if (!links->table || gridDim.x > 1 || links->inlet_count + links->enters != 1)
+    if (!links->table || gridDim.x > 1 || links->branch_count || links->cares ||
+        links->inlet_count + links->enters != 1)
         return 0;
     if (queues > 32) /* a glance sees no more (gyre_link_glance_) */
         return 0;
@@ -58,7 +60,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
                        links->entry_of[i],
                        i,
                        0};
-            entries += queue->kind & GYRE_KIND_SEALED_ || queue->stamps ? 2 : 1;
+            entries++;
         }
     return entries == 1 && links->view->team_size == 1;
 }
@@ -81,7 +83,7 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
         gyre_near_add_(&in->ring->fetched[first], count);
         return;
     }
-    gyre_link_give_back_({source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
+    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
 }
 
 /* Whether each ring has room for `count` messages, as far as is known. */
@@ -136,13 +138,14 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     if (source.entry)
         *(volatile gyre_u64 *)index = message->index; /* for whoever ends the flow */
     gyre->failed = 0;
+    gyre->clears = 0;
     gyre->origin = message->origin;
     gyre->index = message->index;
     gyre->flow = source.entry ? 0 : index;
 #if GYRE_HEADED
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
-    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+    GYRE_HEADER_FOREIGN_(gyre, 0);
     GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
 #endif
     int result = GYRE_FAILED;
@@ -233,7 +236,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     gyre_chunk line[4];
     gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
-    gyre_link_message_ message = {0, source.next + lane, 0, 0, 0};
+    gyre_link_message_ message = {0, source.next + lane, 0, 0, 0, 0};
     gyre_u32 failed = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -296,6 +299,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
         const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, is_there);
+        const gyre_u32 tapped = is_there && !source.entry && mine.x & GYRE_ORIGIN_TAP;
         if (!(there & 1)) {
             gyre_rest_(arguments.pause_ns);
             continue;
@@ -308,7 +312,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             return GYRE_LONE_BACKLOG;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
-        if (!gyre_lone_room_<K>(links, count))
+        if (!gyre_lone_room_<K>(links, count) || __any_sync(GYRE_ALL_LANES, tapped))
             return GYRE_LONE_LONG_WAY;
         if (lane == 0) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));

@@ -22,11 +22,11 @@ GYRE_HELPER gyre_u32 gyre_link_length_(const gyre_link_out_ *out, const gyre_u8 
 /* Stores where the block writes next, which others read for statistics. Called by one thread for each port. */
 GYRE_HELPER void gyre_link_advance_(gyre_link_out_ *out, gyre_u64 head)
 {
-    if (out->use == GYRE_PORT_UNWIRED || head == out->head)
+    if (out->use == GYRE_PORT_UNWIRED || head == out->head || (out->use == GYRE_PORT_TOPIC && !out->placed))
         return;
     out->head = out->next = head;
     gyre_near_store_(&out->ring->head, head);
-    if (out->use != GYRE_PORT_NOWHERE)
+    if (out->use == GYRE_PORT_LINKED || out->heard)
         return;
     out->tail = head; /* thrown away: nobody fetches it */
     gyre_near_store_(&out->ring->tail, head);
@@ -120,6 +120,8 @@ GYRE_HELPER gyre_u32 gyre_link_scan_(gyre_u32 mine)
     return mine;
 }
 
+#include "gyre/dialect/cuda_link_copies.h"
+
 /* The sum of what warps [0, end) emit to a port. */
 GYRE_HELPER gyre_u32 gyre_link_total_(const gyre_link_view_ *links, gyre_u32 port, gyre_u32 end)
 {
@@ -206,8 +208,15 @@ GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cud
                                   (gyre_u32)gyre_link_shape_<K>::offset_of(count));
         else if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
             gyre_link_send_(out, given);
+        else if (out->use == GYRE_PORT_TOPIC)
+            gyre_link_send_copies_(links, i, given, (gyre_u32)(first - out->head),
+                                   gyre_link_total_(links, i, blockDim.x >> 5));
     }
     __syncthreads(); /* all lanes have read the heads */
+#pragma unroll 1
+    for (gyre_u32 i = threadIdx.x; i < links->branch_count; i += blockDim.x)
+        gyre_link_advance_branch_(&links->branches[i],
+                                  gyre_link_total_(links, links->branches[i].port, blockDim.x >> 5));
     if (threadIdx.x < count)
         gyre_link_advance_(&links->outs[threadIdx.x],
                            links->outs[threadIdx.x].head +
@@ -231,9 +240,13 @@ GYRE_HELPER void gyre_link_publish_(gyre_link_view_ *links, const gyre_cuda_port
             __threadfence();
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
-            gyre_link_publish_warp_(&links->outs[i], ports[i], message.next,
-                                    message.next ? ports[i].emitted : 0);
+        for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+            const gyre_u32 emitted = message.next ? ports[i].emitted : 0;
+            if (links->outs[i].use == GYRE_PORT_TOPIC)
+                gyre_link_publish_topic_(links, i, ports[i].slots, ports[i].stride, message.next, emitted);
+            else
+                gyre_link_publish_warp_(&links->outs[i], ports[i], message.next, emitted);
+        }
     }
 }
 
@@ -249,7 +262,7 @@ GYRE_HELPER void gyre_link_place_(gyre_link_view_ *links, const gyre_cuda_port *
         if (!origin || out->use == GYRE_PORT_UNWIRED)
             continue;
 #pragma unroll 1
-        for (gyre_u32 k = 0; k < ports[i].emitted && out->use == GYRE_PORT_LINKED; k++) {
+        for (gyre_u32 k = 0; k < ports[i].emitted && out->use != GYRE_PORT_NOWHERE; k++) {
             gyre_u8 *message = gyre_link_slot_(out, out->next + k);
             gyre_link_slot *slot = (gyre_link_slot *)message;
             slot->origin = origin;
@@ -265,12 +278,14 @@ GYRE_OUTLINE_ void gyre_link_publish_placed_(gyre_link_view_ *links)
     if (threadIdx.x == 0)
         __threadfence(); /* what thread 0 wrote into the slots */
     __syncthreads();
+    if (links->branch_count)
+        gyre_link_publish_copies_(links);
 #pragma unroll 1
     for (gyre_u32 i = 0; i < links->port_count; i++) {
         const gyre_link_out_ *out = &links->outs[i];
+        const gyre_u32 leaves = out->use == GYRE_PORT_LINKED || out->heard;
 #pragma unroll 1
-        for (gyre_u64 at = out->head + threadIdx.x; out->use == GYRE_PORT_LINKED && at < out->next;
-             at += blockDim.x)
+        for (gyre_u64 at = out->head + threadIdx.x; leaves && at < out->next; at += blockDim.x)
             gyre_near_half_store_(gyre_link_sequence_(out->slots, at, out->mask, out->stride),
                                   (gyre_u32)(at + 1));
     }

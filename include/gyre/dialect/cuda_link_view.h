@@ -15,6 +15,7 @@
 #define GYRE_LINK_STREAM  4  /* requests found together that are called a stream */
 #define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
 #define GYRE_LINK_LONG    32 /* messages of a run that is called long: behind it others are hoped for */
+#define GYRE_LINK_PICKED  32 /* most messages of a run of a link by key */
 /*
  * Clocks until a queue whose requests were all taken is read again: a read of slots that the host is about to fill takes their
  * lines away from it, and it fills them an order of magnitude slower.
@@ -49,24 +50,45 @@ struct gyre_link_out_ {
     gyre_u32 mask, stride;
     gyre_u32 shift; /* a section has 1 << shift slots */
     gyre_u32 use;   /* enum gyre_port_use */
+    gyre_u32 share; /* enum gyre_link_share */
+    gyre_u32 placed,
+        heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
     gyre_cuda_port_type type;
 };
 
-/** A ring to fetch from. `next`: the first message that no block claimed, where only this block claims. */
+/** A subscriber of a topic, with the block's own ring. */
+struct gyre_link_branch_ {
+    gyre_link_out_ out;
+    gyre_link_gate *gate; /* NULL: it is never cut off */
+    gyre_u32 port, slow;  /* slow: enum gyre_branch_slow */
+    gyre_u32 in_place;    /* what is emitted is put into this ring, so nothing is copied */
+    gyre_u32 left;        /* of one that may miss messages: how many of the present run have room */
+};
+
+/**
+ * A ring to fetch from. `next`: the first message that no block claimed, where only this block claims; where keys decide, the
+ * first one that the block has not looked at.
+ */
 struct gyre_link_in_ {
     gyre_link_ring *ring;
     const gyre_u8 *slots;
     gyre_u64 next;
     gyre_u32 mask, stride;
+    gyre_u32 share, reserved; /* enum gyre_link_share */
 };
 
 /** An entry of the pipeline: where its flows, replies and headers lie. */
 struct gyre_link_entry_ {
     gyre_flow *flows; /* NULL: there is none of that number */
     gyre_u8 *replies;
-    const gyre_u8 *headers;
+    const gyre_u8 *headers; /* of an entry of another program: their copies, behind the flows */
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue, foreign;
+    const gyre_u8 *sent; /* the headers that the client writes */
+    gyre_stamp *stamps;  /* NULL: its flows have no times */
+    gyre_u32 *seals;     /* NULL: its messages have none */
+    gyre_u32 capacity;
+    gyre_u32 cares; /* its flows have more than a completion (cuda_link_entry.h) */
 };
 
 /** One place to fetch from. */
@@ -86,9 +108,10 @@ struct gyre_link_run_ {
     gyre_link_ring *ring; /* of a link */
     gyre_u32 from;        /* enum gyre_run_from_ */
     gyre_u32 count, stride;
-    gyre_u32 which; /* the queue's number in view->served; of a link: the inlet's number */
-    gyre_u32 entry; /* the entry's number in the table */
-    gyre_u32 hoped; /* nobody has looked whether they are there, which is seen when they are fetched */
+    gyre_u32 which;  /* the queue's number in view->served; of a link: the inlet's number */
+    gyre_u32 entry;  /* the entry's number in the table */
+    gyre_u32 hoped;  /* nobody has looked whether they are there, which is seen when they are fetched */
+    gyre_u32 picked; /* they are no neighbours: gyre_link_view_.picked says where they lie */
 };
 
 /** The words of a stage that the threads of a block share, in shared memory. */
@@ -100,22 +123,28 @@ struct gyre_link_view_ {
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
     gyre_u32 enters;      /* how many of the served queues enter the pipeline */
     gyre_u32 hopes;       /* runs may be hoped for */
+    gyre_u32 cares;       /* an entry does */
+    gyre_u32 admitted;    /* enum gyre_link_admitted_, of the present message of a block kernel */
+    gyre_u32 apart;       /* the messages of a run are handled at the same time */
     gyre_u32 looks;       /* looks at several queues */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
     gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
     gyre_link_run_ run;
     gyre_link_source_ source; /* of a backlog */
-    gyre_u32 drains;          /* the block has memory for a window of a backlog */
+    gyre_u32 drains;          /* backlogs are worked off by windows (cuda_link_drain.h) */
     gyre_u32 tight;           /* a backlog waits for room, which the long way looks for */
     gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
-    gyre_served nowhere;      /* of messages of links: no stamps, no headers, no seals */
+    gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
+    gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
     gyre_u32 marks[GYRE_PORTS_MAX *
                    GYRE_DRAIN_GROUPS]; /* of each port: which messages of a window emitted to it */
     gyre_link_out_ outs[GYRE_PORTS_MAX];
+    gyre_u32 branch_count;
+    gyre_link_branch_ branches[GYRE_BRANCHES_MAX];
     gyre_link_in_ inlets[GYRE_LINK_INLETS];
     gyre_link_entry_ entries[GYRE_ENTRIES_MAX];
     gyre_u8 entry_of
@@ -162,6 +191,13 @@ GYRE_HELPER gyre_u32 *gyre_link_sequence_(const gyre_u8 *slots, gyre_u64 index, 
     return &((gyre_link_slot *)(slots + (index & mask) * stride))->sequence;
 }
 
+/* The index in its ring or queue of message `number` of the run. */
+GYRE_HELPER gyre_u64 gyre_link_index_(const gyre_link_view_ *links, const gyre_link_run_ &run,
+                                      gyre_u32 number)
+{
+    return run.first + (run.picked ? links->picked[number] : number);
+}
+
 GYRE_HELPER gyre_u32 gyre_link_is_filled_(const gyre_link_in_ &in, gyre_u64 index)
 {
     return gyre_near_half_load_(gyre_link_sequence_(in.slots, index, in.mask, in.stride)) ==
@@ -173,6 +209,11 @@ GYRE_HELPER gyre_u32 gyre_warp_lanes_()
 {
     const gyre_u32 left = blockDim.x - (threadIdx.x & ~31u);
     return left < 32 ? (1u << left) - 1 : 0xffffffffu;
+}
+
+GYRE_HELPER gyre_u64 gyre_shuffle_(gyre_u32 mask, gyre_u64 value, gyre_u32 from)
+{
+    return __shfl_sync(mask, value, (int)from);
 }
 
 /* Makes the threads of a run meet: the first warp, or the block. */
@@ -269,23 +310,68 @@ GYRE_HELPER gyre_u32 gyre_link_shift_(gyre_u32 mask)
     return (gyre_u32)__popc(mask / GYRE_LINK_SECTIONS);
 }
 
+/* `rings`: the address of the first of the kernel's rings. */
+GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
+{
+    out->ring = (gyre_link_ring *)rings + blockIdx.x;
+    out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
+    out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
+    out->shift = gyre_link_shift_(out->mask);
+    out->stride = gyre_near_half_load_(&out->ring->stride);
+    out->share = gyre_near_half_load_(&out->ring->share);
+    out->head = out->next = gyre_near_load_(&out->ring->head);
+    out->tail = gyre_near_load_(&out->ring->tail);
+}
+
 GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, gyre_cuda_port_type type)
 {
     gyre_link_out_ *out = &links->outs[number];
     const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, type};
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, type};
     if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
         return;
     out->use = gyre_near_half_load_(&port->use);
     if (out->use == GYRE_PORT_UNWIRED)
         return;
-    out->ring = (gyre_link_ring *)gyre_near_load_(&port->rings) + blockIdx.x;
-    out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
-    out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
-    out->shift = gyre_link_shift_(out->mask);
-    out->stride = gyre_near_half_load_(&out->ring->stride);
-    out->head = out->next = gyre_near_load_(&out->ring->head);
-    out->tail = gyre_near_load_(&out->ring->tail);
+    gyre_link_open_ring_(out, gyre_near_load_(&port->rings));
+}
+
+/* This block's window of an inlet. */
+GYRE_HELPER gyre_link_window *gyre_link_window_(const gyre_link_view_ *links, gyre_u32 number)
+{
+    const gyre_link_inlet *inlet = (const gyre_link_inlet *)(links->table + 1) + number;
+    return (gyre_link_window *)gyre_near_load_(&inlet->windows) + blockIdx.x;
+}
+
+/*
+ * Adds the subscribers of the topic that a port leads to. What is emitted by kernels whose messages are handled in turn lies in the
+ * port's own ring, which may be that of a subscriber; lanes emit elsewhere, so all subscribers get copies. Called by one thread.
+ */
+GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number)
+{
+    gyre_link_out_ *out = &links->outs[number];
+    if (out->use != GYRE_PORT_TOPIC)
+        return;
+    const gyre_link_topic *topic =
+        (const gyre_link_topic *)gyre_near_load_(&links->table->ports[number].control);
+    const gyre_u32 count = gyre_near_half_load_(&topic->branch_count);
+    const gyre_u64 own = gyre_near_load_(&links->table->ports[number].rings);
+    out->placed = !links->apart;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < count && links->branch_count < GYRE_BRANCHES_MAX; i++) {
+        const gyre_link_branch *from = (const gyre_link_branch *)(topic + 1) + i;
+        gyre_link_branch_ *branch = &links->branches[links->branch_count++];
+        const gyre_u64 rings = gyre_near_load_(&from->rings);
+        branch->out = *out;
+        branch->out.use = GYRE_PORT_LINKED;
+        gyre_link_open_ring_(&branch->out, rings);
+        branch->gate = (gyre_link_gate *)gyre_near_load_(&from->gate);
+        branch->slow = gyre_near_half_load_(&from->slow);
+        branch->port = number;
+        branch->in_place = out->placed && rings == own;
+        branch->left = 0;
+        out->heard |= branch->in_place;
+    }
 }
 
 /* Reads an inlet from the table. */
@@ -297,7 +383,9 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.slots = (const gyre_u8 *)gyre_near_load_(&in.ring->slots);
     in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
     in.stride = gyre_near_half_load_(&in.ring->stride);
-    in.next = gyre_near_load_(&in.ring->claimed);
+    in.share = gyre_near_half_load_(&in.ring->share);
+    in.reserved = 0;
+    in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }
 
@@ -305,16 +393,29 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
 {
     const gyre_link_entry *from = &links->table->entries[number];
     gyre_link_entry_ *entry = &links->entries[number];
-    const gyre_u64 region = gyre_near_load_(&from->region);
+    const gyre_u8 *const region = (const gyre_u8 *)gyre_near_load_(&from->region);
     const gyre_u64 headers = gyre_near_load_(&from->slots.headers_offset);
+    const gyre_u64 stamps = gyre_near_load_(&from->slots.stamps_offset);
+    const gyre_u32 bytes = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
     entry->flows = (gyre_flow *)gyre_near_load_(&from->flows);
     entry->replies = (gyre_u8 *)region + gyre_near_load_(&from->slots.reply_offset);
-    entry->headers = headers ? (const gyre_u8 *)region + headers : 0;
     entry->serial = gyre_near_load_(&from->serial);
     entry->reply_stride = gyre_near_half_load_(&from->slots.reply_stride);
     entry->header_size = gyre_near_half_load_(&from->slots.header_size);
     entry->queue = gyre_near_half_load_(&from->queue);
-    entry->foreign = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed) >> 8 & 0xffu;
+    entry->capacity = (gyre_u32)gyre_near_load_(&from->slots.capacity);
+    entry->foreign = bytes >> 8 & 0xffu;
+    entry->sent = entry->headers = headers ? region + headers : 0;
+    if (headers && entry->foreign & GYRE_FOREIGN_RING)
+        entry->headers = (const gyre_u8 *)(entry->flows + entry->capacity);
+    entry->stamps = stamps ? (gyre_stamp *)(region + stamps) : 0;
+    const gyre_u64 seals = headers + (gyre_u64)entry->capacity * entry->header_size;
+    entry->seals = bytes & 0xffu
+                       ? (gyre_u32 *)(region + (seals + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE)
+                       : 0;
+    entry->cares = entry->foreign || stamps || entry->seals;
+    if (entry->flows && entry->cares)
+        links->cares = 1;
 }
 
 /* Finds the entry that a served queue is. */
@@ -345,6 +446,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = 0;
     links->wide = links->waits = 0;
+    links->branch_count = links->cares = 0;
     links->run = {};
     links->in_turn = 1;
     links->nowhere = {};
@@ -377,9 +479,13 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
     if (threadIdx.x == 0) {
         gyre_link_open_table_(arguments, view, links, K::gyre_its_port_count_);
         links->hopes = gyre_link_hopes_<K>();
+        links->apart = !gyre_link_shape_<K>::in_turn;
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));
+#pragma unroll 1
+        for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
+            gyre_link_open_topic_(links, (gyre_u32)i);
     }
     __syncthreads();
     gyre_link_open_rest_(arguments, links);

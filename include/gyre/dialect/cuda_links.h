@@ -47,7 +47,9 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
         for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
             const gyre_u32 chunk = base + j * threads, part = chunk % pitch;
             const gyre_u8 *from =
-                run.slots + ((run.first + chunk / pitch) & run.mask) * run.stride + part * 16;
+                run.slots +
+                (gyre_link_index_(links, run, chunk < all ? chunk / pitch : 0) & run.mask) * run.stride +
+                part * 16;
             mine[j] = zero;
             if (chunk < all && part < each && part * 16 < run.stride)
                 mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
@@ -68,8 +70,12 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
 }
 
 /* Gives the places of the run, which was fetched, back to the sender. Called by one thread. */
-GYRE_HELPER void gyre_link_give_back_(const gyre_link_run_ &run)
+GYRE_HELPER void gyre_link_give_back_(const gyre_link_view_ *links, const gyre_link_run_ &run)
 {
+    if (run.picked) {
+        gyre_link_key_give_back_(links, run);
+        return;
+    }
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
     const gyre_u64 end = run.first + run.count;
     gyre_u64 first = run.first;
@@ -109,6 +115,8 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
 
 /* ---- flows ---- */
 
+#include "gyre/dialect/cuda_link_entry.h"
+
 /** A message that is being handled, and what becomes of it. */
 struct gyre_link_message_ {
     gyre_u64 origin; /* 0: it belongs to no flow */
@@ -117,6 +125,7 @@ struct gyre_link_message_ {
     gyre_u64 to;     /* where the completion goes; 0: there is none. Bit 0: its payload is there already */
     gyre_u32
         counted; /* its flow's account was written, and has to be there before what was emitted is published */
+    gyre_u32 cares; /* its flow has more than a completion (gyre_link_close_) */
 };
 
 GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
@@ -147,6 +156,8 @@ GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origi
     for (gyre_u32 chunk = 1; chunk <= chunks; chunk++)
         gyre_chunk_store_(to + chunk, ((const gyre_chunk *)out)[chunk]);
     *(volatile gyre_u32 *)&flow->length = out->length;
+    if (gyre_entry_of_(links, origin)->seals)
+        gyre_link_seal_reply_(gyre_entry_of_(links, origin), origin, out);
     gyre_fence_system_(); /* whoever ends the flow stores the header behind this payload */
 }
 
@@ -231,7 +242,7 @@ GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_pl
         const gyre_u32 most = K::gyre_its_ports_::of(i).most;
         if (!shape::in_turn)
             ports[i] = {mine + shape::offset_of(i), 0, 0xffffffffu, shape::stride_of(i), most, 0};
-        else if (emits && out->use == GYRE_PORT_LINKED)
+        else if (emits && (out->use == GYRE_PORT_LINKED || out->use == GYRE_PORT_TOPIC))
             ports[i] = {out->slots, (gyre_u32)out->next, out->mask, out->stride, most, 0};
         else
             ports[i] = {places.thrown, 0, 0, 0, most, 0};
@@ -260,8 +271,11 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre
             gyre_link_fail_(out, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
         else if (links->outs[i].use == GYRE_PORT_LINKED)
             sent += ports[i].emitted;
+        else if (ports[i].emitted && links->outs[i].use == GYRE_PORT_TOPIC)
+            sent += gyre_link_topic_sent_(links, (gyre_u32)i, ports[i].emitted);
     }
-    if (message->origin && out->info == GYRE_OUTCOME_REPLY && !links->answers)
+    if (message->origin && !(message->origin & GYRE_ORIGIN_TAP) && out->info == GYRE_OUTCOME_REPLY &&
+        !links->answers)
         gyre_link_fail_(out, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     if (out->info != GYRE_OUTCOME_FAILED)
         return sent;
@@ -299,6 +313,10 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     const gyre_u32 begins = links->run.from == GYRE_RUN_ENTRY;
     if (!message->origin) {
         message->to = (gyre_u64)gyre_reply_at_(&links->view->served[links->run.which], message->index);
+    } else if (message->origin & GYRE_ORIGIN_TAP) {
+        message->next =
+            GYRE_ORIGIN_NEXT(message->origin); /* its flow may be over: nothing is looked up by its origin */
+        return;
     } else {
         message->next = GYRE_ORIGIN_NEXT(message->origin);
         if (message->origin & GYRE_ORIGIN_SOLE)
@@ -308,6 +326,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         if (message->to && !begins)
             message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
     }
+    if (message->to && message->cares)
+        gyre_link_close_(links, message->origin, message->index, out, (gyre_u32)message->to & 1);
     out->sequence = message->index + 1;
     message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
@@ -317,26 +337,64 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
                                                 gyre_u32 number, gyre_context *gyre)
 {
     const gyre_link_run_ *run = &links->run;
-    gyre_link_message_ message = {0, run->first + number, 0, 0, 0};
+    gyre_link_message_ message = {0, run->first + number, 0, 0, 0, 0};
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
+    gyre->clears = 0;
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(run->entry, (gyre_u32)(message.index & run->mask));
     } else {
         message.origin = in->sequence; /* where a slot of a link has its origin */
-        gyre->flow = &gyre_flow_of_(links, message.origin)->index;
+        if (!(message.origin & GYRE_ORIGIN_TAP))
+            gyre->flow = &gyre_flow_of_(links, message.origin)->index;
     }
     gyre->origin = message.origin;
     gyre->index = message.index;
-#if GYRE_HEADED
+    if (message.origin & GYRE_ORIGIN_TAP) {
+        gyre->clears = 1; /* what the places held may be of any program */
+        GYRE_HEADER_QUEUE_(gyre, 0, 0, ~(gyre_u64)0);
+        GYRE_HEADER_FOREIGN_(gyre, 0);
+        return message;
+    }
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message.origin);
+    message.cares = entry->cares;
+    gyre->clears = entry->foreign;
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
-    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
-#endif
+    GYRE_HEADER_FOREIGN_(gyre, 0); /* another program cannot write them */
     return message;
+}
+
+/*
+ * Admits a message whose entry cares, if it is a request that is not to be dropped. Returns 1 when the handler does not get it; then
+ * `out` has its outcome, unless the request is passed over. Called by one thread.
+ */
+GYRE_HELPER gyre_u32 gyre_link_enter_(const gyre_link_view_ *links, gyre_link_message_ *message,
+                                      const gyre_slot *in, gyre_slot *out, gyre_u64 index, gyre_u32 refused,
+                                      gyre_link_admitted_ *admitted)
+{
+    *admitted = GYRE_ADMITTED;
+    if (!message->cares || links->run.from != GYRE_RUN_ENTRY)
+        return refused;
+    if (index < links->run.drop_before) {
+        message->cares = 0; /* it begins no flow */
+        return refused;
+    }
+    *admitted = gyre_link_admit_(links, message->origin, in, !refused);
+    if (*admitted == GYRE_ADMITTED_DAMAGED)
+        gyre_write_failure_(out, GYRE_FAILURE_SEAL, GYRE_SEAL_TEXT_);
+    return refused || *admitted != GYRE_ADMITTED;
+}
+
+/* Passes over a request that came too early. Called by the thread that speaks for it. */
+GYRE_HELPER void gyre_link_pass_(gyre_link_message_ *message, gyre_cuda_port *ports, gyre_u32 count)
+{
+    message->next = message->to = 0;
+    message->counted = 0;
+    for (gyre_u32 i = 0; i < count; i++)
+        ports[i].emitted = 0;
 }
 
 /* Which header a message has: that of the request that began its flow. */
@@ -355,8 +413,16 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
+    gyre_link_admitted_ admitted;
     *message = gyre_link_begin_(links, in, number, gyre);
-    if (!gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1)) {
+    const gyre_u32 wrong = gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1);
+    const gyre_u32 refused =
+        gyre_link_enter_(links, message, in, out, links->run.first + number, wrong, &admitted);
+    if (admitted == GYRE_ADMITTED_BUSY) {
+        gyre_link_pass_(message, ports, gyre_link_shape_<K>::ports);
+        return 0;
+    }
+    if (!refused) {
         GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
@@ -375,7 +441,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
 
 /* Handles one message by all lanes of the block. Lane 0 settles it, and returns 1 when it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
+GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
                                              gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
                                              void *scratch, const void *buffers, gyre_context *gyre)
 {
@@ -384,8 +450,20 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
     *message = gyre_link_begin_(links, in, number, gyre);
-    const gyre_u32 refused =
-        gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
+    gyre_u32 refused = gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
+    if (message->cares && links->run.from == GYRE_RUN_ENTRY) { /* the same for all lanes */
+        gyre_link_admitted_ admitted;
+        if (gyre->lane == 0) {
+            gyre_link_enter_(links, message, in, out, links->run.first + number, refused, &admitted);
+            links->admitted = admitted;
+        }
+        __syncthreads();
+        refused = refused || links->admitted != GYRE_ADMITTED;
+        if (links->admitted == GYRE_ADMITTED_BUSY) {
+            gyre_link_pass_(message, ports, gyre_link_shape_<K>::ports);
+            return 0;
+        }
+    }
     GYRE_STAMP_BEGIN_(gyre, started);
     if (!refused) {
         gyre_block_begin_(gyre);
@@ -432,7 +510,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
                                       gyre_context *gyre)
 {
     gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
-    gyre_link_message_ message = {0, 0, 0, 0, 0};
+    gyre_link_message_ message = {0, 0, 0, 0, 0, 0};
     const gyre_u32 number = threadIdx.x, hoped = links->run.hoped;
     gyre_u32 failed = 0;
     gyre_link_fetch_<K>(links, places.cells, threads);
@@ -442,7 +520,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
     if (number == 0 && hoped)
         gyre_link_hold_(links);
     if (number == 0 && links->run.from == GYRE_RUN_LINK)
-        gyre_link_give_back_(links->run);
+        gyre_link_give_back_(links, links->run);
     if (!count)
         return;
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
@@ -470,7 +548,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     gyre_link_fetch_<K>(links, places.cells, blockDim.x);
     __syncthreads();
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
-        gyre_link_give_back_(links->run);
+        gyre_link_give_back_(links, links->run);
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
 #pragma unroll 1
@@ -555,7 +633,7 @@ GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_bl
     const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
     gyre_link_open_<K>(arguments, view, links);
     if (threadIdx.x == 0)
-        links->drains = gyre_drain_suits_<K>(memory);
+        links->drains = gyre_drain_suits_<K>(memory) && !links->cares && !links->branch_count;
     __syncthreads();
     for (;;) {
         if (threadIdx.x < 32)

@@ -97,7 +97,7 @@ enum { gyre_ports_of_gyre_no_ports = 0 };
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
- * tail, and its bytes are those of an earlier message.
+ * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program.
  */
 GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 least)
 {
@@ -108,6 +108,9 @@ GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 
     port->emitted++;
     if (gyre->in_block && gyre->lane > 0)
         gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a block kernel lane 0 emits");
+    if (gyre->clears && !least)
+        for (gyre_u32 i = 0; i < port->stride - GYRE_SLOT_HEADER_SIZE; i += 4)
+            *(gyre_u32 *)(place + i) = 0;
     for (gyre_u32 i = 0; i < least; i += 4)
         *(gyre_u32 *)(place + i) = i ? 0 : least;
     return __builtin_assume_aligned(place, 16);
@@ -127,6 +130,8 @@ GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
 GYRE_HELPER gyre_u64 gyre_flow_id(const gyre_context *gyre)
 {
     gyre_u64 index = gyre->index;
+    if (gyre->origin & GYRE_ORIGIN_TAP)
+        return 0;
     if (gyre->flow)
         asm volatile("ld.relaxed.gpu.global.u64 %0,[%1];" : "=l"(index) : "l"(gyre->flow) : "memory");
     return gyre->origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(gyre->origin) + 1) << 56 | (index << 8 >> 8) : 0;

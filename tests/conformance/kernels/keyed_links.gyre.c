@@ -40,6 +40,17 @@ GYRE_KERNEL_WITH(keyed_order, mark, marks, gyre_none, order_buffers)
     return GYRE_REPLY;
 }
 
+#define COUNT_BUFFERS(IN, INOUT) INOUT(u64, counts)
+GYRE_BUFFERS(count_buffers, COUNT_BUFFERS)
+
+/* Counts the messages of each key. No two of a key are handled at the same time, so it needs no atomic operation. */
+GYRE_KERNEL_WITH(keyed_count, mark, marks, gyre_none, count_buffers)
+{
+    reply->count = ++buffers->counts[request->key];
+    reply->block = gyre_block(gyre);
+    return GYRE_REPLY;
+}
+
 #define LAG_BUFFERS(IN, INOUT) INOUT(u32, words)
 GYRE_BUFFERS(lag_buffers, LAG_BUFFERS)
 

@@ -26,6 +26,16 @@ GYRE_KERNEL_TO(publish, job, job, topic_ports)
     return GYRE_NO_REPLY;
 }
 
+/* As publish, one job after the other. */
+GYRE_ACTOR_TO(recite, job, job, topic_ports, job)
+{
+    state->number = request->number;
+    for (u32 i = 0; i < request->hops && i < TICKS_MOST; i++)
+        fill_job(gyre_emit(gyre, ticks), request, i);
+    fill_job(gyre_emit(gyre, first), request, 0);
+    return GYRE_NO_REPLY;
+}
+
 /* Counts what it hears, and tells when it is asked by its own queue. */
 GYRE_ACTOR(listen, job, heard, heard)
 {
