@@ -163,8 +163,6 @@ GYRE_HELPER void gyre_keyed_read_table_(const gyre_cuda_arguments &arguments, gy
     for (; rows; rows &= rows - 1)
         gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
 }
-#else
-#define gyre_keyed_read_table_(arguments, view, rows) ((void)0)
 #endif
 
 /*
@@ -182,10 +180,12 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
     view->team_leader = 1;
     if (live == 0)
         return;
-    if (gyre_is_keyed_(view)) {
+#if GYRE_KEYED
+    if (view->shape.is & GYRE_SHAPE_KEYED_) {
         gyre_keyed_read_table_(arguments, view, rows);
         return;
     }
+#endif
     if (live < blocks) {
         const gyre_u32 mine = block % live;
         view->team_size = (blocks - mine + live - 1) / live;
@@ -203,8 +203,10 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
  */
 GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const gyre_block_view *view)
 {
-    if (gyre_is_keyed_(view) && blockIdx.x > 0)
+#if GYRE_KEYED
+    if (view->shape.is & GYRE_SHAPE_KEYED_ && blockIdx.x > 0)
         return;
+#endif
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++)
         arguments.cursors[view->served[i].entry].claims.next =

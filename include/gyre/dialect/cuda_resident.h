@@ -188,7 +188,13 @@ struct gyre_shape {
 #define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
 #define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
-#define GYRE_SHAPE_KEYED_   64u /* a keyed actor, which only files with GYRE_KEYED = 1 have */
+/* kernels that may take one message at once, where handlers are slow */
+#if GYRE_KEYED
+#define GYRE_SHAPE_KEYED_ 64u /* a keyed actor */
+#define GYRE_SHAPE_FEW_   (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_KEYED_)
+#else
+#define GYRE_SHAPE_FEW_ GYRE_SHAPE_BLOCK_
+#endif
 
 /** A worker (a group of warps, or the block) and its run: `count` requests from index `first` on. */
 struct gyre_worker {
@@ -245,16 +251,6 @@ struct gyre_block_view {
 #define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
 #define GYRE_LONE_AWAITED_    3u    /* as HERE, and the reply goes by express lines */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* clocks between two looks of a busy block at the host's words */
-
-/* Whether the kernel is a keyed actor. Without GYRE_KEYED this is a constant, and nothing of them is compiled. */
-#if GYRE_KEYED
-GYRE_HELPER gyre_u32 gyre_is_keyed_(const gyre_block_view *view)
-{
-    return view->shape.is & GYRE_SHAPE_KEYED_;
-}
-#else
-#define gyre_is_keyed_(view) 0u
-#endif
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
 {
