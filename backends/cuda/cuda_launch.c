@@ -214,10 +214,11 @@ static gyre_status refuse_reminders(const gyre_device *device, const gyre_kernel
 {
     if (!record->reminds)
         return GYRE_OK;
-    return device->host->error(GYRE_UNIMPLEMENTED,
-                               "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
-                               "yet: launch it on backend 'cpu'",
-                               record->name);
+    return device->host->error(
+        GYRE_UNIMPLEMENTED,
+        "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
+        "yet: launch it on backend 'cpu'",
+        record->name);
 }
 
 /* Fills in the resident and makes its objects. The caller holds residents->lock. */

@@ -91,7 +91,8 @@ typedef struct gyre_keyed_due {
 
 GYRE_KEYED_INLINE_ gyre_keyed_part *gyre_keyed_part_at(const gyre_keyed_table *table, gyre_u32 number)
 {
-    return (gyre_keyed_part *)(void *)(GYRE_KEYED_BYTES_(table) + table->parts_offset + number * table->part_size);
+    return (gyre_keyed_part *)(void *)(GYRE_KEYED_BYTES_(table) + table->parts_offset +
+                                       number * table->part_size);
 }
 
 GYRE_KEYED_INLINE_ gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
@@ -100,14 +101,14 @@ GYRE_KEYED_INLINE_ gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
 }
 
 GYRE_KEYED_INLINE_ gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                                    gyre_u32 number)
+                                                         gyre_u32 number)
 {
     return (gyre_keyed_entry *)(void *)((unsigned char *)part + table->entries_offset +
                                         (gyre_u64)number * table->entry_size);
 }
 
 GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_number_of(const gyre_keyed_table *table, const gyre_keyed_part *part,
-                                            const gyre_keyed_entry *entry)
+                                                 const gyre_keyed_entry *entry)
 {
     return (gyre_u32)((gyre_u64)((const unsigned char *)entry - (const unsigned char *)part -
                                  table->entries_offset) /
@@ -218,8 +219,8 @@ GYRE_KEYED_INLINE_ int gyre_keyed_same(const void *one, const void *other, gyre_
  * The place of the index that holds a key; NOWHERE when the part does not have it. The search ends at a free place, and always:
  * half of the places are free.
  */
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part, const void *key,
-                                       gyre_u64 hash)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                            const void *key, gyre_u64 hash)
 {
     const gyre_u64 *const places = gyre_keyed_places(part);
     const gyre_u32 upper = (gyre_u32)(hash >> 32);

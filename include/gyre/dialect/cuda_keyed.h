@@ -125,8 +125,7 @@ GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_u64 hash)
     gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
     const gyre_u64 place = gyre_near_load_(&gyre_keyed_places(part)[gyre_keyed_home(table, hash >> 32)]);
     if (place)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(
-            gyre_keyed_entry_at(table, part, (gyre_u32)place - 1)));
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(gyre_keyed_entry_at(table, part, (gyre_u32)place - 1)));
 }
 
 /* The part of message `slot` of the run; NOT_OWN or SETTLED for one that this block's handler does not get. */
@@ -365,8 +364,9 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
     struct gyre_keyed_hooks_of_##name_ {                                                                     \
         enum { gyre_its_keys_leave_ = 1 };                                                                   \
-        static __device__ __forceinline__ void                                                               \
-        gyre_its_born_(const void *gyre_its_request_, void *gyre_its_state_, gyre_context *gyre_its_context_) \
+        static __device__ __forceinline__ void gyre_its_born_(const void *gyre_its_request_,                 \
+                                                              void *gyre_its_state_,                         \
+                                                              gyre_context *gyre_its_context_)               \
         {                                                                                                    \
             gyre_born_##name_((const request_ *)gyre_its_request_, (state_ *)gyre_its_state_,                \
                               gyre_its_context_);                                                            \

@@ -442,7 +442,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_KEYED_HERE_(name_)                                                                              \
     static_assert(sizeof(gyre_u32) == 0,                                                                     \
-                  "keyed actor '" #name_ "' is declared in a file that the kernel file includes: add -DGYRE_KEYED=1 to " \
+                  "keyed actor '" #name_                                                                     \
+                  "' is declared in a file that the kernel file includes: add -DGYRE_KEYED=1 to "            \
                   "the options of its section");
 #else
 #define GYRE_KEYED_HERE_(name_)
