@@ -302,13 +302,22 @@ static bool changes_headers(const char *options)
 }
 
 /*
+ * Whether the unit has keyed actors, whose parts do more. The core writes this line, in front of the file's text; a file that has it as
+ * well is compiled whole for nothing.
+ */
+static bool has_keys(const char *unit)
+{
+    return strstr(unit, "#define GYRE_KEYED 1\n") != NULL;
+}
+
+/*
  * Whether the parts fit this compile. They do not if an option changes the meaning of Gyre's headers: the
  * option would change the kernel but not its parts, which are compiled already.
  */
 static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    return !job->forward && !changes_headers(desc->options) &&
+    return !job->forward && !changes_headers(desc->options) && !has_keys(job->unit) &&
            cuda_parts_read(job->device, job->files, job->sm, desc->include_directories, &job->parts);
 }
 

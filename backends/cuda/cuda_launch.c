@@ -134,7 +134,7 @@ static gyre_status make_memory(gyre_resident *resident)
     resident->relay_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
     resident->arrived_offset = resident->relay_offset + sizeof(gyre_cuda_relay);
     resident->turns_offset =
-        align_up(resident->arrived_offset + resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
+        align_up(resident->arrived_offset + 2 * resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
     resident->log_offset = align_up(resident->turns_offset + resident->blocks * sizeof(gyre_cuda_turns), 256);
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
     resident->stage_offset = align_up(resident->log_offset + log_size, 256);
@@ -210,6 +210,17 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
     return GYRE_OK;
 }
 
+static gyre_status refuse_reminders(const gyre_device *device, const gyre_kernel_record *record)
+{
+    if (!record->reminds)
+        return GYRE_OK;
+    return device->host->error(
+        GYRE_UNIMPLEMENTED,
+        "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
+        "yet: launch it on backend 'cpu'",
+        record->name);
+}
+
 /* Fills in the resident and makes its objects. The caller holds residents->lock. */
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
@@ -219,7 +230,9 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
-    gyre_status status = find_function(resident, module, kernel);
+    gyre_status status = refuse_reminders(device, &kernel->record);
+    if (status == GYRE_OK)
+        status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = take_room(resident, kernel, desc->lanes);
     if (status == GYRE_OK)

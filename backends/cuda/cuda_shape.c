@@ -55,6 +55,8 @@ static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
 {
     if (kernel->record.form == GYRE_FORM_BLOCK)
         return lanes;
+    if (kernel->record.form == GYRE_FORM_KEYED)
+        return GYRE_KEYED_THREADS;
     uint32_t threads =
         kernel->record.form == GYRE_FORM_ACTOR ? ACTOR_THREADS : (uint32_t)align_up(lanes, WARP);
     return threads < THREADS_MIN           ? THREADS_MIN
@@ -72,6 +74,13 @@ static uint64_t actor_window(uint64_t each)
 {
     const uint64_t some = least_of(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
     return some > GYRE_ACTOR_WINDOW ? some : GYRE_ACTOR_WINDOW;
+}
+
+/* The number of messages for which a keyed actor has room. */
+static uint64_t keyed_window(uint64_t each)
+{
+    const uint64_t some = least_of(GYRE_KEYED_THREADS, GYRE_KEYED_STAGE_SIZE / each);
+    return some ? some : 1;
 }
 
 /*
@@ -93,6 +102,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
         least_of(GYRE_BLOCK_WINDOW, (tight ? GYRE_BLOCK_STAGE_SIZE_TIGHT : GYRE_BLOCK_STAGE_SIZE) / each);
     const uint64_t wanted = block                                    ? some ? some : 1
                             : kernel->record.form == GYRE_FORM_ACTOR ? actor_window(each)
+                            : kernel->record.form == GYRE_FORM_KEYED ? keyed_window(each)
                                                                      : threads;
     return scratch + least_of(wanted, (limit - scratch) / each) * each;
 }

@@ -302,6 +302,10 @@ gyre_status device_record_read(const struct device_file *file, struct device_typ
     record->name = seen->name;
     record->form = (gyre_form)seen->form;
     record->scratch_size = seen->form == GYRE_FORM_BLOCK ? seen->scratch_size : 0;
+    if (record->form == GYRE_FORM_KEYED) { /* the core checks what the key names */
+        record->key = file->find_text(file->self, "gyre_key_", record->name);
+        record->reminds = file->find_text(file->self, "gyre_reminds_", record->name) != NULL;
+    }
     return read_kernel_types(&reader, seen, record);
 }
 

@@ -44,6 +44,13 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' runs on backend '%s', which does not link kernels: run all kernels of the "
             "pipeline on backend 'cpu', or on another one that does",
             kernel->name, backend);
+    if (kernel->record->form == GYRE_FORM_KEYED &&
+        !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_KEYS))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is a keyed actor, and backend '%s' does not link keyed actors yet: send to "
+            "its queues, or run the kernels of the pipeline on backend 'cpu'",
+            kernel->name, backend);
     if (kernel->record->is_island)
         return gyre_error_set(
             GYRE_INVALID,

@@ -28,6 +28,12 @@ static bool has_ports(const struct gyre_source *source)
     return memmem(source->text, source->size, "GYRE_PORTS", strlen("GYRE_PORTS")) != NULL;
 }
 
+/* Whether the file declares keyed actors, which GPUs compile another way. */
+static bool has_keys(const struct gyre_source *source)
+{
+    return memmem(source->text, source->size, "GYRE_KEYED_ACTOR", strlen("GYRE_KEYED_ACTOR")) != NULL;
+}
+
 char *gyre_unit_text(const struct gyre_source *source)
 {
     char *text = NULL;
@@ -37,6 +43,8 @@ char *gyre_unit_text(const struct gyre_source *source)
         return NULL;
     if (has_ports(source))
         fputs("#define GYRE_STAGE 1\n", out);
+    if (has_keys(source))
+        fputs("#define GYRE_KEYED 1\n", out);
     fputs("#line 1 ", out);
     write_quoted(out, source->path);
     fputc('\n', out);

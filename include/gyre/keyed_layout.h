@@ -20,6 +20,17 @@
 #define GYRE_KEYED_LAYOUT_H
 
 #include "gyre/key_hash.h"
+#include "gyre/types.h"
+
+/* GYRE_KEYED_INLINE_ goes before each function, GYRE_KEYED_BYTES_ makes a pointer to bytes that may be written. */
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_KEYED_INLINE_         GYRE_HELPER
+#define GYRE_KEYED_BYTES_(pointer) ((unsigned char *)(pointer))
+#else
+#include <string.h>
+#define GYRE_KEYED_INLINE_         static inline
+#define GYRE_KEYED_BYTES_(pointer) ((unsigned char *)(gyre_u64)(uintptr_t)(pointer))
+#endif
 
 #define GYRE_KEYED_MAGIC    0x4459454bu /* "KEYD" */
 #define GYRE_KEYED_VERSION  2u
@@ -79,45 +90,45 @@ typedef struct gyre_keyed_due {
 
 /* ---- places ---- */
 
-static inline gyre_keyed_part *gyre_keyed_part_at(const gyre_keyed_table *table, gyre_u32 number)
+GYRE_KEYED_INLINE_ gyre_keyed_part *gyre_keyed_part_at(const gyre_keyed_table *table, gyre_u32 number)
 {
-    return (gyre_keyed_part *)(void *)((unsigned char *)(gyre_u64)(uintptr_t)table + table->parts_offset +
+    return (gyre_keyed_part *)(void *)(GYRE_KEYED_BYTES_(table) + table->parts_offset +
                                        number * table->part_size);
 }
 
-static inline gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
+GYRE_KEYED_INLINE_ gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
 {
     return (gyre_u64 *)(void *)(part + 1);
 }
 
-static inline gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                                    gyre_u32 number)
+GYRE_KEYED_INLINE_ gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                                         gyre_u32 number)
 {
     return (gyre_keyed_entry *)(void *)((unsigned char *)part + table->entries_offset +
                                         (gyre_u64)number * table->entry_size);
 }
 
-static inline gyre_u32 gyre_keyed_number_of(const gyre_keyed_table *table, const gyre_keyed_part *part,
-                                            const gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_number_of(const gyre_keyed_table *table, const gyre_keyed_part *part,
+                                                 const gyre_keyed_entry *entry)
 {
     return (gyre_u32)((gyre_u64)((const unsigned char *)entry - (const unsigned char *)part -
                                  table->entries_offset) /
                       table->entry_size);
 }
 
-static inline gyre_keyed_due *gyre_keyed_due_of(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ gyre_keyed_due *gyre_keyed_due_of(const gyre_keyed_table *table, gyre_keyed_entry *entry)
 {
     return (gyre_keyed_due *)(void *)((unsigned char *)entry + table->due_offset);
 }
 
-static inline gyre_u32 *gyre_keyed_heap(const gyre_keyed_table *table, gyre_keyed_part *part)
+GYRE_KEYED_INLINE_ gyre_u32 *gyre_keyed_heap(const gyre_keyed_table *table, gyre_keyed_part *part)
 {
     return (gyre_u32 *)(void *)((unsigned char *)part + table->heap_offset);
 }
 
 /* ---- hashes ---- */
 
-static inline gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void *key)
+GYRE_KEYED_INLINE_ gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void *key)
 {
     if (table->key_size == 8) /* a constant size, for the compiler */
         return gyre_keyed_hash_bytes(table->seed, key, 8);
@@ -125,31 +136,47 @@ static inline gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void
 }
 
 /** The part that a key of this hash lies in. */
-static inline gyre_u32 gyre_keyed_part_of(const gyre_keyed_table *table, gyre_u64 hash)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_part_of(const gyre_keyed_table *table, gyre_u64 hash)
 {
     return (gyre_u32)hash & ((1u << table->parts_log2) - 1);
 }
 
 /** The block, of `blocks`, that owns a key of this hash. */
-static inline gyre_u32 gyre_keyed_owner(const gyre_keyed_table *table, gyre_u64 hash, gyre_u32 blocks)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_owner(const gyre_keyed_table *table, gyre_u64 hash, gyre_u32 blocks)
 {
     return (gyre_u32)(((gyre_u64)gyre_keyed_part_of(table, hash) * blocks) >> table->parts_log2);
 }
 
 /** The place of the index where the search for a hash's upper half begins. */
-static inline gyre_u32 gyre_keyed_home(const gyre_keyed_table *table, gyre_u32 upper)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_home(const gyre_keyed_table *table, gyre_u32 upper)
 {
     return (gyre_u32)((gyre_u64)upper * table->places >> 32);
 }
 
 /* ---- finding ---- */
 
+/** Whether two keys, each of which begins at a multiple of 8 bytes on a GPU, are equal. */
+GYRE_KEYED_INLINE_ int gyre_keyed_same(const void *one, const void *other, gyre_u32 size)
+{
+#ifdef GYRE_DIALECT_CUDA
+    for (gyre_u32 at = 0; at < size / 8; at++)
+        if (((const gyre_u64 *)one)[at] != ((const gyre_u64 *)other)[at])
+            return 0;
+    for (gyre_u32 at = size / 8 * 8; at < size; at++)
+        if (((const gyre_u8 *)one)[at] != ((const gyre_u8 *)other)[at])
+            return 0;
+    return 1;
+#else
+    return memcmp(one, other, size) == 0;
+#endif
+}
+
 /**
  * The place of the index that holds a key; NOWHERE when the part does not have it. The search ends at a free place, and always:
  * half of the places are free.
  */
-static inline gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part, const void *key,
-                                       gyre_u64 hash)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                            const void *key, gyre_u64 hash)
 {
     const gyre_u64 *const places = gyre_keyed_places(part);
     const gyre_u32 upper = (gyre_u32)(hash >> 32);
@@ -157,7 +184,7 @@ static inline gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed
     for (gyre_u32 looks = 0; places[at] && looks < table->places; looks++) {
         if ((gyre_u32)(places[at] >> 32) == upper) {
             const gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
-            if (memcmp(entry + 1, key, table->key_size) == 0)
+            if (gyre_keyed_same(entry + 1, key, table->key_size))
                 return at;
         }
         at = at + 1 == table->places ? 0 : at + 1;
@@ -166,7 +193,7 @@ static inline gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed
 }
 
 /** The state in an entry. */
-static inline void *gyre_keyed_state(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ void *gyre_keyed_state(const gyre_keyed_table *table, gyre_keyed_entry *entry)
 {
     return (unsigned char *)entry + table->state_offset;
 }

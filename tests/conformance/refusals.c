@@ -2,6 +2,7 @@
 /* Every "no" has a sentence: what a user can do wrong, and what the answer names. */
 #include "conformance.h"
 
+#include <gyre/pipeline.h>
 #include <string.h>
 
 static gyre_status try_launch(struct conformance *test, const gyre_launch_desc *desc)
@@ -293,6 +294,42 @@ static void keyed_actors_are_there_or_refused(struct conformance *test)
     require_sentence("keeps no states by key yet: launch it on backend 'cpu'");
 }
 
+static void keyed_actors_are_linked_or_refused(struct conformance *test)
+{
+    static const char *const name = "keyed_marks";
+    gyre_kernel *kernel = NULL;
+    gyre_pipeline *pipeline = NULL;
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", name);
+    const gyre_pipeline_desc pipeline_desc = {.size = sizeof pipeline_desc,
+                                              .name = "alone",
+                                              .entries = &name,
+                                              .entry_count = 1,
+                                              .answers = &name,
+                                              .answer_count = 1};
+    desc.stage = 1;
+    if (gyre_launch(test->runtime, &desc, &kernel) != GYRE_OK)
+        return;
+    const gyre_status status = gyre_pipeline_open(test->runtime, &pipeline_desc, &pipeline);
+    if (status == GYRE_OK) {
+        must(gyre_pipeline_close(pipeline, soon()));
+        return;
+    }
+    require(status == GYRE_UNIMPLEMENTED && pipeline == NULL);
+    require_sentence("link");
+}
+
+/* On a device that reminds nobody, the launch says so. */
+static void reminders_are_there_or_refused(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_alarms");
+    const gyre_status status = gyre_launch(test->runtime, &desc, &kernel);
+    if (status == GYRE_OK)
+        return;
+    require(status == GYRE_UNIMPLEMENTED && kernel == NULL);
+    require_sentence("yet: launch it on backend 'cpu'");
+}
+
 const struct conformance_case refusal_cases[] = {
     {"a_missing_file_is_named", a_missing_file_is_named},
     {"a_mistyped_kernel_gets_the_nearest_name", a_mistyped_kernel_gets_the_nearest_name},
@@ -301,6 +338,8 @@ const struct conformance_case refusal_cases[] = {
     {"shapes_beyond_the_device_are_refused", shapes_beyond_the_device_are_refused},
     {"an_actor_has_one_lane_and_one_block", an_actor_has_one_lane_and_one_block},
     {"keyed_actors_are_there_or_refused", keyed_actors_are_there_or_refused},
+    {"keyed_actors_are_linked_or_refused", keyed_actors_are_linked_or_refused},
+    {"reminders_are_there_or_refused", reminders_are_there_or_refused},
     {"wrong_message_types_are_told_apart", wrong_message_types_are_told_apart},
     {"wrong_message_sizes_are_refused", wrong_message_sizes_are_refused},
     {"messages_of_impossible_sizes_are_refused", messages_of_impossible_sizes_are_refused},

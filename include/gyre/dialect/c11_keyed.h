@@ -9,8 +9,6 @@
 #include "gyre/dialect/c11_reminders.h"
 #include "gyre/keyed_layout.h"
 
-#define GYRE_KEYED_LOOKS_ 16 /* keys among which the one that was not used for longest is looked for */
-
 /** What a keyed actor does when a key is born, when it leaves, and when it is reminded; NULL: nothing, and no key leaves. */
 typedef struct gyre_keyed_hooks_ {
     void (*born)(const void *request, void *state, gyre_context *context);
@@ -18,74 +16,7 @@ typedef struct gyre_keyed_hooks_ {
     gyre_reminded_ reminded;
 } gyre_keyed_hooks_;
 
-/* ---- the index ---- */
-
-GYRE_CALLED_ void gyre_keyed_place_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u64 hash,
-                                    gyre_u32 number)
-{
-    gyre_u64 *const places = gyre_keyed_places(part);
-    const gyre_u32 upper = (gyre_u32)(hash >> 32);
-    gyre_u32 at = gyre_keyed_home(table, upper);
-    while (places[at])
-        at = at + 1 == table->places ? 0 : at + 1;
-    places[at] = (gyre_u64)upper << 32 | (number + 1);
-}
-
-/*
- * Frees a place. The entries behind it move up as far as their home allows, so that no search ends too early and none passes
- * over places that only were in use.
- */
-GYRE_CALLED_ void gyre_keyed_unplace_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 hole)
-{
-    gyre_u64 *const places = gyre_keyed_places(part);
-    const gyre_u32 count = table->places;
-    for (gyre_u32 at = hole;;) {
-        at = at + 1 == count ? 0 : at + 1;
-        if (!places[at])
-            break;
-        const gyre_u32 home = gyre_keyed_home(table, (gyre_u32)(places[at] >> 32));
-        const gyre_u32 from_home = at >= home ? at - home : at + count - home;
-        const gyre_u32 from_hole = at >= hole ? at - hole : at + count - hole;
-        if (from_home < from_hole)
-            continue;
-        places[hole] = places[at];
-        hole = at;
-    }
-    places[hole] = 0;
-}
-
-/* ---- entries ---- */
-
-GYRE_CALLED_ void gyre_keyed_remove_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                     gyre_keyed_entry *entry)
-{
-    const gyre_u32 number = gyre_keyed_number_of(table, part, entry);
-    const gyre_u64 wanted = (gyre_u64)entry->hash << 32 | (number + 1);
-    gyre_u64 *const places = gyre_keyed_places(part);
-    gyre_u32 at = gyre_keyed_home(table, entry->hash);
-    while (places[at] != wanted)
-        at = at + 1 == table->places ? 0 : at + 1;
-    gyre_keyed_unplace_(table, part, at);
-    if (table->due_offset)
-        gyre_due_clear_(table, part, entry);
-    entry->is_free = part->free + 1;
-    part->free = number + 1;
-    part->count--;
-}
-
-/* The key, of the next few, that was not used for longest. The part is full, so each of its entries has a key. */
-GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_oldest_(const gyre_keyed_table *table, gyre_keyed_part *part)
-{
-    gyre_keyed_entry *oldest = 0;
-    const gyre_u32 looks = table->capacity < GYRE_KEYED_LOOKS_ ? table->capacity : GYRE_KEYED_LOOKS_;
-    for (gyre_u32 i = 0; i < looks; i++) {
-        gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, part->hand);
-        part->hand = part->hand + 1 == table->capacity ? 0 : part->hand + 1;
-        if (!oldest || entry->used < oldest->used)
-            oldest = entry;
-    }
-    return oldest;
-}
+/* ---- a message ---- */
 
 /*
  * Lets a key leave a full part. A key that has a reminder, or whose hook says that it stays, counts as used now, and another one is
@@ -106,38 +37,6 @@ GYRE_CALLED_ int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed
     }
     return 0;
 }
-
-/* A new entry for a key; 0: the part is full. */
-GYRE_CALLED_ gyre_keyed_entry *gyre_keyed_add_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                               const void *key, gyre_u64 hash)
-{
-    if (part->count == table->capacity)
-        return 0;
-    const gyre_u32 number = part->free ? part->free - 1 : part->fresh++;
-    gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, number);
-    if (part->free)
-        part->free = entry->is_free - 1;
-    entry->is_free = 0;
-    entry->hash = (gyre_u32)(hash >> 32);
-    memcpy(entry + 1, key, table->key_size);
-    memcpy(gyre_keyed_state(table, entry), (const unsigned char *)table + table->initial_offset,
-           table->state_size);
-    if (table->due_offset)
-        gyre_keyed_due_of(table, entry)->place = 0;
-    gyre_keyed_place_(table, part, hash, number);
-    part->count++;
-    part->born++;
-    return entry;
-}
-
-/* ---- a message ---- */
-
-/* What a message's key needs until its handler has returned. */
-typedef struct gyre_keyed_use_ {
-    gyre_keyed_part *part;
-    gyre_keyed_entry *entry;
-    int is_new;
-} gyre_keyed_use_;
 
 /* A key whose first message failed was not born: else requests that are refused would fill the table. */
 GYRE_CALLED_ void gyre_keyed_leave_(const gyre_keyed_table *table, gyre_context *context,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reminders of keyed actors as C11: each part of a table has a heap of the entries that have a reminder, the first to be due
- * on top (gyre_keyed_due in gyre/keyed_layout.h). Included by c11_keyed.h.
+ * Reminders of keyed actors as C11: what handlers ask for. The heap of those that wait is in keyed_table.h. Included by
+ * c11_keyed.h.
  */
 #ifndef GYRE_DIALECT_C11_REMINDERS_H
 #define GYRE_DIALECT_C11_REMINDERS_H
 
 #include "gyre/dialect/reminder.h"
-#include "gyre/keyed_layout.h"
+#include "gyre/dialect/keyed_table.h"
 
 /* gyre_context.reminds: what the handler that runs may do, and has done */
 #define GYRE_REMINDS_NEVER_ 0 /* it has no GYRE_REMINDED */
@@ -16,83 +16,6 @@
 #define GYRE_REMINDS_NOT_   3
 
 typedef void (*gyre_reminded_)(void *state, const gyre_reminder *reminder, gyre_context *context);
-
-/* ---- the heap ---- */
-
-GYRE_CALLED_ gyre_keyed_due *gyre_due_at_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                          gyre_u32 place)
-{
-    return gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, gyre_keyed_heap(table, part)[place]));
-}
-
-/* Puts entry number `number` into a place of the heap. */
-GYRE_CALLED_ void gyre_due_place_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place,
-                                  gyre_u32 number)
-{
-    gyre_keyed_heap(table, part)[place] = number;
-    gyre_due_at_(table, part, place)->place = place + 1;
-}
-
-/* Whether entry `one` is due before entry `other`. Among equals the number decides, so that a replay has the same order. */
-GYRE_CALLED_ int gyre_due_before_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 one,
-                                  gyre_u32 other)
-{
-    const gyre_i64 one_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, one))->due_ns;
-    const gyre_i64 other_ns = gyre_keyed_due_of(table, gyre_keyed_entry_at(table, part, other))->due_ns;
-    return one_ns < other_ns || (one_ns == other_ns && one < other);
-}
-
-/* Moves the entry up, to where none above it is due later. Returns its place. */
-GYRE_CALLED_ gyre_u32 gyre_due_rise_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
-{
-    const gyre_u32 *const heap = gyre_keyed_heap(table, part);
-    const gyre_u32 number = heap[place];
-    while (place && gyre_due_before_(table, part, number, heap[(place - 1) / 2])) {
-        gyre_due_place_(table, part, place, heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    gyre_due_place_(table, part, place, number);
-    return place;
-}
-
-/* Moves the entry down, to where none below it is due earlier. */
-GYRE_CALLED_ void gyre_due_sink_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 place)
-{
-    const gyre_u32 *const heap = gyre_keyed_heap(table, part);
-    const gyre_u32 number = heap[place];
-    for (gyre_u32 below = 2 * place + 1; below < part->reminders; below = 2 * place + 1) {
-        if (below + 1 < part->reminders && gyre_due_before_(table, part, heap[below + 1], heap[below]))
-            below++;
-        if (!gyre_due_before_(table, part, heap[below], number))
-            break;
-        gyre_due_place_(table, part, place, heap[below]);
-        place = below;
-    }
-    gyre_due_place_(table, part, place, number);
-}
-
-GYRE_CALLED_ void gyre_due_clear_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                  gyre_keyed_entry *entry)
-{
-    gyre_keyed_due *due = gyre_keyed_due_of(table, entry);
-    if (!due->place)
-        return;
-    const gyre_u32 place = due->place - 1, last = --part->reminders;
-    due->place = 0;
-    if (place == last)
-        return;
-    gyre_due_place_(table, part, place, gyre_keyed_heap(table, part)[last]);
-    gyre_due_sink_(table, part, gyre_due_rise_(table, part, place));
-}
-
-GYRE_CALLED_ void gyre_due_set_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_keyed_entry *entry,
-                                gyre_i64 due_ns)
-{
-    gyre_due_clear_(table, part, entry);
-    gyre_keyed_due_of(table, entry)->due_ns = due_ns;
-    gyre_due_place_(table, part, part->reminders, gyre_keyed_number_of(table, part, entry));
-    gyre_due_rise_(table, part, part->reminders++);
-}
 
 /* ---- what handlers ask for ---- */
 

@@ -150,6 +150,21 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
         answered ? (gyre_express_line *)(gyre_u8 *)served->requests - asked - answered : 0;
 }
 
+#if GYRE_KEYED
+/*
+ * All blocks of a keyed actor know all queues, in the same order; block 0 alone moves their cursors (cuda_keyed.h). Called by one
+ * thread.
+ */
+GYRE_HELPER void gyre_keyed_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                        gyre_u64 rows)
+{
+    view->team_leader = blockIdx.x == 0;
+#pragma unroll 1
+    for (; rows; rows &= rows - 1)
+        gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
+}
+#endif
+
 /*
  * Finds this block's queues. With at least as many queues as blocks, the block has every n-th queue for itself (n: the
  * number of blocks). With fewer queues, the block shares one queue with the other blocks of its team. Called by one
@@ -165,6 +180,12 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
     view->team_leader = 1;
     if (live == 0)
         return;
+#if GYRE_KEYED
+    if (view->shape.is & GYRE_SHAPE_KEYED_) {
+        gyre_keyed_read_table_(arguments, view, rows);
+        return;
+    }
+#endif
     if (live < blocks) {
         const gyre_u32 mine = block % live;
         view->team_size = (blocks - mine + live - 1) / live;
@@ -182,6 +203,10 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
  */
 GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const gyre_block_view *view)
 {
+#if GYRE_KEYED
+    if (view->shape.is & GYRE_SHAPE_KEYED_ && blockIdx.x > 0)
+        return;
+#endif
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++)
         arguments.cursors[view->served[i].entry].claims.next =

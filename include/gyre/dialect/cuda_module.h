@@ -26,6 +26,12 @@
 #define GYRE_ACTOR_STAGE_SIZE 24576
 
 /*
+ * Threads of a block of a keyed actor, which fetches a message for each thread at most, in this much shared memory if it has one block.
+ */
+#define GYRE_KEYED_THREADS    256
+#define GYRE_KEYED_STAGE_SIZE 65536
+
+/*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.
  * A kernel with few blocks uses much shared memory in each; a kernel with many blocks uses little, so that more blocks
  * fit a multiprocessor.
@@ -113,6 +119,14 @@ typedef struct gyre_cuda_relayed {
     gyre_u64 reserved[7];
 } gyre_cuda_relayed;
 
+/** A run of messages that the blocks of a keyed actor handle together (cuda_keyed.h). Block 0 writes it, in device memory. */
+typedef struct gyre_cuda_keyed_post {
+    gyre_u64 serial; /* stored last; of runs, counted from 1 */
+    gyre_u64 first, drop_before;
+    gyre_u32 count, which; /* as in the worker of block 0 */
+    gyre_u64 reserved[4];
+} gyre_cuda_keyed_post;
+
 /**
  * The words that block 0 read from the host, in device memory for all blocks. If 132 blocks read one line of the host,
  * they wait for each other, a microsecond each.
@@ -121,7 +135,8 @@ typedef struct gyre_cuda_relay {
     gyre_u64 order; /* stored last; never decreases */
     gyre_u64 command;
     gyre_u64 live; /* a bit for each row that holds a queue */
-    gyre_u64 reserved[13];
+    gyre_u64 reserved[5];
+    gyre_cuda_keyed_post post;
     gyre_cuda_relayed rows[GYRE_QUEUES_MAX];
 } gyre_cuda_relay;
 
@@ -142,7 +157,8 @@ typedef struct gyre_cuda_arguments {
     gyre_cuda_relay *relay;
     /*
      * one word for each block, in device memory: the order that the block took up; the low bit is set once the block
-     * has read all that the relay holds of this order
+     * has read all that the relay holds of this order. Behind them, as many words for keyed actors: the serial of the run that the
+     * block handled last.
      */
     gyre_u64 *arrived;
     gyre_cuda_turns *turns; /* one for each block */

@@ -39,14 +39,14 @@ GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
 /* Chooses how many messages a worker takes at once: no more than fit into its share of `size` bytes. */
 GYRE_HELPER void gyre_windows_sized_(gyre_block_view *view, gyre_u32 size)
 {
-    const gyre_u32 is = view->shape.is, adapts = is & (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_ACTOR_);
+    const gyre_u32 is = view->shape.is, adapts = is & (GYRE_SHAPE_FEW_ | GYRE_SHAPE_ACTOR_);
     const gyre_u32 block_most = is & GYRE_SHAPE_SHARED_ ? GYRE_BLOCK_WINDOW : 1;
     const gyre_u32 wanted = is & GYRE_SHAPE_BLOCK_   ? block_most
                             : is & GYRE_SHAPE_ACTOR_ ? GYRE_ACTOR_MOST
                                                      : view->stage.threads;
     const gyre_u32 fits = size / (blockDim.x / view->stage.threads) / 16 / view->stage.cell;
     const gyre_u32 most = wanted < fits ? wanted : fits;
-    const gyre_u32 few = is & GYRE_SHAPE_BLOCK_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
+    const gyre_u32 few = is & GYRE_SHAPE_FEW_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
     view->stage.window = adapts ? least : most;
     view->stage.least = least;
     view->stage.most = adapts ? most : 0;

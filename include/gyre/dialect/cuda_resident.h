@@ -188,6 +188,14 @@ struct gyre_shape {
 #define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
 #define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
+/* kernels that may take one message at once, where handlers are slow */
+#if GYRE_KEYED
+#define GYRE_SHAPE_KEYED_ 64u /* a keyed actor */
+#define GYRE_SHAPE_FEW_   (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_KEYED_)
+#else
+#define GYRE_SHAPE_FEW_ GYRE_SHAPE_BLOCK_
+#endif
+
 /** A worker (a group of warps, or the block) and its run: `count` requests from index `first` on. */
 struct gyre_worker {
     gyre_chunk *cells; /* the worker's part of the stage */
@@ -551,5 +559,9 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
                           GYRE_STAGE_TRAITS_(ports_), , (ports_ *)gyre_its_context_->ports)                  \
     GYRE_ENTRY_(1024, name_)
+
+#if GYRE_KEYED
+#include "gyre/dialect/cuda_keyed.h"
+#endif
 
 #endif

@@ -50,6 +50,16 @@ typedef struct gyre_block_shared {
 #define GYRE_STAGE 0
 #endif
 
+/*
+ * Files with keyed actors are compiled with GYRE_KEYED = 1; other kernels hold no trace of tables of keys. OpenCL keeps none yet.
+ */
+#ifdef GYRE_DIALECT_OPENCL
+#undef GYRE_KEYED
+#endif
+#ifndef GYRE_KEYED
+#define GYRE_KEYED 0
+#endif
+
 /** One lane's view of its launch, which handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -94,6 +104,9 @@ typedef struct gyre_context {
 #else
     gyre_u64 flow_id; /* what gyre_flow_id says */
 #endif
+#endif
+#if GYRE_KEYED
+    gyre_u32 forgets; /* the message's key leaves when the handler has returned */
 #endif
 } gyre_context;
 
@@ -423,10 +436,21 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 
 /*
- * No device keeps states by key yet: such a kernel compiles here, so that its source is judged everywhere, and the core refuses
- * its launch. The hooks are called nowhere.
+ * OpenCL keeps no states by key yet: such a kernel compiles here, so that its source is judged everywhere, and the core refuses
+ * its launch. The hooks are called nowhere. cuda_keyed.h has the keyed actors of CUDA.
  */
+#if !GYRE_KEYED
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_KEYED_HERE_(name_)                                                                              \
+    static_assert(sizeof(gyre_u32) == 0,                                                                     \
+                  "keyed actor '" #name_                                                                     \
+                  "' is declared in a file that the kernel file includes: add -DGYRE_KEYED=1 to "            \
+                  "the options of its section");
+#else
+#define GYRE_KEYED_HERE_(name_)
+#endif
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
+    GYRE_KEYED_HERE_(name_)                                                                                  \
     GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
     GYRE_HELPER gyre_u32 gyre_key_size_of_##name_(void)                                                      \
     {                                                                                                        \
@@ -437,6 +461,7 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define gyre_forget(gyre)                            ((void)(gyre))
 #define gyre_remind(gyre, ns)                        ((void)(gyre), (void)(ns))
 #define gyre_unremind(gyre)                          ((void)(gyre))
+#endif
 
 #include "gyre/dialect/reminder.h"
 #include "gyre/dialect/forms.h"
