@@ -38,7 +38,7 @@ bool cpu_keyed_has_due(const struct cpu_worker *worker);
 /** Whether there may be keys to remind. Every look of a worker asks this, so other kernels pay one test and no call. */
 static inline bool cpu_keyed_is_due(const struct cpu_worker *worker)
 {
-    return __builtin_expect(worker->resident->kernel->remind != NULL, 0) && cpu_keyed_has_due(worker);
+    return __builtin_expect(worker->reminds, 0) && cpu_keyed_has_due(worker);
 }
 
 /** Reminds keys of a kernel that has a GYRE_REMINDED and that are due: some of them, when they are many. Whether it reminded any. */

@@ -244,7 +244,8 @@ static bool claim_run(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
     if (!ready)
         return false;
     /* a share only, so that slow handlers spread over the blocks */
-    const gyre_u64 end = first + (ready + blocks - 1) / blocks, next = first;
+    const gyre_u64 share = blocks == 1 ? ready : (ready + blocks - 1) / blocks;
+    const gyre_u64 end = first + share, next = first;
     if (blocks == 1)
         __atomic_store_n(&ring->claimed, end, __ATOMIC_RELAXED);
     else if (!__atomic_compare_exchange_n(&ring->claimed, &first, end, false, __ATOMIC_ACQ_REL,
@@ -260,7 +261,7 @@ static void give_back(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
 {
     const gyre_u64 section = ring->capacity / GYRE_LINK_SECTIONS;
     while (first != end) {
-        const gyre_u64 border = (first / section + 1) * section;
+        const gyre_u64 border = (first | (section - 1)) + 1;
         const gyre_u64 stop = border < end ? border : end;
         gyre_u64 *fetched = &ring->fetched[section_of(ring, first)];
         if (worker->resident->blocks == 1) /* pairs with the acquire in find_tail */
