@@ -357,9 +357,9 @@ static void keep(struct cpu_worker *worker, gyre_u64 origin, const void *request
 /* Where the flow's memory is at this kernel. */
 static void *memory_of(const struct cpu_worker *worker, const struct message *message)
 {
-    const gyre_flow_head *head = cpu_flow_head(message->entry);
     if (!worker->context.memory_size)
         return NULL;
+    const gyre_flow_head *head = cpu_flow_head(message->entry);
     return (unsigned char *)at(head->memory) +
            (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * head->memory_size + message->entry->memory;
 }
@@ -372,7 +372,8 @@ void cpu_flow_alone(struct cpu_worker *worker, unsigned char *memory)
 }
 
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
-static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+__attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin,
+                                                    const void *request, gyre_u32 length)
 {
     worker->context.header = NULL;
     worker->context.header_size = 0;
@@ -402,7 +403,7 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
     worker->context.memory = memory_of(worker, &message);
     struct outcome did = {.text = NULL};
-    if (worker->traced.ring)
+    if (__builtin_expect(worker->traced.ring != NULL, 0))
         cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
                         worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
     if (is_over(&message))
@@ -431,9 +432,10 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const gyre_link
                      const void *request, gyre_u32 length)
 {
     take_ask(worker, ask);
-    const bool failed = origin & GYRE_ORIGIN_TAP ? handle_tapped(worker, origin, request, length)
-                                                 : handle_in_flow(worker, origin, request, length);
-    if (worker->traced.ring)
+    const bool failed = __builtin_expect((origin & GYRE_ORIGIN_TAP) != 0, 0)
+                            ? handle_tapped(worker, origin, request, length)
+                            : handle_in_flow(worker, origin, request, length);
+    if (__builtin_expect(worker->traced.ring != NULL, 0))
         cpu_trace_end(worker, failed);
     return failed;
 }
