@@ -276,41 +276,42 @@ static void note_talk(struct cpu_worker *worker, struct outcome *did, bool repli
     }
 }
 
-/* `in_flow`: a reply is one of the flow; else it is thrown away. */
-static struct outcome call_handler(struct cpu_worker *worker, const void *request, gyre_u32 length,
-                                   bool in_flow)
+/*
+ * `in_flow`: a reply is one of the flow; else it is thrown away. `did` is empty before. It is no result: a copy of it as a whole,
+ * right after its members were stored one by one, waits for all of them.
+ */
+static void call_handler(struct cpu_worker *worker, const void *request, gyre_u32 length, bool in_flow,
+                         struct outcome *did)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     const gyre_cpu_sizes *sizes = &kernel->sizes;
     gyre_context *context = &worker->context;
     const gyre_u32 said = *(const gyre_u32 *)request;
     const char *astray = NULL;
-    struct outcome did = {.text = NULL};
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
-        fail(&did, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        return did;
+        fail(did, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
+        return;
     }
     const int result = cpu_handle(request, worker->links.reply, worker->resident->state, worker->scratch,
                                   worker->resident->bindings, context);
-    did.sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
-    did.again = kernel->port_count && worker->links.ports[0].again;
+    did->sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
+    did->again = kernel->port_count && worker->links.ports[0].again;
     const bool replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;
     const bool was_asked = worker->links.ask.depth > 0;
-    did.replied = replied && !was_asked;
+    did->replied = replied && !was_asked;
     if (context->failed)
-        fail(&did, context->fail_code, context->fail_text);
+        fail(did, context->fail_code, context->fail_text);
     else if (astray)
-        fail(&did, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
+        fail(did, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
     else
-        note_talk(worker, &did, replied && was_asked);
-    if (!did.text && did.replied && !worker->links.table->answers)
-        fail(&did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+        note_talk(worker, did, replied && was_asked);
+    if (!did->text && did->replied && !worker->links.table->answers)
+        fail(did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     context->failed = 0;
-    if (did.text) {
+    if (did->text) {
         cpu_ports_take_back(worker);
-        did.again = false;
+        did->again = false;
     }
-    return did;
 }
 
 #define FLOW_INDEX (((gyre_u64)1 << 56) - 1)
@@ -356,9 +357,9 @@ static void keep(struct cpu_worker *worker, gyre_u64 origin, const void *request
 /* Where the flow's memory is at this kernel. */
 static void *memory_of(const struct cpu_worker *worker, const struct message *message)
 {
-    const gyre_flow_head *head = cpu_flow_head(message->entry);
     if (!worker->context.memory_size)
         return NULL;
+    const gyre_flow_head *head = cpu_flow_head(message->entry);
     return (unsigned char *)at(head->memory) +
            (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * head->memory_size + message->entry->memory;
 }
@@ -371,7 +372,8 @@ void cpu_flow_alone(struct cpu_worker *worker, unsigned char *memory)
 }
 
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
-static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
+__attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin,
+                                                    const void *request, gyre_u32 length)
 {
     worker->context.header = NULL;
     worker->context.header_size = 0;
@@ -381,7 +383,8 @@ static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin, const void
     cpu_flow_alone(worker, worker->links.memory);
     if (worker->traced.ring)
         cpu_trace_begin(worker, NULL, 0, NULL, 0, GYRE_ORIGIN_HOPS(origin));
-    const struct outcome did = call_handler(worker, request, length, false);
+    struct outcome did = {.text = NULL};
+    call_handler(worker, request, length, false, &did);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
     keep(worker, origin, request, length, did.again);
     return did.text != NULL;
@@ -400,13 +403,13 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
         ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (message.flow->index & FLOW_INDEX);
     worker->context.memory = memory_of(worker, &message);
     struct outcome did = {.text = NULL};
-    if (worker->traced.ring)
+    if (__builtin_expect(worker->traced.ring != NULL, 0))
         cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
                         worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
     if (is_over(&message))
         cpu_ports_take_back(worker);
     else
-        did = call_handler(worker, request, length, true);
+        call_handler(worker, request, length, true, &did);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else
@@ -429,9 +432,10 @@ bool cpu_flow_handle(struct cpu_worker *worker, gyre_u64 origin, const gyre_link
                      const void *request, gyre_u32 length)
 {
     take_ask(worker, ask);
-    const bool failed = origin & GYRE_ORIGIN_TAP ? handle_tapped(worker, origin, request, length)
-                                                 : handle_in_flow(worker, origin, request, length);
-    if (worker->traced.ring)
+    const bool failed = __builtin_expect((origin & GYRE_ORIGIN_TAP) != 0, 0)
+                            ? handle_tapped(worker, origin, request, length)
+                            : handle_in_flow(worker, origin, request, length);
+    if (__builtin_expect(worker->traced.ring != NULL, 0))
         cpu_trace_end(worker, failed);
     return failed;
 }

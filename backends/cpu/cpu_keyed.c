@@ -302,11 +302,10 @@ static int64_t time_of(const struct cpu_worker *worker)
     return time_ns;
 }
 
-bool cpu_keyed_is_due(const struct cpu_worker *worker)
+bool cpu_keyed_has_due(const struct cpu_worker *worker)
 {
     const int64_t due_ns = worker->context.next_due_ns;
-    return worker->resident->kernel->remind && due_ns != GYRE_KEYED_NO_DUE &&
-           (due_ns == 0 || time_of(worker) >= due_ns);
+    return due_ns != GYRE_KEYED_NO_DUE && (due_ns == 0 || time_of(worker) >= due_ns);
 }
 
 /* Tells the host when it has to announce a time. Relaxed: it looks again and again. */
@@ -324,7 +323,7 @@ bool cpu_keyed_remind(struct cpu_worker *worker)
     gyre_control_block *line = worker->line;
     int count = 0;
     context->by_sent = worker->resident->control->command.by_ticks;
-    if (cpu_keyed_is_due(worker)) {
+    if (cpu_keyed_has_due(worker)) {
         __atomic_store_n(&line->working, line->heartbeat + 1, __ATOMIC_RELAXED);
         count = worker->resident->kernel->remind(worker->resident->state, context, (gyre_u64)time_of(worker));
         __atomic_store_n(&line->working, 0, __ATOMIC_RELAXED);

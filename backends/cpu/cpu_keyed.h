@@ -32,8 +32,14 @@ static inline uint64_t cpu_keyed_sleeps_until(const struct cpu_worker *worker)
     return due_ns < 0 ? 0 : (uint64_t)due_ns;
 }
 
-/** Whether there may be keys to remind. */
-bool cpu_keyed_is_due(const struct cpu_worker *worker);
+/** As cpu_keyed_is_due, of a kernel that has a GYRE_REMINDED. */
+bool cpu_keyed_has_due(const struct cpu_worker *worker);
+
+/** Whether there may be keys to remind. Every look of a worker asks this, so other kernels pay one test and no call. */
+static inline bool cpu_keyed_is_due(const struct cpu_worker *worker)
+{
+    return __builtin_expect(worker->reminds, 0) && cpu_keyed_has_due(worker);
+}
 
 /** Reminds keys of a kernel that has a GYRE_REMINDED and that are due: some of them, when they are many. Whether it reminded any. */
 bool cpu_keyed_remind(struct cpu_worker *worker);

@@ -23,9 +23,10 @@ static inline bool is_filled(const gyre_link_ring *ring, gyre_u64 index)
     return __atomic_load_n(&slot_of(ring, index)->sequence, __ATOMIC_ACQUIRE) == (gyre_u32)(index + 1);
 }
 
+/* `capacity` is a power of two, and so is the size of a section. The compiler does not know that, and would divide. */
 static inline uint32_t section_of(const gyre_link_ring *ring, gyre_u64 index)
 {
-    return (uint32_t)((index & (ring->capacity - 1)) / (ring->capacity / GYRE_LINK_SECTIONS));
+    return (uint32_t)(index & (ring->capacity - 1)) >> __builtin_ctz(ring->capacity / GYRE_LINK_SECTIONS);
 }
 
 static inline const gyre_link_inlet *inlets_of(const gyre_link_table *table)

@@ -244,7 +244,8 @@ static bool claim_run(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
     if (!ready)
         return false;
     /* a share only, so that slow handlers spread over the blocks */
-    const gyre_u64 end = first + (ready + blocks - 1) / blocks, next = first;
+    const gyre_u64 share = blocks == 1 ? ready : (ready + blocks - 1) / blocks;
+    const gyre_u64 end = first + share, next = first;
     if (blocks == 1)
         __atomic_store_n(&ring->claimed, end, __ATOMIC_RELAXED);
     else if (!__atomic_compare_exchange_n(&ring->claimed, &first, end, false, __ATOMIC_ACQ_REL,
@@ -260,7 +261,7 @@ static void give_back(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
 {
     const gyre_u64 section = ring->capacity / GYRE_LINK_SECTIONS;
     while (first != end) {
-        const gyre_u64 border = (first / section + 1) * section;
+        const gyre_u64 border = (first | (section - 1)) + 1;
         const gyre_u64 stop = border < end ? border : end;
         gyre_u64 *fetched = &ring->fetched[section_of(ring, first)];
         if (worker->resident->blocks == 1) /* pairs with the acquire in find_tail */
@@ -331,7 +332,15 @@ static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
 static bool has_message(const struct cpu_worker *worker, const gyre_link_ring *ring, gyre_link_window *window,
                         bool by_key)
 {
-    return by_key ? cpu_link_key_find(worker, ring, window) : window->next != window->end;
+    return __builtin_expect(by_key, 0) ? cpu_link_key_find(worker, ring, window)
+                                       : window->next != window->end;
+}
+
+/* As give_back, where messages of other blocks lie in between: out of the way of those that are claimed, which are neighbours. */
+__attribute__((noinline)) static void give_back_apart(const struct cpu_worker *worker, gyre_link_ring *ring,
+                                                      gyre_u64 first, gyre_u64 end)
+{
+    give_back(worker, ring, first, end);
 }
 
 /*
@@ -345,12 +354,12 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
     gyre_u64 first = window->next, end = first, handled = 0; /* [first, end): not given back yet */
     while (handled < RUN_MAX && has_message(worker, ring, window, by_key) && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
-        if (window->next != end) { /* messages of other blocks lie in between */
-            give_back(worker, ring, first, end);
+        if (__builtin_expect(window->next != end, 0)) {
+            give_back_apart(worker, ring, first, end);
             first = window->next;
         }
         const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
-        if (worker->traced.ring)
+        if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, window->next);
         *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
                                    slot->length);

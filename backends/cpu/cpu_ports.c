@@ -422,7 +422,7 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
         publish(ring, index, origin, asks ? length_of(type, ask_of(slot) + 1) : slot->length);
     }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
-    if (worker->traced.open)
+    if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
 }
@@ -438,7 +438,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     for (gyre_u64 index = head; index != end; index++)
         publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
-    if (worker->traced.open)
+    if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
 }
@@ -462,7 +462,7 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
         memcpy(slot_of(to, to->head + i) + 1, slot + 1, length);
         publish(to, to->head + i, origin, length);
     }
-    if (worker->traced.open)
+    if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
     __atomic_store_n(&to->head, to->head + branch->accepted, __ATOMIC_RELAXED);
 }
@@ -510,7 +510,7 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
             continue;
         const uint32_t use = worker->links.table->ports[i].use;
         if (use == GYRE_PORT_LINKED) {
-            if (ring->talk)
+            if (__builtin_expect(ring->talk != GYRE_TALK_TELLS, 0))
                 publish_talk(worker, i, origin);
             else
                 publish_in_place(worker, i, origin);

@@ -44,6 +44,7 @@ struct cpu_worker {
     uint32_t block;
     bool parked;      /* the worker parked and said so in the control region */
     bool looks;       /* the worker is one of gyre_errand.looking */
+    bool reminds;     /* constant: the kernel has a GYRE_REMINDED. Here, because every look asks */
     uint64_t starved; /* of a parked worker: a bit for each queue without room for replies */
     uint32_t queue_count;
     gyre_patience patience;

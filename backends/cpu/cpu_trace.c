@@ -5,14 +5,8 @@
 #include <string.h>
 
 #include "cpu_ready.h"
-#include "cpu_resident.h"
 #include "gyre/header.h"
 #include "gyre/waiting.h"
-
-void cpu_trace_look(struct cpu_worker *worker)
-{
-    worker->traced.ring = gyre_trace_wanted(worker->resident->trace);
-}
 
 void cpu_trace_arrival(struct cpu_worker *worker, const gyre_link_ring *ring, gyre_u64 place)
 {

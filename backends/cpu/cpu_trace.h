@@ -10,14 +10,15 @@
 
 #include <stdbool.h>
 
+#include "cpu_resident.h"
 #include "gyre/dialect/cpu_module.h"
 #include "gyre/link_layout.h"
 
-struct cpu_queue;
-struct cpu_worker;
-
-/** Looks whether the worker's messages are noted from here on. */
-void cpu_trace_look(struct cpu_worker *worker);
+/** Looks whether the worker's messages are noted from here on. Each batch looks, also one of a single message: no call. */
+static inline void cpu_trace_look(struct cpu_worker *worker)
+{
+    worker->traced.ring = gyre_trace_wanted(worker->resident->trace);
+}
 
 typedef gyre_u64 (*cpu_trace_runner)(struct cpu_worker *worker, gyre_cpu_run *run);
 /** Does what the runner does, message by message, and notes each. Only while cpu_traced.ring is not NULL. */

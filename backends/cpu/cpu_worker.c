@@ -565,12 +565,11 @@ static bool is_last(gyre_u64 command)
 }
 
 /*
- * Reminds keys, serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and
- * then queues have their turn in any case, because they may be of another use of the kernel.
+ * Serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and then
+ * queues have their turn in any case, because they may be of another use of the kernel.
  */
-static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
+static gyre_u64 serve_messages(struct cpu_worker *worker, gyre_u64 command)
 {
-    const bool reminded = worker->resident->kernel->remind && cpu_keyed_remind(worker);
     const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
     if (handled)
         worker->links.fed_by_links = true;
@@ -579,7 +578,15 @@ static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
     const gyre_u64 taken = serve_queues(worker, command);
     if (taken)
         worker->links.fed_by_links = false;
-    return handled + taken + reminded;
+    return handled + taken;
+}
+
+static gyre_u64 serve(struct cpu_worker *worker, gyre_u64 command)
+{
+    if (__builtin_expect(!worker->reminds, 1))
+        return serve_messages(worker, command);
+    const bool reminded = cpu_keyed_remind(worker);
+    return serve_messages(worker, command) + reminded;
 }
 
 /* Serves a stage, with its seat, and follows what it sent to stages that sleep. False: another thread runs the worker by now. */
@@ -657,5 +664,6 @@ void cpu_worker_init(struct cpu_worker *worker)
         .has_news = has_news,
         .bell = &worker->resident->control->doorbell.bell,
         .processor = settings->pin_count ? settings->pins[worker->block % settings->pin_count] : -1};
+    worker->reminds = worker->resident->kernel->remind != NULL;
     __atomic_store_n(&worker->line->tells, 1, __ATOMIC_RELAXED);
 }

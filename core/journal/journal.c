@@ -20,7 +20,6 @@
 #include "core/ring/ring.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/expiry.h"
-#include "core/stages/expiry.h"
 #include "core/stages/log.h"
 
 enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
