@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
@@ -134,7 +135,21 @@ pid_t standby_of(pid_t parent)
     return child_of(parent, "gyre-standby");
 }
 
+bool kill_worker(void)
+{
+    const pid_t worker = worker_of(getpid());
+    return worker > 0 && kill(worker, SIGKILL) == 0; /* 0 would be this program, and who runs it */
+}
+
 /* ---- stopping ---- */
+
+void halt_worker(pid_t worker)
+{
+    siginfo_t about = {0};
+    require(worker > 0 && kill(worker, SIGSTOP) == 0);
+    /* a parent is told when all threads have stopped: the one that takes the signal may get its processor late */
+    require(waitid(P_PID, (id_t)worker, &about, WSTOPPED | WNOWAIT) == 0 && about.si_code == CLD_STOPPED);
+}
 
 static struct {
     pthread_t thread;
@@ -228,6 +243,14 @@ void let_handlers_go_on(void)
     const int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     require(file >= 0);
     close(file);
+}
+
+const char *short_worker_timeout(void)
+{
+    static char setting[64];
+    snprintf(setting, sizeof setting, "backend.cpu.worker_timeout_ms=%llu",
+             (unsigned long long)patiently(500));
+    return setting;
 }
 
 gyre_runtime *open_isolated(const char *const *settings)
