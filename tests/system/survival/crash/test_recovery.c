@@ -630,9 +630,9 @@ static void launching_goes_on_while_workers_die(void)
  */
 static void a_place_that_is_used_again_keeps_its_request(void)
 {
-    gyre_runtime *runtime = open_isolated((const char *const[]){"queue.default.capacity=4",
-                                                                "kernel.default.handler_budget_ms=200",
-                                                                "kernel.default.poison_limit=1", NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "queue.default.capacity=4", patient_setting("kernel.default.handler_budget_ms", 200),
+        "kernel.default.poison_limit=1", NULL});
     gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 2));
     send_one(queue, CRASH_LOOP, 1, 0);
     send_one(queue, CRASH_NOT, 0, 1);

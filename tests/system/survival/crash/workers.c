@@ -245,11 +245,12 @@ void let_handlers_go_on(void)
     close(file);
 }
 
-const char *short_worker_timeout(void)
+const char *patient_setting(const char *key, uint64_t ms)
 {
-    static char setting[64];
-    snprintf(setting, sizeof setting, "backend.cpu.worker_timeout_ms=%llu",
-             (unsigned long long)patiently(500));
+    static char settings[4][96];
+    static unsigned next;
+    char *setting = settings[next++ % 4];
+    snprintf(setting, sizeof settings[0], "%s=%llu", key, (unsigned long long)patiently(ms));
     return setting;
 }
 

@@ -48,8 +48,8 @@ size_t open_descriptors(void);
 void make_fault_folder(void);
 /** Handlers that wait (CRASH_WAIT) come back, from now on. */
 void let_handlers_go_on(void);
-/** The setting with which a worker that answers nothing is soon ended, and a slow machine's worker is not. */
-const char *short_worker_timeout(void);
+/** "KEY=MS" for a limit that ends what hangs: so many ms of a usual machine. It lives until it is asked for a fourth time. */
+const char *patient_setting(const char *key, uint64_t ms);
 /** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */
