@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/notify.h"
 #include "cli/open.h"
+#include "cli/signals.h"
 #include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -173,8 +174,8 @@ static void tell_ready(const struct serving *serving)
 }
 
 /*
- * Blocks the signals that end the program in every thread, so that the main thread takes them with sigwait. Ignores SIGPIPE, so
- * that a log without a reader neither cuts clients off nor skips the end.
+ * Blocks the signals that end the program in every thread, so that the main thread takes them with sigwait. A hangup that is
+ * ignored (nohup) ends nothing. Ignores SIGPIPE, so that a log without a reader neither cuts clients off nor skips the end.
  */
 static sigset_t block_signals(void)
 {
@@ -183,7 +184,8 @@ static sigset_t block_signals(void)
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
+    if (!cli_signal_is_ignored(SIGHUP))
+        sigaddset(&ends, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     return ends;
 }
