@@ -296,6 +296,16 @@ stop_server TERM
 checks=$((checks + 1))
 [[ $(grep -c "was refused: kernel 'divides' is lost for good" "$folder/served") == 1 ]] || fail "$(cat "$folder/served")"
 
+# a section of its own file that is for no kernel of it
+printf '[kernel.distant]\nlanes = 1\n[kernel.scale]\nlanes = 1\n[kernel.other]\nsource = other.gyre.c\n' >"$folder/own.ini"
+start_server --config "$folder/own.ini" examples/command/scale.gyre.c examples/command/total.gyre.c
+stop_server TERM
+called="a server with a section for nobody" code="$ended" err="$(<"$folder/served")"
+exits 0
+says "warning: $folder/own.ini:2: [kernel.distant] is for no kernel that is served here; served are: scale, total"
+checks=$((checks + 1))
+[[ "$err" != *"kernel.scale]"* && "$err" != *"kernel.other]"* ]] || fail "warned of a kernel that is served, or configured"
+
 # a hangup ends a server, unless it is ignored, as under nohup
 start_server examples/command/scale.gyre.c
 stop_server HUP
