@@ -103,18 +103,25 @@ static bool is_guard(const char *pid)
     return memmem(text, length, "guard", sizeof "guard") != NULL;
 }
 
+/* Whether the first is to be taken for the worker: the one that lives, and of those that do the older one. */
+static bool comes_before(const struct process *process, const struct process *other)
+{
+    const bool lives = process->state != 'Z', other_lives = other->state != 'Z';
+    return lives != other_lives ? lives : process->begun < other->begun;
+}
+
 /*
  * The oldest such child: a standby worker that has just been started has the name of a worker until it takes its own,
- * and may have a lower number, since numbers begin again at pid_max.
+ * and may have a lower number, since numbers begin again at pid_max. One that died stays a while, until it is reaped.
  */
 static pid_t child_of(pid_t parent, const char *name)
 {
     pid_t found = 0;
-    struct process process, oldest = {.begun = UINT64_MAX};
+    struct process process, oldest = {.state = 'Z', .begun = UINT64_MAX};
     DIR *folder = opendir("/proc");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (isdigit((unsigned char)entry->d_name[0]) && read_process(entry->d_name, &process) &&
-            process.parent == parent && !strcmp(process.command, name) && process.begun < oldest.begun &&
+            process.parent == parent && !strcmp(process.command, name) && comes_before(&process, &oldest) &&
             !is_guard(entry->d_name)) {
             oldest = process;
             found = (pid_t)strtol(entry->d_name, NULL, 10);
