@@ -145,7 +145,7 @@ static gyre_status launch_kernel(call_run *call)
     const gyre_status status = gyre_launch(call->runtime, &desc, &call->kernel);
     cli_hush_end(&hush);
     if (status == GYRE_OK)
-        cli_warn_of_others(call->runtime, call->kernel);
+        cli_warn_of_others(call->cli, call->runtime, call->kernel);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/notify.h"
 #include "cli/open.h"
+#include "cli/signals.h"
 #include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -38,10 +39,10 @@ static const char HELP[] =
     "told in brackets: `gyre subscribe PIPELINE/TOPIC`.\n"
     "A line on standard output tells when everything is ready.\n"
     "\n"
-    "Ends at an interrupt or SIGTERM: what was in the clients' queues by then is answered, as far as --drain allows, and\n"
-    "the rest is told \"unhandled\". So may be what clients send in the moment until they hear of the end, and, of a\n"
-    "kernel with checkpoints or a journal, what it has not taken from a client's queue yet. A second interrupt or\n"
-    "SIGTERM, a moment after the first, ends that at once, as --drain 0 does.\n"
+    "Ends at an interrupt, SIGTERM, or a hangup (unless nohup had that ignored): what was in the clients' queues by then\n"
+    "is answered, as far as --drain allows, and the rest is told \"unhandled\". So may be what clients send in the moment\n"
+    "until they hear of the end, and, of a kernel with checkpoints or a journal, what it has not taken from a client's\n"
+    "queue yet. A second interrupt or SIGTERM, a moment after the first, ends that at once, as --drain 0 does.\n"
     "\n"
     "Options:\n"
     "  --socket PATH        where clients come in; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -116,6 +117,15 @@ static bool is_served(const struct serving *serving, const char *name)
     return false;
 }
 
+/* Whether the section itself sets the key, and to something. */
+static bool asks_for(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                     const char *key)
+{
+    const struct gyre_config_value *value = gyre_config_find(config, kind, name, key),
+                                   *of_all = gyre_config_find(config, kind, NULL, key);
+    return value && value->number && !(of_all && strcmp(value->origin, of_all->origin) == 0);
+}
+
 /*
  * Warns about sections that promise to keep something, checkpoints or a journal, for a name that no served kernel has: a copied
  * configuration keeps nothing then, and nothing else says so. A queue's section may be for clients that attach to KERNEL/QUEUE.
@@ -127,14 +137,55 @@ static void warn_of_others(const struct serving *serving, enum gyre_section_kind
     size_t count = 0;
     const char *const *names = gyre_config_names(config, kind, &count);
     for (size_t i = 0; i < count; i++) {
-        const struct gyre_config_value *value = gyre_config_find(config, kind, names[i], key),
-                                       *of_all = gyre_config_find(config, kind, NULL, key);
-        if (value && value->number && !(of_all && strcmp(value->origin, of_all->origin) == 0) &&
-            !is_served(serving, names[i]))
+        const struct gyre_config_value *value = gyre_config_find(config, kind, names[i], key);
+        if (asks_for(config, kind, names[i], key) && !is_served(serving, names[i]))
             cli_error(CLI_OK, "warning: %s: %s = %s of [%s.%s] is for no kernel that is served here%s",
                       value->origin, key, value->text, word, names[i],
                       kind == GYRE_SECTION_QUEUE ? ", and counts only for clients that attach to KERNEL/QUEUE"
                                                  : "");
+    }
+}
+
+/* The names of what is served, as "scale, orders". Names that find no room are left out. */
+static const char *list_served(const struct serving *serving, char *text, size_t size)
+{
+    const char *separator = "";
+    size_t used = 0;
+    gyre_kernel_info kernel = {.size = sizeof kernel};
+    text[0] = '\0';
+    for (size_t i = 0; i < serving->kernel_count + serving->pipeline_count && used < size; i++) {
+        const bool is_kernel = i < serving->kernel_count;
+        if (is_kernel && gyre_kernel_info_get(serving->kernels[i], &kernel) != GYRE_OK)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator,
+                                 is_kernel ? kernel.name : serving->names[i - serving->kernel_count]);
+        separator = ", ";
+    }
+    return text;
+}
+
+/* Whether a kernel runs by that name, a stage of a pipeline included. */
+static bool is_running(const struct serving *serving, const char *name)
+{
+    const bool runs = gyre_kernel_find(serving->runtime, name) != NULL;
+    gyre_error_clear();
+    return runs || is_served(serving, name);
+}
+
+/* Warns of sections of kernels that are for this server alone, and for no kernel of it. warn_of_others tells of the rest. */
+static void warn_of_kernels(const struct serving *serving)
+{
+    const struct gyre_config *config = gyre_runtime_config(serving->runtime);
+    size_t count = 0;
+    char served[512];
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *place = gyre_config_place(config, GYRE_SECTION_KERNEL, names[i]);
+        if (place && cli_is_own_place(serving->cli, place) && !is_running(serving, names[i]) &&
+            !cli_is_configured(config, names[i]) &&
+            !asks_for(config, GYRE_SECTION_KERNEL, names[i], "checkpoints"))
+            cli_error(CLI_OK, "warning: %s: [kernel.%s] is for no kernel that is served here; served are: %s",
+                      place, names[i], list_served(serving, served, sizeof served));
     }
 }
 
@@ -173,8 +224,8 @@ static void tell_ready(const struct serving *serving)
 }
 
 /*
- * Blocks the signals that end the program in every thread, so that the main thread takes them with sigwait. Ignores SIGPIPE, so
- * that a log without a reader neither cuts clients off nor skips the end.
+ * Blocks the signals that end the program in every thread, so that the main thread takes them with sigwait. A hangup that is
+ * ignored (nohup) ends nothing. Ignores SIGPIPE, so that a log without a reader neither cuts clients off nor skips the end.
  */
 static sigset_t block_signals(void)
 {
@@ -183,7 +234,8 @@ static sigset_t block_signals(void)
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
+    if (!cli_signal_is_ignored(SIGHUP))
+        sigaddset(&ends, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     return ends;
 }
@@ -411,6 +463,7 @@ static int serve_clients(struct serving *serving)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)
         return code;
+    warn_of_kernels(serving);
     warn_of_others(serving, GYRE_SECTION_KERNEL, "checkpoints");
     warn_of_others(serving, GYRE_SECTION_QUEUE, "durability");
     tell_ready(serving);

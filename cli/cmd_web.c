@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "cli/web/listen.h"
 #include "cli/web/site.h"
 
@@ -38,23 +39,25 @@ static void end(int signal)
     ended = 1;
 }
 
-/* Lets signals that end the program in only while it waits. Returns the mask for that. */
+/* Lets signals that end the program in only while it waits. Returns the mask for that. A hangup that is ignored (nohup) ends
+ * nothing. */
 static sigset_t hold_signals(void)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = end};
     sigset_t ends, waiting;
+    sigprocmask(SIG_BLOCK, NULL, &waiting);
     sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, &waiting);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (signals[i] != SIGHUP || !cli_signal_is_ignored(SIGHUP))
+            sigaddset(&ends, signals[i]);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        if (sigismember(&ends, signals[i]))
+            sigaction(signals[i], &action, NULL);
+        sigdelset(&waiting, signals[i]);
+    }
     signal(SIGPIPE, SIG_IGN);
-    sigdelset(&waiting, SIGINT);
-    sigdelset(&waiting, SIGTERM);
-    sigdelset(&waiting, SIGHUP);
     return waiting;
 }
 

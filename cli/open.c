@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/hush.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -124,18 +125,33 @@ int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)
     return code == CLI_FAILED && gyre_runtime_device_failed(runtime) ? CLI_UNAVAILABLE : code;
 }
 
-static void warn_of_section(const struct gyre_config *config, enum gyre_section_kind kind,
-                            const char *section, const char *kernel)
+bool cli_is_own_place(const cli_context *cli, const char *place)
+{
+    const char *variable = getenv("GYRE_CONFIG"), *file = cli->config_path ? cli->config_path : variable;
+    const size_t length = file ? strlen(file) : 0;
+    return strcmp(place, "command line") == 0 ||
+           (length && strncmp(place, file, length) == 0 && place[length] == ':');
+}
+
+bool cli_is_configured(const struct gyre_config *config, const char *name)
+{
+    return gyre_config_text(config, GYRE_SECTION_KERNEL, name, "source")[0] ||
+           gyre_config_has_section(config, GYRE_SECTION_PIPELINE, name);
+}
+
+static void warn_of_section(const cli_context *cli, const struct gyre_config *config,
+                            enum gyre_section_kind kind, const char *section, const char *kernel)
 {
     const char *place = gyre_config_place(config, kind, section);
     const char *const word = gyre_section_kind_word(kind);
-    const bool is_other = strcmp(section, kernel) != 0 && !gyre_text_nearest(kernel, &section, 1);
-    if (is_other && place && strcmp(place, "command line") == 0)
+    const bool is_other = strcmp(section, kernel) != 0 && !gyre_text_nearest(kernel, &section, 1) &&
+                          !cli_is_configured(config, section);
+    if (is_other && place && cli_is_own_place(cli, place))
         cli_error(CLI_OK, "warning: %s: [%s.%s] is for no %s here; the kernel and its queue are named '%s'",
                   place, word, section, word, kernel);
 }
 
-void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel)
+void cli_warn_of_others(const cli_context *cli, gyre_runtime *runtime, gyre_kernel *kernel)
 {
     static const enum gyre_section_kind kinds[] = {GYRE_SECTION_KERNEL, GYRE_SECTION_QUEUE};
     const struct gyre_config *config = gyre_runtime_config(runtime);
@@ -146,6 +162,6 @@ void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel)
         size_t count = 0;
         const char *const *names = gyre_config_names(config, kinds[kind], &count);
         for (size_t i = 0; i < count; i++)
-            warn_of_section(config, kinds[kind], names[i], info.name);
+            warn_of_section(cli, config, kinds[kind], names[i], info.name);
     }
 }

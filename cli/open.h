@@ -20,10 +20,17 @@ gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
 /** Writes the warnings of a configuration to stderr, as cli_open does. */
 void cli_warn(const struct gyre_config *config);
 /**
- * Warns of sections of kernels and queues that the command line sets and that are not for the only kernel that the command launched.
- * The core told of names that are near already. Sections of files may be for other programs.
+ * True when a setting of this place is for this command alone: it stands at the command line, or in the file of --config or
+ * GYRE_CONFIG. Other files may be for other programs as well.
  */
-void cli_warn_of_others(gyre_runtime *runtime, gyre_kernel *kernel);
+bool cli_is_own_place(const cli_context *cli, const char *place);
+/** True when the configuration has a kernel with a source, or a pipeline, of that name. */
+bool cli_is_configured(const struct gyre_config *config, const char *name);
+/**
+ * Warns of sections of kernels and queues that are for this command alone (cli_is_own_place), and neither for the only kernel that
+ * it launched nor for something else that is configured. The core told of names that are near already.
+ */
+void cli_warn_of_others(const cli_context *cli, gyre_runtime *runtime, gyre_kernel *kernel);
 /**
  * Does what cli_fail_unless_ok does, for a status of a call that opens a device on the way. Returns CLI_UNAVAILABLE when the
  * device of --backend or of the configuration could not be opened, whatever the status is.

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/signals.h"
 #include "gyre/waiting.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
@@ -188,20 +189,15 @@ static size_t count_waiting(const test_jobs *jobs)
     return count;
 }
 
-/*
- * The signals that end this process. One that is ignored (nohup, a job in the background of a script) is left out: a descriptor
- * would see it all the same, because a signal that waits is kept whatever is to be done with it.
- */
+/* The signals that end this process: those that are not ignored (nohup, a job in the background of a script). */
 static sigset_t ending_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t ending;
     sigemptyset(&ending);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction action;
-        if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler != SIG_IGN)
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (!cli_signal_is_ignored(signals[i]))
             sigaddset(&ending, signals[i]);
-    }
     return ending;
 }
 

@@ -25,7 +25,8 @@
 #include "gyre/lack.h"
 
 enum { LOCK_NAP_NS = 5000000 };
-#define LOCK_NS UINT64_C(500000000)
+#define LOCK_NS      UINT64_C(500000000)
+#define LOCK_LEFT_NS UINT64_C(10000000000) /* of a lock that a killed program left to its children */
 
 static gyre_status failed(const struct gyre_journal_file *file, const char *call)
 {
@@ -70,20 +71,26 @@ void gyre_journal_lock_note(int lock)
         (void)!pwrite(lock, text, (size_t)length, 0);
 }
 
-const char *gyre_journal_lock_holder(int lock, char *text, size_t size)
+/* The living process that the lock file names; 0: there is none. A process that ended did not clear what it wrote. */
+static pid_t holder_of(int lock)
 {
     char said[24] = "";
     const ssize_t length = pread(lock, said, sizeof said - 1, 0);
     char *end = said;
     const long process = length > 0 ? strtol(said, &end, 10) : 0;
     const bool is_one = process > 0 && process <= INT_MAX && *end == '\n';
-    /* a process that ended did not clear what it wrote */
-    if (!is_one || (kill((pid_t)process, 0) != 0 && errno == ESRCH))
+    return is_one && (kill((pid_t)process, 0) == 0 || errno != ESRCH) ? (pid_t)process : 0;
+}
+
+const char *gyre_journal_lock_holder(int lock, char *text, size_t size)
+{
+    const pid_t process = holder_of(lock);
+    if (!process)
         snprintf(text, size, "a program");
     else if (process == getpid())
         snprintf(text, size, "another kernel of this program");
     else
-        snprintf(text, size, "process %ld", process);
+        snprintf(text, size, "process %ld", (long)process);
     return text;
 }
 
@@ -96,14 +103,17 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
     free(path);
     if (out->lock < 0)
         return failed(out, "open");
-    /* children of a killed program hold the lock until they end, a little later */
-    for (uint64_t until = gyre_clock_ns() + LOCK_NS; gyre_clock_ns() < until;) {
+    /* children of a killed program hold the lock until they end, a little later, or on a busy machine seconds later */
+    const uint64_t begun_ns = gyre_clock_ns();
+    for (;;) {
         if (flock(out->lock, LOCK_EX | LOCK_NB) == 0) {
             gyre_journal_lock_note(out->lock);
             return GYRE_OK;
         }
         if (errno != EWOULDBLOCK)
             return failed(out, "flock");
+        if (gyre_clock_ns() - begun_ns >= (holder_of(out->lock) ? LOCK_NS : LOCK_LEFT_NS))
+            break;
         nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
     }
     char holder[48];

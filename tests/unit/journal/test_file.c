@@ -23,6 +23,7 @@ ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offs
 int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
 
+static bool is_plain; /* pread and pwrite do what they are asked for */
 static int read_error, write_error, make_error, interrupted;
 static off_t full_from; /* where a disk has no more room: what lies before that can be written over */
 
@@ -35,6 +36,8 @@ int __wrap_mkdir(const char *path, mode_t mode)
 /* A byte at a time, broken off now and then, and behind the third one the error. */
 ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset)
 {
+    if (is_plain)
+        return __real_pread(descriptor, bytes, size, offset);
     if (interrupted++ % 2 == 0) {
         errno = EINTR;
         return -1;
@@ -60,7 +63,7 @@ ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offs
         errno = write_error;
         return -1;
     }
-    return __real_pwrite(descriptor, bytes, size > 4 ? size / 2 : size, offset);
+    return __real_pwrite(descriptor, bytes, !is_plain && size > 4 ? size / 2 : size, offset);
 }
 
 static char folder[64];
@@ -75,6 +78,7 @@ static void open_file(void)
 /* With "abcdefgh" in it. */
 static void begin(void)
 {
+    is_plain = false;
     read_error = write_error = 0;
     snprintf(folder, sizeof folder, "/tmp/gyre-file-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -254,6 +258,37 @@ START_TEST(signals_make_the_wait_for_the_lock_no_shorter)
 }
 END_TEST
 
+/* Has the lock with this process, from when a child of it that is named in the lock file has died, for longer than a living
+ * holder is waited for. */
+static void leave_lock_to_grandchild(void)
+{
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        gyre_journal_lock_note(file.lock);
+        const pid_t grandchild = fork();
+        if (grandchild == 0)
+            usleep(1000000);
+        _exit(grandchild < 0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+START_TEST(a_lock_that_a_dead_program_left_to_its_children_is_waited_for)
+{
+    char holder[48];
+    is_plain = true;
+    leave_lock_to_grandchild();
+    ck_assert_str_eq(gyre_journal_lock_holder(file.lock, holder, sizeof holder), "a program");
+    gyre_journal_file_close(&file);
+    open_file();
+    gyre_journal_lock_holder(file.lock, holder, sizeof holder);
+    ck_assert_str_eq(holder, "another kernel of this program");
+}
+END_TEST
+
 /* A link that leads nowhere, as to a disk that is not there today, is no journal that was never there. */
 START_TEST(a_name_that_leads_nowhere_is_refused)
 {
@@ -281,6 +316,7 @@ int main(void)
     tcase_add_test(tcase, a_folder_where_the_new_file_is_written_is_told);
     tcase_add_test(tcase, a_folder_that_cannot_be_made_is_told_with_the_reason);
     tcase_add_test(tcase, signals_make_the_wait_for_the_lock_no_shorter);
+    tcase_add_test(tcase, a_lock_that_a_dead_program_left_to_its_children_is_waited_for);
     tcase_add_test(tcase, a_name_that_leads_nowhere_is_refused);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

@@ -182,9 +182,9 @@ static void use_buffer(void)
 static void one_life(uint64_t faults)
 {
     /* poison_limit: whoever is alone when its worker dies of something else often enough would be failed */
-    static const char *const settings[] = {"kernel.default.handler_budget_ms=60",
-                                           "kernel.default.poison_limit=6",
-                                           "backend.cpu.worker_timeout_ms=500", "log_level=warning", NULL};
+    const char *const settings[] = {"kernel.default.handler_budget_ms=60", "kernel.default.poison_limit=6",
+                                    patient_setting("backend.cpu.worker_timeout_ms", 500),
+                                    "log_level=warning", NULL};
     gyre_runtime *runtime = open_isolated(settings);
     uint32_t blocks = 1 + (uint32_t)draw(3);
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);

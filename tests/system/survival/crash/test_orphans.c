@@ -47,7 +47,7 @@ static _Noreturn void be_victim(bool stands_by)
         must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
                        soon()));
         if (number % 4 == 0)
-            kill(worker_of(getpid()), SIGKILL);
+            kill_worker();
         gyre_kernel_release(kernel);
     }
 }

@@ -16,7 +16,7 @@
 static void *kill_worker_later(void *argument)
 {
     usleep(700000);
-    kill(worker_of(getpid()), SIGKILL);
+    kill_worker();
     return argument;
 }
 
@@ -33,7 +33,7 @@ static void a_kernel_released_during_a_recovery_leaves_nothing_behind(void)
     pthread_t killer;
     send_one(gyre_kernel_queue(hung), CRASH_WAIT, 1, 0);
     arm_fault(&(struct chosen_fault){GYRE_FAULT_RECOVERY_LAUNCH, GYRE_FAULT_DELAY, 2500}, 2, 1);
-    kill(worker_of(getpid()), SIGKILL);
+    kill_worker();
     while (!faults_fired())
         usleep(1000);
     usleep(100000); /* until the handler has its request */

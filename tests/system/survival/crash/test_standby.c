@@ -177,7 +177,8 @@ static void a_standby_worker_without_memory_for_threads_is_passed_over(void)
 {
     if (SANITIZED)
         exit(77); /* the sanitizer itself needs room, and ends the process */
-    gyre_runtime *runtime = open_with("backend.cpu.worker_timeout_ms=500"); /* it may not even fail */
+    gyre_runtime *runtime =
+        open_with(patient_setting("backend.cpu.worker_timeout_ms", 500)); /* it may not even fail */
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 4);
     for (uint64_t round = 0; round < 3; round++) {
         leave_no_room(await_standby(kernel));

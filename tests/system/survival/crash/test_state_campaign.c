@@ -147,7 +147,7 @@ static void one_life(uint64_t faults, bool journal)
     const char *settings[] = {"kernel.default.checkpoints=true",
                               "kernel.default.handler_budget_ms=60",
                               "kernel.default.poison_limit=6", /* as in test_campaign.c */
-                              "backend.cpu.worker_timeout_ms=500",
+                              patient_setting("backend.cpu.worker_timeout_ms", 500),
                               "kernel.default.replay_log=32768",
                               "log_level=error",
                               messages,

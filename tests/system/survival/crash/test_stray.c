@@ -134,14 +134,6 @@ static uint64_t restarts(void)
     return info.restarts;
 }
 
-static void kill_worker(void)
-{
-    pid_t worker = worker_of(getpid());
-    campaign.kills += worker != 0;
-    if (worker)
-        kill(worker, SIGKILL);
-}
-
 static void launch(gyre_runtime *runtime, struct line *line, const char *kernel)
 {
     const char *file = getenv("CRASH_KERNEL_FILE");
@@ -175,7 +167,7 @@ static void run(gyre_runtime *runtime, uint64_t faults)
         struct line *sends = &campaign.lines[draw(2)], *receives = &campaign.lines[draw(2)];
         send_some(sends, draw(100), true);
         if (draw(KILL_IN) == 0)
-            kill_worker();
+            campaign.kills += kill_worker();
         receive_some(receives, draw(110));
     }
     for (int i = 0; i < 2; i++) {

@@ -63,8 +63,7 @@ static void a_reply_is_told_whose_worker_died_before_the_bell(void)
         const pid_t worker = worker_of(getpid());
         caller.number = index + 1;
         caller.returned = 0;
-        require(worker && kill(worker, SIGSTOP) == 0);
-        usleep(20000); /* until that has reached all of its threads */
+        halt_worker(worker);
         require(pthread_create(&caller.thread, NULL, call_number, &caller) == 0);
         await_word(&gyre_ring_of(caller.queue)->shared->host.waiting);
         usleep(20000); /* it sleeps by then */
@@ -87,7 +86,7 @@ static void a_worker_that_died_for_want_of_room_waits_no_more(void)
         must(gyre_send(queue, &request, sizeof request, NULL, soon()));
     }
     await_word(&gyre_ring_of(queue)->bytes->words->starved);
-    require(kill(worker_of(getpid()), SIGKILL) == 0);
+    require(kill_worker());
     for (uint64_t number = 0; number < COUNT; number++) {
         crash_chat reply;
         gyre_completion completion;

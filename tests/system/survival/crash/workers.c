@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
@@ -102,18 +103,25 @@ static bool is_guard(const char *pid)
     return memmem(text, length, "guard", sizeof "guard") != NULL;
 }
 
+/* Whether the first is to be taken for the worker: the one that lives, and of those that do the older one. */
+static bool comes_before(const struct process *process, const struct process *other)
+{
+    const bool lives = process->state != 'Z', other_lives = other->state != 'Z';
+    return lives != other_lives ? lives : process->begun < other->begun;
+}
+
 /*
  * The oldest such child: a standby worker that has just been started has the name of a worker until it takes its own,
- * and may have a lower number, since numbers begin again at pid_max.
+ * and may have a lower number, since numbers begin again at pid_max. One that died stays a while, until it is reaped.
  */
 static pid_t child_of(pid_t parent, const char *name)
 {
     pid_t found = 0;
-    struct process process, oldest = {.begun = UINT64_MAX};
+    struct process process, oldest = {.state = 'Z', .begun = UINT64_MAX};
     DIR *folder = opendir("/proc");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (isdigit((unsigned char)entry->d_name[0]) && read_process(entry->d_name, &process) &&
-            process.parent == parent && !strcmp(process.command, name) && process.begun < oldest.begun &&
+            process.parent == parent && !strcmp(process.command, name) && comes_before(&process, &oldest) &&
             !is_guard(entry->d_name)) {
             oldest = process;
             found = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -134,7 +142,21 @@ pid_t standby_of(pid_t parent)
     return child_of(parent, "gyre-standby");
 }
 
+bool kill_worker(void)
+{
+    const pid_t worker = worker_of(getpid());
+    return worker > 0 && kill(worker, SIGKILL) == 0; /* 0 would be this program, and who runs it */
+}
+
 /* ---- stopping ---- */
+
+void halt_worker(pid_t worker)
+{
+    siginfo_t about = {0};
+    require(worker > 0 && kill(worker, SIGSTOP) == 0);
+    /* a parent is told when all threads have stopped: the one that takes the signal may get its processor late */
+    require(waitid(P_PID, (id_t)worker, &about, WSTOPPED | WNOWAIT) == 0 && about.si_code == CLD_STOPPED);
+}
 
 static struct {
     pthread_t thread;
@@ -228,6 +250,15 @@ void let_handlers_go_on(void)
     const int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     require(file >= 0);
     close(file);
+}
+
+const char *patient_setting(const char *key, uint64_t ms)
+{
+    static char settings[4][96];
+    static unsigned next;
+    char *setting = settings[next++ % 4];
+    snprintf(setting, sizeof settings[0], "%s=%llu", key, (unsigned long long)patiently(ms));
+    return setting;
 }
 
 gyre_runtime *open_isolated(const char *const *settings)

@@ -31,6 +31,10 @@ int run_named(int argc, char **argv, void (*prepare)(void), const named_case *ca
 pid_t worker_of(pid_t parent);
 /** The same for one that stands by. */
 pid_t standby_of(pid_t parent);
+/** SIGKILL to the worker of this program. Returns whether there was one, which there is not while one is replaced. */
+bool kill_worker(void);
+/** SIGSTOP, and returns when none of its threads runs any more. */
+void halt_worker(pid_t worker);
 /** SIGSTOP, and SIGCONT after so many ms, if it is there still; of several, the last one alone. */
 void stop_worker(pid_t worker, unsigned length_ms);
 /** Ends what stop_worker began. */
@@ -44,6 +48,8 @@ size_t open_descriptors(void);
 void make_fault_folder(void);
 /** Handlers that wait (CRASH_WAIT) come back, from now on. */
 void let_handlers_go_on(void);
+/** "KEY=MS" for a limit that ends what hangs: so many ms of a usual machine. It lives until it is asked for a fourth time. */
+const char *patient_setting(const char *key, uint64_t ms);
 /** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */

@@ -113,7 +113,7 @@ static void busy_life(void)
             ledger->durable = next;
         }
         if (workers_die && round % 20 == 10)
-            kill(worker_of(getpid()), SIGKILL);
+            kill_worker();
         while (next - ledger->received > 100) {
             receive_one(queue, ledger->received);
             ledger->received++;
@@ -246,7 +246,7 @@ static void watched_life(void)
         must(gyre_await(queue, next - 1, GYRE_DURABLE, soon())); /* what is told is kept */
         ledger->durable = next;
         if (workers_die && round % 20 == 10)
-            kill(worker_of(getpid()), SIGKILL);
+            kill_worker();
         while (next - received > 5)
             receive_watched(queue, received++);
     }

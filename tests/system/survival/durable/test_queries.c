@@ -174,7 +174,7 @@ static void busy_life(void)
             ledger->durable = next;
         }
         if (workers_die && round % 20 == 10)
-            kill(worker_of(getpid()), SIGKILL);
+            kill_worker();
         while (next - ledger->received > 100) {
             receive_one(queue, ledger->received, false);
             ledger->received++;
@@ -231,7 +231,7 @@ static void ask_while_the_worker_dies(void)
         send_one(queue, i);
         receive_one(queue, i, false);
     }
-    kill(worker_of(getpid()), SIGKILL);
+    kill_worker();
     for (uint64_t i = 600; i < 700; i++) {
         send_one(queue, i);
         receive_one(queue, i, false);

@@ -37,7 +37,8 @@ gyre_status try_attach(const char *kernel, const char *name, gyre_queue **queue)
                              .capacity = 64,
                              .client = name,
                              .request = GYRE_TYPE(teller_request),
-                             .reply = GYRE_TYPE(teller_reply)};
+                             .reply = GYRE_TYPE(teller_reply),
+                             .deadline_ns = gyre_in_ms(patiently(5000))};
     return gyre_attach(kernel, &desc, queue);
 }
 

@@ -171,7 +171,7 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     desc.request = NULL;
     gyre_queue *held[2] = {attach_fragile(), NULL};
     must(gyre_attach("fragile/fragile", &desc, &held[1])); /* its own settings, which need no section */
-    desc.deadline_ns = gyre_in_ms(100);                    /* until then somebody may leave */
+    desc.deadline_ns = gyre_in_ms(patiently(100));         /* until then somebody may leave */
     require(gyre_attach("fragile", &desc, &queue) == GYRE_EXHAUSTED &&
             strstr(gyre_error_text(), "clients_max"));
     gyre_queue_close(held[0]);

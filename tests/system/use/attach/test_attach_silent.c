@@ -170,7 +170,7 @@ static void attach_all_as_nobody(const party *self)
     gyre_status status = GYRE_OK;
     while (count < CLIENTS_MAX && status == GYRE_OK) {
         if (count == CLIENTS_MAX * 3 / 4)
-            desc.deadline_ns = gyre_in_ms(100);
+            desc.deadline_ns = gyre_in_ms(patiently(100));
         status = gyre_attach("fragile", &desc, &queues[count]);
         count += status == GYRE_OK;
     }
@@ -208,7 +208,7 @@ static void a_refused_client_tries_until_its_deadline(void)
     gyre_queue *first = attach_soon(), *queue = NULL;
     const uint64_t begun = gyre_now_ns();
     pthread_t closer;
-    desc.deadline_ns = gyre_in_ms(150);
+    desc.deadline_ns = gyre_in_ms(patiently(150));
     require(gyre_attach("fragile", &desc, &queue) == GYRE_EXHAUSTED &&
             strstr(gyre_error_text(), "clients_max"));
     require(gyre_now_ns() - begun >= UINT64_C(150000000));

@@ -56,6 +56,17 @@ fails 4 "command line: verify: there is no kernel 'god' in '$folder/good.gyre.c'
 run call --backend "$backend" --set queue.TYPO.capacity=8 "$folder/good.gyre.c" 1
 exits 0
 says "warning: command line: [queue.TYPO] is for no queue here; the kernel and its queue are named 'good'"
+# ... also in the file that is given, unless a kernel with a source or a pipeline has that name
+printf '[kernel.other]\nsource = other.gyre.c\n[queue.other]\ncapacity = 8\n[queue.elsewhere]\ncapacity = 8\n' >"$folder/own.ini"
+printf '[kernel.nowhere]\nlanes = 1\n' >>"$folder/own.ini"
+run call --backend "$backend" --config "$folder/own.ini" "$folder/good.gyre.c" 1
+exits 0
+says "warning: $folder/own.ini:6: [queue.elsewhere] is for no queue here; the kernel and its queue are named 'good'"
+says "warning: $folder/own.ini:8: [kernel.nowhere] is for no kernel here; the kernel and its queue are named 'good'"
+checks=$((checks + 1))
+[[ "$err" != *"other]"* ]] || fail "warned of another kernel that is configured"
+GYRE_CONFIG="$folder/own.ini" run call --backend "$backend" "$folder/good.gyre.c" 1
+says "own.ini:6: [queue.elsewhere] is for no queue here"
 # a header that is too long is not read before it is refused
 truncate -s 64G "$folder/long.h"
 code=0 called="gyre messages of a header of 64 GiB"

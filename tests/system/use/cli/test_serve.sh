@@ -182,7 +182,7 @@ says "nobody serves at $folder/nobody"
 # mistakes of somebody who attaches for the first time
 mistake()
 {
-    run call --timeout 500 --attach "$@"
+    run call --timeout $((500 * patience)) --attach "$@"
     ((code != 0)) || fail "expected a refusal"
 }
 there=(--socket "$folder/elsewhere" '{"value":1,"factor":2}')
@@ -235,14 +235,14 @@ run call examples/command/scale.gyre.c --socket "$folder/elsewhere" '{"value":1,
 exits 2
 says "--socket is where a server is: give --attach KERNEL with it"
 (echo '{"value":1,"factor":2}' && while kill -0 "$server" 2>/dev/null; do sleep 0.05; done && echo '{"value":1,"factor":2}') |
-    "$GYRE" call --attach scale --socket "$folder/elsewhere" --timeout 500 >"$folder/out" 2>"$folder/err" &
+    "$GYRE" call --attach scale --socket "$folder/elsewhere" --timeout $((500 * patience)) >"$folder/out" 2>"$folder/err" &
 caller=$!
 await_output
 stop_server TERM
 wait "$caller"
 code=$? called="call --attach to a server that ends" out="$(<"$folder/out")" err="$(<"$folder/err")"
 exits 5
-says "the kernel did not complete message 2 of 2 within 500 ms (--timeout): "
+says "the kernel did not complete message 2 of 2 within $((500 * patience)) ms (--timeout): "
 says ", whose server is gone: it waits for the next server"
 
 # a handler that faults takes a server along that is not isolated, which says so and what to do; also in the replay
@@ -271,10 +271,10 @@ dies()
     fi
 }
 start_server "$folder/divides.gyre.c"
-run call --attach divides --timeout 300 1 2 3 2>/dev/null
+run call --attach divides --timeout $((300 * patience)) 1 2 3 2>/dev/null
 dies "gyre serve whose handler faults"
 start_server "${journal[@]}" "$folder/divides.gyre.c"
-run call --attach divides --timeout 300 1 2 3 2>/dev/null
+run call --attach divides --timeout $((300 * patience)) 1 2 3 2>/dev/null
 dies "gyre serve with a journal whose handler faults"
 start_server "${journal[@]}" "$folder/divides.gyre.c"
 dies "gyre serve whose handler faults in the replay"
@@ -295,6 +295,33 @@ says "start its server again, then attach anew; in [kernel.divides] checkpoints 
 stop_server TERM
 checks=$((checks + 1))
 [[ $(grep -c "was refused: kernel 'divides' is lost for good" "$folder/served") == 1 ]] || fail "$(cat "$folder/served")"
+
+# a section of its own file that is for no kernel of it
+printf '[kernel.distant]\nlanes = 1\n[kernel.scale]\nlanes = 1\n[kernel.other]\nsource = other.gyre.c\n' >"$folder/own.ini"
+start_server --config "$folder/own.ini" examples/command/scale.gyre.c examples/command/total.gyre.c
+stop_server TERM
+called="a server with a section for nobody" code="$ended" err="$(<"$folder/served")"
+exits 0
+says "warning: $folder/own.ini:2: [kernel.distant] is for no kernel that is served here; served are: scale, total"
+checks=$((checks + 1))
+[[ "$err" != *"kernel.scale]"* && "$err" != *"kernel.other]"* ]] || fail "warned of a kernel that is served, or configured"
+
+# a hangup ends a server, unless it is ignored, as under nohup
+start_server examples/command/scale.gyre.c
+stop_server HUP
+called="a server whose terminal is gone" code="$ended"
+exits 0
+trap '' HUP
+start_server examples/command/scale.gyre.c
+trap - HUP
+kill -HUP "$server"
+run call --attach scale --timeout $((60000 * patience)) '{"value":4,"factor":2}'
+exits 0
+stop_server TERM
+called="the end of a server under nohup" code="$ended"
+exits 0
+checks=$((checks + 1))
+grep -q "served 1 client" "$folder/served" || fail "$(cat "$folder/served")"
 
 # one that ends without a word is told apart, and one client is no clients
 start_server tests/system/use/cli/kernels/kinds.gyre.c:slow
@@ -335,12 +362,17 @@ seq 1 "$((300 * patience))" | sed 's/.*/{"value":100}/' >"$folder/slowly"
 "$GYRE" call --attach slow --timeout $((2000 * patience)) <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
 caller=$!
 await_output
+begun_us="${EPOCHREALTIME/[.,]/}"
 kill -TERM "$server"
 sleep 0.1
 kill -TERM "$server" # the same once more, as of `timeout`
+apart_us=$((${EPOCHREALTIME/[.,]/} - begun_us))
 sleep 0.5
-checks=$((checks + 1)) called="gyre serve that drains"
-kill -0 "$server" || fail "expected it to drain"
+called="gyre serve that drains"
+if ((apart_us < 250000)); then # else the machine made it the second signal
+    checks=$((checks + 1))
+    kill -0 "$server" || fail "expected it to drain"
+fi
 begun=$SECONDS
 stop_server INT
 code=0

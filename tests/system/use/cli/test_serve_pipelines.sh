@@ -97,10 +97,9 @@ start_server --config "$orders" --set kernel.book.active=false --drain 50
 "$GYRE" call --attach orders --timeout $((2000 * patience)) '{"item":2,"count":3}' >"$folder/held" 2>&1 &
 caller=$!
 for ((i = 0; i < 600 * patience; i++)); do
-    ! grep -q "attached to pipeline" "$folder/served" || break
+    ! "$GYRE" stat | grep -qE ' price +sums +book +1 ' || break # a message was sent to the stage
     sleep 0.05
 done
-sleep 0.2
 stop_server TERM
 says "gyre: served 1 client, left 1 request unhandled"
 kill "$caller" 2>/dev/null

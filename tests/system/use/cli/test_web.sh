@@ -312,6 +312,22 @@ exits 0
 checks=$((checks + 1))
 [[ ! -e "$folder/page" && -z "$err" ]] || fail "expected no socket and no word"
 
+# a hangup that is ignored, as under nohup, ends nothing
+: >"$folder/showing"
+(trap '' HUP && exec "$GYRE" web --listen 0) >"$folder/showing" 2>"$folder/said" &
+web=$!
+await_begun "$folder/showing" "$web"
+page="$(grep -o 'http://[^ ]*' "$folder/showing")"
+kill -HUP "$web"
+judge "an ignored hangup" <<'PYTHON'
+assert get('/healthz')[0] == 200
+PYTHON
+kill -TERM "$web"
+code=0
+wait "$web" || code=$?
+called="the end of gyre web under nohup" err="$(<"$folder/said")"
+exits 0
+
 # without descriptors for clients that wait, it still ends when it is told to
 : >"$folder/showing" # await_begun waits for what is new
 (ulimit -n 10 && exec "$GYRE" web --listen 0) >"$folder/showing" 2>"$folder/said" &
