@@ -210,7 +210,8 @@ static gyre_status copy_what_is_left(gyre_kernel *kernel)
     return status;
 }
 
-static gyre_status take_last(gyre_kernel *kernel)
+/* Under the lock, given up meanwhile. The caller has set `writing`. */
+static gyre_status take_still(gyre_kernel *kernel, bool last)
 {
     const uint64_t generation = kernel->generation;
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
@@ -218,22 +219,37 @@ static gyre_status take_last(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = copy_what_is_left(kernel);
     pthread_mutex_lock(&kernel->lock);
-    return status == GYRE_OK ? commit_checkpoint(kernel, generation, true) : status;
+    return status == GYRE_OK ? commit_checkpoint(kernel, generation, last) : status;
 }
 
-/* Waits for another thread that takes a checkpoint, because that thread made its copy before the device left and will finish.
- * Then takes the last checkpoint. */
+/* Waits for another thread that takes a checkpoint, because that thread made its copy before and will finish. Then takes one of a
+ * state that does not change any more. */
+static gyre_status take_after_others(gyre_kernel *kernel, bool last)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    kernel->turn.inside++;
+    while (checkpoints->writing)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    checkpoints->writing = true;
+    const gyre_status status = take_still(kernel, last);
+    checkpoints->writing = false;
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    return status;
+}
+
+gyre_status gyre_checkpoints_stand(gyre_kernel *kernel)
+{
+    return kernel->checkpoints ? take_after_others(kernel, false) : GYRE_OK;
+}
+
 void gyre_checkpoints_finish(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     if (!checkpoints || !gyre_durable_has(kernel))
         return;
-    kernel->turn.inside++;
-    while (checkpoints->writing)
-        pthread_cond_wait(&kernel->changed, &kernel->lock);
-    checkpoints->writing = true;
     gyre_error_hold();
-    const gyre_status status = take_last(kernel);
+    const gyre_status status = take_after_others(kernel, true);
     if (status != GYRE_OK)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_WARNING,
@@ -241,9 +257,6 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
             "the one before: %s",
             kernel->name, gyre_error_text());
     gyre_error_let_go();
-    checkpoints->writing = false;
-    kernel->turn.inside--;
-    pthread_cond_broadcast(&kernel->changed);
 }
 
 /* ---- the thread ---- */

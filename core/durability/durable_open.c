@@ -296,6 +296,32 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     return status;
 }
 
+/* Describes the kernel as it is now. The journal's thread writes no file meanwhile. */
+static gyre_status describe_anew(struct gyre_durable *durable)
+{
+    pthread_mutex_lock(&durable->lock);
+    durable->type_count = 0;
+    gyre_status status = describe_types(durable);
+    if (status == GYRE_OK)
+        status = identify(durable->kernel, gyre_queue_name(durable->queue), &durable->journal.open);
+    durable->journal.type_count = durable->type_count;
+    pthread_mutex_unlock(&durable->lock);
+    return status;
+}
+
+gyre_status gyre_durable_adapt(gyre_kernel *kernel)
+{
+    gyre_status status = GYRE_OK;
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next) {
+        struct gyre_durable *durable = gyre_view_of(queue)->durable;
+        status = durable ? describe_anew(durable) : GYRE_OK;
+        if (status == GYRE_OK)
+            status = gyre_durable_begin_queue(queue);
+    }
+    return status;
+}
+
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)

@@ -32,6 +32,7 @@ struct gyre_queue_view {
     const gyre_type *request,
         *reply;       /* of its messages: the kernel's, or those of the pipeline that it enters */
     gyre_queue *next; /* the kernel's next queue */
+    struct gyre_dispatch *device; /* whose `device_memory` is */
     void *device_memory;
     struct gyre_buffer *span_memory; /* device memory for large spans of requests; NULL: none */
     uint64_t device_address;         /* the region's address, for a device in this process */
