@@ -23,6 +23,8 @@
 #include "core/types/compare.h"
 #include "core/types/types.h"
 
+enum { BUILDS_MAX = 3 };
+
 /* ---- the other handler ---- */
 
 /* A kernel that is never listed nor started: it only has what is built. */
@@ -38,7 +40,7 @@ static gyre_status create_successor(gyre_kernel *kernel, gyre_kernel **out)
 }
 
 /* Builds the source: the kernel that it names, else its only kernel, else the one that is named as the present one. */
-static gyre_status build_successor(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
+static gyre_status try_to_build(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
 {
     const gyre_launch_desc desc = {
         .size = sizeof desc, .name = kernel->name, .source = source, .stage = !kernel->record->is_island};
@@ -46,6 +48,19 @@ static gyre_status build_successor(const gyre_kernel *kernel, const char *source
     if (status != GYRE_OK && successor->build && !successor->record && !strrchr(source, ':'))
         status = gyre_build_kernel(successor->build, kernel->record->name, &successor->record);
     return status == GYRE_OK ? gyre_kernel_check_compiled(successor) : status;
+}
+
+/* A worker process may die over other messages while it compiles. */
+static gyre_status build_successor(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
+{
+    gyre_status status = GYRE_LOST;
+    for (int tries = 0; tries < BUILDS_MAX && status == GYRE_LOST; tries++) {
+        gyre_build_release(successor->build);
+        successor->build = NULL;
+        successor->record = NULL;
+        status = try_to_build(kernel, source, successor);
+    }
+    return status;
 }
 
 /* ---- whether it may take the place ---- */
