@@ -32,6 +32,17 @@ GYRE_API gyre_status gyre_kernel_swap(gyre_kernel *kernel, const char *source, u
 GYRE_API gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, uint32_t device,
                                       uint64_t deadline_ns);
 
+/**
+ * Asks a server to swap a kernel, as gyre_kernel_swap does there. The server reads `source`, whose path is taken from this program's
+ * folder. Only the server's own user and root may ask, whoever may attach: INVALID for others. `desc` may be NULL; only its path and its
+ * deadline count, which is also that of the swap (a minute at most; without one half a minute). Fails as gyre_attach and gyre_kernel_swap do.
+ */
+GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_attach_desc *desc);
+
+/** Asks a server to move a kernel, as gyre_kernel_move does there. The rest is as for gyre_served_swap. */
+GYRE_API gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t device,
+                                      const gyre_attach_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif
