@@ -45,18 +45,25 @@ static void note(const receipt *reply, uint64_t add)
     adds[reply->count] = add;
 }
 
-/* Every number once, each sum that of all before it. Returns how often the version changed. */
-static unsigned check_seen(uint64_t count)
+/* Every number once, and of an actor (`ordered`) each sum that of all before it. Returns how often the version changed. */
+static unsigned check_all(uint64_t count, bool ordered)
 {
     unsigned changes = 0;
     uint64_t sum = 0;
     for (uint64_t i = 1; i <= count; i++) {
+        sum += adds[i];
         require(seen[i] != 0);
-        require(sums[i] == (sum += adds[i]));
+        require(!ordered || sums[i] == sum);
+        sums[i] = sum;
         changes += i > 1 && seen[i] != seen[i - 1];
     }
     require(seen[count + 1] == 0);
     return changes;
+}
+
+static unsigned check_seen(uint64_t count)
+{
+    return check_all(count, true);
 }
 
 /* ---- producers ---- */
@@ -223,9 +230,9 @@ static gyre_runtime *open_plain(const char *const *settings)
     return runtime;
 }
 
-static gyre_kernel *launch_ledger(gyre_runtime *runtime, const char *name, gyre_buffer **totals)
+static gyre_status try_to_launch(gyre_runtime *runtime, const char *name, gyre_buffer **totals,
+                                 gyre_kernel **kernel)
 {
-    gyre_kernel *kernel = NULL;
     const uint64_t size = 8 * sizeof(uint64_t);
     must(gyre_buffer_alloc(runtime, NULL, 0, size, totals));
     const gyre_binding_name binding = {"totals", *totals};
@@ -234,7 +241,13 @@ static gyre_kernel *launch_ledger(gyre_runtime *runtime, const char *name, gyre_
                                    .name = "ledger",
                                    .bindings = &binding,
                                    .binding_count = 1};
-    must(gyre_launch(runtime, &desc, &kernel));
+    return gyre_launch(runtime, &desc, kernel);
+}
+
+static gyre_kernel *launch_ledger(gyre_runtime *runtime, const char *name, gyre_buffer **totals)
+{
+    gyre_kernel *kernel = NULL;
+    must(try_to_launch(runtime, name, totals, &kernel));
     return kernel;
 }
 
@@ -314,6 +327,27 @@ static void moves_lose_nothing(void)
     move_turns(kernel, CHANGES / 4);
     const uint64_t count = stop_producers(producers, PRODUCERS) + stop_client(&client);
     check_seen(count);
+    check_kept(kernel, totals, count);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* Blocks stop in the midst of the requests that they claimed, so that answered ones stand behind others. */
+static void several_blocks_lose_nothing(void)
+{
+    static const char *const settings[] = {"kernel.ledger.blocks=3", NULL};
+    gyre_buffer *totals;
+    struct producer producers[PRODUCERS];
+    struct client client;
+    gyre_runtime *runtime = open_plain(settings);
+    gyre_kernel *kernel = launch_ledger(runtime, "crowd_1", &totals);
+    gyre_server *server = serve(runtime);
+    start_client(&client);
+    start_producers(kernel, producers, PRODUCERS);
+    for (unsigned i = 0; i < CHANGES; i++)
+        must(gyre_kernel_swap(kernel, file(i % 2 ? "crowd_1" : "crowd_2"), soon()));
+    const uint64_t count = stop_producers(producers, PRODUCERS) + stop_client(&client);
+    check_all(count, false);
     check_kept(kernel, totals, count);
     gyre_server_close(server);
     gyre_close(runtime);
@@ -432,6 +466,120 @@ static void what_cannot_be_is_refused_whole(void)
     gyre_close(runtime);
 }
 
+/* As another user, who may send messages and nothing more. */
+static void ask_as_nobody(void)
+{
+    enum { NOBODY = 65534 };
+    int status = 0;
+    if (geteuid() != 0)
+        return; /* this program cannot become another user */
+    const pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        const gyre_attach_desc desc = {.size = sizeof desc, .path = socket_path, .deadline_ns = soon()};
+        if (setuid(NOBODY) != 0 || gyre_served_swap("ledger", file("ledger_2"), &desc) != GYRE_INVALID ||
+            !strstr(gyre_error_text(), "may not change kernels") ||
+            gyre_served_move("ledger", "cpu", 0, &desc) != GYRE_INVALID) {
+            fprintf(stderr, "as nobody: %s\n", gyre_error_text());
+            _exit(1);
+        }
+        _exit(0);
+    }
+    require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void a_server_is_asked_by_its_user_alone(void)
+{
+    static const char *const settings[] = {"gyre.socket_access=everyone", NULL};
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(settings);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    gyre_server *server = serve(runtime);
+    const gyre_attach_desc desc = {.size = sizeof desc, .path = socket_path, .deadline_ns = soon()};
+    ask_as_nobody();
+    call_some(kernel, &self, 1);
+    must(gyre_served_swap("ledger", file("ledger_2"), &desc));
+    call_some(kernel, &self, 2);
+    require(gyre_served_swap("ledgers", file("ledger_1"), &desc) == GYRE_NOT_FOUND);
+    require(gyre_served_swap("ledger", file("ledger_small"), &desc) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "cannot become") != NULL);
+    require(gyre_served_move("ledger", "cpu", 0, &desc) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "already") != NULL);
+    require(chdir(CHANGE_KERNELS) == 0); /* a path of this program's folder */
+    must(gyre_served_swap("ledger", "ledger_3.gyre.c:ledger", &desc));
+    call_some(kernel, &self, 3);
+    check_seen(15);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* ---- journals ---- */
+
+static char journal_setting[128];
+
+static const char *const *journal_settings(void)
+{
+    static const char *settings[] = {journal_setting, "kernel.ledger.checkpoints=true",
+                                     "kernel.ledger.checkpoint_ms=0", "kernel.ledger.checkpoint_messages=0",
+                                     "queue.ledger.durability=journal", NULL};
+    return settings;
+}
+
+/* The first life: some are handled by each of two handlers, and then the program is killed. */
+static void live_and_die(const char *next)
+{
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(journal_settings());
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    call_some(kernel, &self, 1);
+    must(gyre_kernel_swap(kernel, file(next), soon()));
+    call_some(kernel, &self, strcmp(next, "ledger_2") == 0 ? 2 : 3);
+    must(gyre_await(self.queue, 9, GYRE_DURABLE, soon()));
+    kill(getpid(), SIGKILL);
+}
+
+static void live_twice(const char *next)
+{
+    char folder[] = "/tmp/gyre-changes-XXXXXX", command[64];
+    int status = 0;
+    gyre_buffer *totals;
+    uint64_t state[3] = {0}, sum = 0;
+    gyre_kernel_info info = {.size = sizeof info};
+    require(mkdtemp(folder) != NULL);
+    snprintf(journal_setting, sizeof journal_setting, "gyre.journal_dir=%s", folder);
+    const pid_t child = fork();
+    require(child >= 0);
+    if (child == 0)
+        live_and_die(next);
+    require(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    /* what the second handler answered is not for the first one to answer again */
+    gyre_runtime *runtime = open_plain(journal_settings());
+    gyre_kernel *kernel = NULL;
+    require(try_to_launch(runtime, "ledger_1", &totals, &kernel) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "is not the one that wrote the journal") != NULL);
+    gyre_close(runtime);
+    runtime = open_plain(journal_settings());
+    kernel = launch_ledger(runtime, next, &totals);
+    must(gyre_kernel_info_get(kernel, &info));
+    must(gyre_kernel_state_read(kernel, state, info.state_type->size));
+    const struct producer self = {.number = 1};
+    for (uint64_t i = 0; i < 10; i++)
+        sum += add_of(&self, i);
+    require(state[0] == 10 && state[1] == sum);
+    require(info.state_type->size == 16 || state[2] == 5);
+    gyre_close(runtime);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    require(system(command) == 0);
+}
+
+static void journals_know_the_handler(void)
+{
+    live_twice("ledger_2");
+    live_twice("ledger_3");
+}
+
 /* ---- worker processes ---- */
 
 struct killer {
@@ -498,6 +646,9 @@ int main(int argc, char **argv)
     static const named_case cases[] = {
         {"swaps_lose_nothing", swaps_lose_nothing},
         {"moves_lose_nothing", moves_lose_nothing},
+        {"several_blocks_lose_nothing", several_blocks_lose_nothing},
+        {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
+        {"journals_know_the_handler", journals_know_the_handler},
         {"states_grow_and_are_migrated", states_grow_and_are_migrated},
         {"a_paused_kernel_stays_paused", a_paused_kernel_stays_paused},
         {"what_cannot_be_is_refused_whole", what_cannot_be_is_refused_whole},
