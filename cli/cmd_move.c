@@ -55,7 +55,8 @@ static int move(const cli_context *cli, const char *to, const char *place, uint6
     uint32_t device;
     struct gyre_config *config = NULL;
     if (!split_place(to, backend, &device) || !backend[0] || strlen(to) >= BACKEND_MAX)
-        return cli_usage_error(cli, "--to: expected BACKEND or BACKEND:DEVICE, as in cuda:1, found '%.80s'", to);
+        return cli_usage_error(cli, "--to: expected BACKEND or BACKEND:DEVICE, as in cuda:1, found '%.80s'",
+                               to);
     int code = cli_fail_unless_ok(cli_load(cli, &config));
     if (code != CLI_OK)
         return code;
@@ -86,4 +87,5 @@ static int run(cli_context *cli)
     return move(cli, to, place, timeout_ms);
 }
 
-const cli_command cli_command_move = {"move", "take a served kernel to another device while it is used", HELP, run};
+const cli_command cli_command_move = {"move", "take a served kernel to another device while it is used", HELP,
+                                      run};

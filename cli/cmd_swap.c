@@ -59,4 +59,5 @@ static int run(cli_context *cli)
     return swap(cli, place, timeout_ms);
 }
 
-const cli_command cli_command_swap = {"swap", "give a served kernel another handler while it is used", HELP, run};
+const cli_command cli_command_swap = {"swap", "give a served kernel another handler while it is used", HELP,
+                                      run};

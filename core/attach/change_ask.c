@@ -15,12 +15,15 @@ enum { ASK_MS = 30000 };
 static gyre_status tell_unanswered(const char *path, gyre_status status)
 {
     if (status == GYRE_TIMEOUT)
-        return gyre_error_set(status,
-                              "the server at %s did not answer in time: what was asked for may still happen, and its log says so",
-                              path);
+        return gyre_error_set(
+            status,
+            "the server at %s did not answer in time: what was asked for may still happen, and its log says so",
+            path);
     if (status == GYRE_LOST)
-        return gyre_error_set(status, "the server at %s hung up before it answered: it ended, or has no room for one more program",
-                              path);
+        return gyre_error_set(
+            status,
+            "the server at %s hung up before it answered: it ended, or has no room for one more program",
+            path);
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
@@ -37,7 +40,8 @@ static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_requ
         return gyre_meeting_refused(parcel);
     return gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE
                ? GYRE_OK
-               : gyre_parcel_refuse(parcel, GYRE_INTERNAL, "the server answered in a way that makes no sense");
+               : gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                                    "the server answered in a way that makes no sense");
 }
 
 static gyre_status ask_server(struct gyre_change_request *request, const gyre_attach_desc *given)
@@ -80,9 +84,11 @@ static gyre_status fill_source(struct gyre_change_request *request, const char *
     char folder[PATH_MAX] = "";
     if (source[0] != '/' && !getcwd(folder, sizeof folder))
         return gyre_error_set(GYRE_INVALID, "'%s' is no absolute path, and there is no folder here", source);
-    const int length = snprintf(request->what, sizeof request->what, "%s%s%s", folder, folder[0] ? "/" : "", source);
+    const int length =
+        snprintf(request->what, sizeof request->what, "%s%s%s", folder, folder[0] ? "/" : "", source);
     if (length < 0 || (size_t)length >= sizeof request->what)
-        return gyre_error_set(GYRE_INVALID, "the path of '%.40s...' is longer than %d characters", source, PATH_MAX);
+        return gyre_error_set(GYRE_INVALID, "the path of '%.40s...' is longer than %d characters", source,
+                              PATH_MAX);
     return GYRE_OK;
 }
 

@@ -24,10 +24,11 @@ static gyre_status check_user(const struct gyre_session *session)
 {
     if (session->user == 0 || session->user == session->server->user)
         return GYRE_OK;
-    return gyre_error_set(GYRE_INVALID,
-                          "user %u may send messages here, and may not change kernels: only user %u, who serves them, and root "
-                          "may",
-                          session->user, session->server->user);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "user %u may send messages here, and may not change kernels: only user %u, who serves them, and root "
+        "may",
+        session->user, session->server->user);
 }
 
 static gyre_status change(struct gyre_session *session, const struct gyre_change_request *request)

@@ -34,8 +34,8 @@ static gyre_status keeper_adapt(gyre_kernel *kernel)
 
 static gyre_status keeper_check_convert(const gyre_kernel *kernel, const gyre_type *from)
 {
-    return gyre_state_check_adopt(
-        &(struct gyre_state_change){.kernel = kernel, .from = from, .to = kernel->record->state, .where = ""});
+    return gyre_state_check_adopt(&(struct gyre_state_change){
+        .kernel = kernel, .from = from, .to = kernel->record->state, .where = ""});
 }
 
 static gyre_status keeper_convert(const gyre_kernel *kernel, const gyre_type *from, const void *before,

@@ -24,7 +24,8 @@ gyre_status gyre_upgrade_elements(const struct gyre_upgrade_step *step, const un
 struct gyre_state_change {
     const gyre_kernel *kernel; /* whose build has the migrations, and on whose device they run */
     const gyre_type *from, *to;
-    const char *where; /* where the state comes from, for the log, as in " in the journal 'PATH'"; "" for a kernel that runs */
+    const char *
+        where; /* where the state comes from, for the log, as in " in the journal 'PATH'"; "" for a kernel that runs */
 };
 
 /** OK when gyre_state_adopt finds a way, unless a migration fails. INCOMPATIBLE, with the first field that is in the way. */

@@ -169,10 +169,11 @@ gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel)
         count_kernel(kernel, true);
     pthread_mutex_unlock(&kernel->runtime->lock);
     if (whole && !here)
-        return gyre_error_set(GYRE_INVALID,
-                              "a buffer that is bound to kernel '%s' moved to another device with another kernel; "
-                              "launch it there",
-                              kernel->name);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "a buffer that is bound to kernel '%s' moved to another device with another kernel; "
+            "launch it there",
+            kernel->name);
     return whole
                ? GYRE_OK
                : gyre_error_set(GYRE_NOT_FOUND,

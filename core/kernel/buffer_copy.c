@@ -81,12 +81,14 @@ gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const 
     if (status != GYRE_OK || size == 0)
         return status;
     gyre_buffer *const places[] = {target, (gyre_buffer *)(uintptr_t)source};
-    const size_t lower = (uintptr_t)target < (uintptr_t)source ? 0 : 1; /* in one order: a move waits for both (change.c) */
+    const size_t lower =
+        (uintptr_t)target < (uintptr_t)source ? 0 : 1; /* in one order: a move waits for both (change.c) */
     pthread_rwlock_rdlock(&places[lower]->place);
     pthread_rwlock_rdlock(&places[1 - lower]->place);
     status = copy_on_device(target, target_offset, source, source_offset, size);
     pthread_rwlock_unlock(&places[1 - lower]->place);
     pthread_rwlock_unlock(&places[lower]->place);
-    return status == GYRE_UNIMPLEMENTED ? copy_through_host(target, target_offset, source, source_offset, size)
-                                        : status;
+    return status == GYRE_UNIMPLEMENTED
+               ? copy_through_host(target, target_offset, source, source_offset, size)
+               : status;
 }

@@ -63,10 +63,11 @@ static gyre_status check_changeable(const gyre_kernel *kernel, const char *call)
     if (status != GYRE_OK)
         return status;
     if (gyre_kernel_is_keyed(kernel))
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "%s: kernel '%s' is a keyed actor, whose table of states is not taken over while it runs: end it in "
-                              "order and launch it again",
-                              call, kernel->name);
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "%s: kernel '%s' is a keyed actor, whose table of states is not taken over while it runs: end it in "
+            "order and launch it again",
+            call, kernel->name);
     return check_running(kernel);
 }
 
@@ -176,10 +177,11 @@ static gyre_status check_order(const struct gyre_kernel_change *change)
         return GYRE_OK;
     return gyre_queues_are_in_order(kernel)
                ? GYRE_OK
-               : gyre_error_set(GYRE_AGAIN,
-                                "kernel '%s' answers out of order, and its device cannot skip what was answered: use "
-                                "blocks = 1 for it, or launch it anew",
-                                kernel->name);
+               : gyre_error_set(
+                     GYRE_AGAIN,
+                     "kernel '%s' answers out of order, and its device cannot skip what was answered: use "
+                     "blocks = 1 for it, or launch it anew",
+                     kernel->name);
 }
 
 /* One attempt to stop the kernel with all that it keeps in a known place. OK: it is this thread's alone. AGAIN: other threads, or the
@@ -226,8 +228,8 @@ static void nap_without_lock(gyre_kernel *kernel)
 /* AGAIN, or LOST while the death of a worker process is not dealt with yet: recovery decides what becomes of the kernel. */
 static bool is_worth_another_try(const gyre_kernel *kernel, gyre_status status)
 {
-    return status == GYRE_AGAIN || (status == GYRE_LOST && is_isolated(kernel) &&
-                                    gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST);
+    return status == GYRE_AGAIN ||
+           (status == GYRE_LOST && is_isolated(kernel) && gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST);
 }
 
 static gyre_status take_kernel(struct gyre_kernel_change *change, uint64_t deadline_ns)
@@ -309,9 +311,8 @@ static void exchange(struct gyre_kernel_change *change)
 /* Waits until all blocks of a device side that was launched paused report. Without the lock. */
 static gyre_status await_report(gyre_kernel *kernel, const gyre_resident *resident)
 {
-    const uint64_t limit =
-        gyre_clock_ns() +
-        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms");
+    const uint64_t limit = gyre_clock_ns() + gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
+                                                            kernel->name, "launch_timeout_ms");
     gyre_status status;
     do {
         const uint64_t look = gyre_clock_ns() + LOOK_NS;
@@ -322,9 +323,9 @@ static gyre_status await_report(gyre_kernel *kernel, const gyre_resident *reside
             return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched",
                                   kernel->name);
     } while (status == GYRE_TIMEOUT && gyre_clock_ns() < limit);
-    return status == GYRE_OK ? GYRE_OK
-                             : gyre_error_add(status, "kernel '%s' was launched and did not report",
-                                              kernel->name);
+    return status == GYRE_OK
+               ? GYRE_OK
+               : gyre_error_add(status, "kernel '%s' was launched and did not report", kernel->name);
 }
 
 /* Fills the memory of the kernel's present body, and its keeper's. Without the lock. */
@@ -398,8 +399,8 @@ static gyre_status convert_state(struct gyre_kernel_change *change)
     change->carried.grown = calloc(1, to->size + 1);
     if (!change->carried.grown)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the state of kernel '%s'", kernel->name);
-    return change->carried.state ? kernel->keeper->convert(kernel, change->carried.type, change->carried.state,
-                                                           change->carried.grown)
+    return change->carried.state ? kernel->keeper->convert(kernel, change->carried.type,
+                                                           change->carried.state, change->carried.grown)
                                  : GYRE_OK; /* the old handler kept no state */
 }
 
@@ -411,11 +412,13 @@ static gyre_status check_buffers_alone(const struct gyre_kernel_change *change)
     for (uint32_t i = 0; i < change->buffer_count; i++)
         alone = alone && change->buffers[i].buffer->bound == 1 && !change->buffers[i].buffer->last_handle;
     pthread_mutex_unlock(&change->kernel->runtime->lock);
-    return alone ? GYRE_OK
-                 : gyre_error_set(GYRE_INVALID,
-                                  "a buffer of kernel '%s' is bound to another kernel, or named in messages, since a moment "
-                                  "ago: it cannot move",
-                                  change->kernel->name);
+    return alone
+               ? GYRE_OK
+               : gyre_error_set(
+                     GYRE_INVALID,
+                     "a buffer of kernel '%s' is bound to another kernel, or named in messages, since a moment "
+                     "ago: it cannot move",
+                     change->kernel->name);
 }
 
 /* Launches the other body in the place of the kernel's. Without the lock. */
@@ -456,7 +459,8 @@ static void give_up(gyre_kernel *kernel, gyre_status status, const char *why)
         gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
     } else {
         gyre_kernel_tell_death(kernel, why);
-        gyre_kernel_set_state(kernel, is_isolated(kernel) || dead ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
+        gyre_kernel_set_state(kernel,
+                              is_isolated(kernel) || dead ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
         gyre_kernel_let_buffers_go(kernel);
     }
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is %s: it was to be changed, and %s",
@@ -468,8 +472,8 @@ static void go_on(gyre_kernel *kernel, gyre_resident *resident)
 {
     kernel->resident = resident;
     gyre_kernel_write_table(kernel, true);
-    gyre_control_order(kernel, gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE ? GYRE_VERB_RUN
-                                                                                   : GYRE_VERB_PAUSE);
+    gyre_control_order(kernel,
+                       gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE ? GYRE_VERB_RUN : GYRE_VERB_PAUSE);
 }
 
 static void end_turn(gyre_kernel *kernel)
@@ -486,7 +490,8 @@ static gyre_status bring_back(struct gyre_kernel_change *change, gyre_status sta
     const gyre_status back = bring_up(change, out);
     if (back == GYRE_OK)
         return gyre_error_set(status, "%s (kernel '%s' goes on as it was)", why, change->kernel->name);
-    return gyre_error_add(GYRE_LOST, "kernel '%s' could not be changed (%s), and not be launched again as it was",
+    return gyre_error_add(GYRE_LOST,
+                          "kernel '%s' could not be changed (%s), and not be launched again as it was",
                           change->kernel->name, why);
 }
 

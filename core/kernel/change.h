@@ -29,11 +29,11 @@ struct gyre_kernel_change {
     struct gyre_moved_buffer {     /* for a move: the bound buffers' memory on the other device */
         struct gyre_buffer *buffer;
         gyre_memory *memory;
-    } *buffers;
+    } * buffers;
     uint32_t buffer_count;
     struct gyre_dispatch *buffer_device; /* the device of `memory` */
-    bool stands;       /* one of the bodies was launched, and stands */
-    uint64_t stood_ns; /* when the kernel began to stand */
+    bool stands;                         /* one of the bodies was launched, and stands */
+    uint64_t stood_ns;                   /* when the kernel began to stand */
 };
 
 /** An error when no change of the kernel is possible at all: a stage of a pipeline, a keyed actor, a kernel that does not run. */

@@ -25,10 +25,11 @@ static gyre_status find_source(const gyre_kernel *kernel, char *source, size_t s
 {
     const struct gyre_build_report *report = gyre_build_report(kernel->build);
     if (gyre_build_is_compiled(kernel->build))
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' was launched from '%s', which was compiled for one backend: launch its source "
-                              "(FILE.gyre.c), which other devices can compile",
-                              kernel->name, report->file);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' was launched from '%s', which was compiled for one backend: launch its source "
+            "(FILE.gyre.c), which other devices can compile",
+            kernel->name, report->file);
     snprintf(source, size, "%s:%s", report->file, kernel->record->name);
     return GYRE_OK;
 }
@@ -55,12 +56,13 @@ static gyre_status build_there(const gyre_kernel *kernel, gyre_kernel *successor
 
 /* ---- what has to be alike ---- */
 
-static gyre_status refuse_device(const gyre_kernel *kernel, const struct gyre_dispatch *there, const char *what)
+static gyre_status refuse_device(const gyre_kernel *kernel, const struct gyre_dispatch *there,
+                                 const char *what)
 {
-    return gyre_error_set(GYRE_UNIMPLEMENTED,
-                          "kernel '%s' cannot move from '%s' to '%s' while it is used: %s; end it and launch it there",
-                          kernel->name, gyre_dispatch_backend(kernel->dispatch), gyre_dispatch_backend(there),
-                          what);
+    return gyre_error_set(
+        GYRE_UNIMPLEMENTED,
+        "kernel '%s' cannot move from '%s' to '%s' while it is used: %s; end it and launch it there",
+        kernel->name, gyre_dispatch_backend(kernel->dispatch), gyre_dispatch_backend(there), what);
 }
 
 /* Threads and programs wait at queues in the way that suits the kernel's first device. */
@@ -72,20 +74,21 @@ static gyre_status check_device(const gyre_kernel *kernel, struct gyre_dispatch 
         return gyre_error_set(GYRE_INVALID, "kernel '%s' is on that device of backend '%s' already",
                               kernel->name, gyre_dispatch_backend(there));
     if (gyre_dispatch_isolated(kernel->dispatch) != gyre_dispatch_isolated(there))
-        return refuse_device(kernel, there,
-                             "only one of them runs in a worker process (isolation), and its queues are guarded "
-                             "accordingly");
+        return refuse_device(
+            kernel, there,
+            "only one of them runs in a worker process (isolation), and its queues are guarded "
+            "accordingly");
     if (from->can_wake && !to->can_wake)
         return refuse_device(kernel, there,
                              "its clients sleep until the device wakes them, which that device cannot");
     if (to->knows_foreign != 1 && from->knows_foreign == 1)
         return refuse_device(kernel, there, "that device does not take messages of other programs");
     if (kernel->lanes > to->lanes_max || kernel->blocks > to->blocks_max)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' has %u blocks of %u lanes, which stay in a move, and '%s' allows %u of %u: launch it "
-                              "with fewer",
-                              kernel->name, kernel->blocks, kernel->lanes, to->name, to->blocks_max,
-                              to->lanes_max);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' has %u blocks of %u lanes, which stay in a move, and '%s' allows %u of %u: launch it "
+            "with fewer",
+            kernel->name, kernel->blocks, kernel->lanes, to->name, to->blocks_max, to->lanes_max);
     return GYRE_OK;
 }
 
@@ -100,14 +103,15 @@ static int compare_buffers(const void *a, const void *b)
 static gyre_status check_buffer(const gyre_kernel *kernel, const struct gyre_buffer *buffer)
 {
     if (buffer->bound > 1)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' cannot move: a buffer of it is bound to another kernel as well, which "
-                              "stays",
-                              kernel->name);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' cannot move: a buffer of it is bound to another kernel as well, which "
+            "stays",
+            kernel->name);
     if (buffer->last_handle)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' cannot move: messages name a buffer of it, by a name of its device",
-                              kernel->name);
+        return gyre_error_set(
+            GYRE_INVALID, "kernel '%s' cannot move: messages name a buffer of it, by a name of its device",
+            kernel->name);
     return GYRE_OK;
 }
 
@@ -152,7 +156,8 @@ static gyre_status make_room(struct gyre_kernel_change *change)
                                             &change->other.memory.state);
     change->buffer_device = there;
     for (uint32_t i = 0; status == GYRE_OK && i < change->buffer_count; i++)
-        status = gyre_dispatch_memory_alloc(there, change->buffers[i].buffer->size, &change->buffers[i].memory);
+        status =
+            gyre_dispatch_memory_alloc(there, change->buffers[i].buffer->size, &change->buffers[i].memory);
     return status;
 }
 
@@ -181,8 +186,9 @@ static gyre_status prepare(struct gyre_kernel_change *change, gyre_kernel *succe
 static void tell(const struct gyre_kernel_change *change, const char *from)
 {
     const gyre_kernel *kernel = change->kernel;
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s' moved from '%s' to '%s': it stood for %llu us",
-                     kernel->name, from, gyre_dispatch_backend(kernel->dispatch),
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
+                     "kernel '%s' moved from '%s' to '%s': it stood for %llu us", kernel->name, from,
+                     gyre_dispatch_backend(kernel->dispatch),
                      (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));
 }
 

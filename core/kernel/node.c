@@ -62,8 +62,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "checkpoints out",
             kernel->name);
     if (kernel->turn.changing)
-        return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being swapped or moved: try again",
-                              kernel->name);
+        return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being swapped or moved: try again", kernel->name);
     if (kernel->node.ended)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)

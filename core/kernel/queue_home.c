@@ -32,13 +32,14 @@ gyre_status gyre_queue_homes_check(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_ring_of(queue)->bytes || gyre_view_of(queue)->span_memory)
-            return gyre_error_set(GYRE_UNIMPLEMENTED,
-                                  "kernel '%s' cannot move while it is used: its queue '%s' has %s; end the kernel and launch it "
-                                  "on the other device, or set %s for the queue",
-                                  kernel->name, gyre_queue_name(queue),
-                                  gyre_ring_of(queue)->bytes ? "messages back to back, which is of its device"
-                                                             : "memory for large spans on its device",
-                                  gyre_ring_of(queue)->bytes ? "layout = slots" : "no memory for spans");
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "kernel '%s' cannot move while it is used: its queue '%s' has %s; end the kernel and launch it "
+                "on the other device, or set %s for the queue",
+                kernel->name, gyre_queue_name(queue),
+                gyre_ring_of(queue)->bytes ? "messages back to back, which is of its device"
+                                           : "memory for large spans on its device",
+                gyre_ring_of(queue)->bytes ? "layout = slots" : "no memory for spans");
     return GYRE_OK;
 }
 

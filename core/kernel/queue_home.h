@@ -12,7 +12,7 @@ struct gyre_queue_homes {
         gyre_queue *queue;
         void *memory;
         uint64_t address;
-    } *homes;
+    } * homes;
     size_t count;
 };
 

@@ -29,7 +29,7 @@ struct reading {
     size_t size;
     struct gyre_dispatch *device; /* the device of `copy`, which the kernel may have left since */
     gyre_memory *copy;            /* room for a copy on the device; NULL: none */
-    const void *key;   /* of a keyed actor: whose state is read; else NULL */
+    const void *key;              /* of a keyed actor: whose state is read; else NULL */
 };
 
 static gyre_status check_readable(const struct reading *reading)

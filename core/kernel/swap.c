@@ -78,16 +78,18 @@ static gyre_status check_message(const gyre_kernel *kernel, const char *role, co
     gyre_layout_destroy(after);
     if (status != GYRE_INCOMPATIBLE)
         return status;
-    return gyre_error_add(status,
-                          "kernel '%s' cannot be swapped, because its %s have another layout, and its queues are in use: end the "
-                          "kernel and launch the new file",
-                          kernel->name, role);
+    return gyre_error_add(
+        status,
+        "kernel '%s' cannot be swapped, because its %s have another layout, and its queues are in use: end the "
+        "kernel and launch the new file",
+        kernel->name, role);
 }
 
 static gyre_status check_form(const gyre_kernel *kernel, const gyre_kernel_record *is)
 {
     const gyre_kernel_record *was = kernel->record;
-    const char *const before = was->queries ? was->queries : "", *const after = is->queries ? is->queries : "";
+    const char *const before = was->queries ? was->queries : "", *const after =
+                                                                     is->queries ? is->queries : "";
     if (is->form != was->form)
         return gyre_error_set(
             GYRE_INCOMPATIBLE,
@@ -95,14 +97,16 @@ static gyre_status check_form(const gyre_kernel *kernel, const gyre_kernel_recor
             kernel->name, gyre_form_word(was->form), is->name, gyre_form_word(is->form));
     if (gyre_kernel_setting(kernel, "checkpoints") &&
         gyre_record_keeps_something(is) != gyre_record_keeps_something(was))
-        return gyre_error_set(GYRE_INCOMPATIBLE,
-                              "kernel '%s' has checkpoints = true, and only one of the two handlers keeps something: end the "
-                              "kernel and launch the new file",
-                              kernel->name);
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' has checkpoints = true, and only one of the two handlers keeps something: end the "
+            "kernel and launch the new file",
+            kernel->name);
     if (is->port_count || was->port_count)
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "kernel '%s' has ports, and a kernel with ports is not swapped: launch the new file",
-                              kernel->name);
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' has ports, and a kernel with ports is not swapped: launch the new file",
+            kernel->name);
     if (strcmp(before, after) != 0)
         return gyre_error_set(
             GYRE_INCOMPATIBLE,
@@ -129,10 +133,11 @@ static gyre_status check_state(const gyre_kernel *kernel, const gyre_kernel *suc
     gyre_layout_destroy(after);
     if (status != GYRE_INCOMPATIBLE)
         return status;
-    return gyre_error_add(status,
-                          "kernel '%s' cannot be swapped, because its state '%s' cannot become '%s': keep its fields, or say "
-                          "how with GYRE_MIGRATE(old, new) in the new file",
-                          kernel->name, was->name, is->name);
+    return gyre_error_add(
+        status,
+        "kernel '%s' cannot be swapped, because its state '%s' cannot become '%s': keep its fields, or say "
+        "how with GYRE_MIGRATE(old, new) in the new file",
+        kernel->name, was->name, is->name);
 }
 
 /* ---- buffers, by their names ---- */
@@ -151,7 +156,8 @@ static gyre_status match_slot(const gyre_kernel *kernel, const gyre_buffer_list 
     for (uint32_t i = 0; i < was->count; i++)
         if (strcmp(was->slots[i].name, slot->name) == 0) {
             *out = kernel->memory.buffers[i];
-            return gyre_layout_compare(was->slots[i].type, "the kernel that works", slot->type, "the new file");
+            return gyre_layout_compare(was->slots[i].type, "the kernel that works", slot->type,
+                                       "the new file");
         }
     return GYRE_INCOMPATIBLE;
 }
@@ -195,8 +201,9 @@ static gyre_status make_state(const gyre_kernel *kernel, const gyre_kernel *succ
                      : gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",
                                       (unsigned long long)size);
     }
-    return status == GYRE_OK && size ? gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &memory->state)
-                                     : status;
+    return status == GYRE_OK && size
+               ? gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &memory->state)
+               : status;
 }
 
 /* Compares, and prepares the other body. */
@@ -241,15 +248,15 @@ static void tell(const struct gyre_kernel_change *change, const char *file)
 {
     const gyre_kernel *kernel = change->kernel;
     gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
-                     "the handler of kernel '%s' is that of '%s' now: it stood for %llu us", kernel->name, file,
-                     (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));
+                     "the handler of kernel '%s' is that of '%s' now: it stood for %llu us", kernel->name,
+                     file, (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));
 }
 
 static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
 {
     gyre_kernel *successor = NULL;
-    struct gyre_kernel_change change = {
-        .kernel = kernel, .other = {.dispatch = kernel->dispatch, .memory = kernel->memory}};
+    struct gyre_kernel_change change = {.kernel = kernel,
+                                        .other = {.dispatch = kernel->dispatch, .memory = kernel->memory}};
     change.other.memory.buffers = NULL;
     gyre_status status = create_successor(kernel, &successor);
     if (status == GYRE_OK)

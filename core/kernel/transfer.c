@@ -56,7 +56,8 @@ static uint64_t generation_of(const gyre_buffer *buffer)
 
 static gyre_status transfer_in_place(const gyre_buffer *buffer, gyre_transfer_desc *desc)
 {
-    pthread_rwlock_t *place = (pthread_rwlock_t *)(uintptr_t)&buffer->place; /* the lock of a constant object */
+    pthread_rwlock_t *place =
+        (pthread_rwlock_t *)(uintptr_t)&buffer->place; /* the lock of a constant object */
     pthread_rwlock_rdlock(place);
     desc->memory = buffer->memory;
     const gyre_status status = gyre_dispatch_transfer(buffer->dispatch, desc);

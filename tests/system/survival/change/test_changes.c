@@ -222,7 +222,10 @@ static const char *file(const char *name)
 static gyre_runtime *open_plain(const char *const *settings)
 {
     gyre_runtime *runtime = NULL;
-    const char *all[16] = {"gyre.backend=cpu"};
+    static char backend[64];
+    const char *named = getenv("CHANGES_BACKEND");
+    snprintf(backend, sizeof backend, "gyre.backend=%s", named ? named : "cpu");
+    const char *all[16] = {backend};
     for (size_t count = 1; settings && *settings; settings++)
         all[count++] = *settings;
     const gyre_open_desc desc = {.size = sizeof desc, .settings = all};
@@ -329,6 +332,30 @@ static void moves_lose_nothing(void)
     check_seen(count);
     check_kept(kernel, totals, count);
     gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* On a GPU: swaps under load, and then away from it, to where clients need not wait in another way. */
+static void a_gpu_swaps_and_gives_its_kernel_away(void)
+{
+    enum { SWAPS = 6 };
+    gyre_buffer *totals, *probe;
+    struct producer producers[2];
+    gyre_runtime *runtime = open_plain(NULL);
+    if (gyre_buffer_alloc(runtime, "cuda", 0, 8, &probe) != GYRE_OK) {
+        printf("no GPU here: %s\n", gyre_error_text());
+        exit(77);
+    }
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    start_producers(kernel, producers, 2);
+    swap_turns(kernel, SWAPS);
+    must(gyre_kernel_move(kernel, "cpu", 0, soon()));
+    swap_turns(kernel, SWAPS);
+    require(gyre_kernel_move(kernel, "cuda", 0, soon()) == GYRE_OK ||
+            strstr(gyre_error_text(), "sleep until the device wakes them") != NULL);
+    const uint64_t count = stop_producers(producers, 2);
+    check_seen(count);
+    check_kept(kernel, totals, count);
     gyre_close(runtime);
 }
 
@@ -520,9 +547,12 @@ static char journal_setting[128];
 
 static const char *const *journal_settings(void)
 {
-    static const char *settings[] = {journal_setting, "kernel.ledger.checkpoints=true",
-                                     "kernel.ledger.checkpoint_ms=0", "kernel.ledger.checkpoint_messages=0",
-                                     "queue.ledger.durability=journal", NULL};
+    static const char *settings[] = {journal_setting,
+                                     "kernel.ledger.checkpoints=true",
+                                     "kernel.ledger.checkpoint_ms=0",
+                                     "kernel.ledger.checkpoint_messages=0",
+                                     "queue.ledger.durability=journal",
+                                     NULL};
     return settings;
 }
 
@@ -646,6 +676,7 @@ int main(int argc, char **argv)
     static const named_case cases[] = {
         {"swaps_lose_nothing", swaps_lose_nothing},
         {"moves_lose_nothing", moves_lose_nothing},
+        {"a_gpu_swaps_and_gives_its_kernel_away", a_gpu_swaps_and_gives_its_kernel_away},
         {"several_blocks_lose_nothing", several_blocks_lose_nothing},
         {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
         {"journals_know_the_handler", journals_know_the_handler},
