@@ -156,8 +156,8 @@ static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *qu
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
     bool alone = kernel->record->form == GYRE_FORM_ACTOR || gyre_kernel_is_keyed(kernel) ||
-                 (kernel->queues.first && gyre_view_of(kernel->queues.first)->durable);
-    if (alone && kernel->queues.first)
+                 (gyre_kernel_first_queue(kernel) && gyre_view_of(gyre_kernel_first_queue(kernel))->durable);
+    if (alone && gyre_kernel_first_queue(kernel))
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' is an actor with checkpoints, "
                               "or has a queue with a journal, and has one queue: "
