@@ -32,6 +32,7 @@
 #include "core/durability/relayed.h"
 #include "core/kernel/visit.h"
 #include "core/links/lend.h"
+#include "core/attach/change_told.h"
 #include "core/attach/publish.h"
 #include "core/attach/session.h"
 #include "core/attach/state_told.h"
@@ -242,6 +243,10 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_STATE) {
         gyre_session_tell_state(session, parcel);
         return GYRE_LOST; /* it wanted no queue */
+    }
+    if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE) {
+        gyre_session_change(session, parcel);
+        return GYRE_LOST;
     }
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_SUBSCRIBE) {
         gyre_session_publish(session, parcel);

@@ -23,6 +23,8 @@
     ROW(WORKER_LAUNCH, "worker.launch", "fail die", "the worker launches a kernel")                          \
     ROW(LAUNCH_REPORT, "launch.report", "fail die",                                                          \
         "a kernel is launched and about to be told to run: the worker is killed")                            \
+    ROW(CHANGE_LAUNCH, "change.launch", "fail die",                                                          \
+        "a kernel's other body is about to be launched in a swap or a move: the worker is killed")           \
     ROW(RECOVERY_LAUNCH, "recovery.launch", "die", "a kernel is about to be launched in the new worker")     \
     ROW(RECOVERY_REPLAY, "recovery.replay", "fail die", "a request is handled again: the worker is killed")  \
     ROW(CHECKPOINT_COPY, "checkpoint.copy", "fail die",                                                      \

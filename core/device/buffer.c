@@ -67,13 +67,12 @@ gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *di
     buffer->runtime = runtime;
     buffer->size = size;
     buffer->dispatch = dispatch;
+    pthread_rwlock_init(&buffer->place, NULL);
     gyre_status status = gyre_dispatch_memory_alloc(buffer->dispatch, size, &buffer->memory);
     if (status == GYRE_OK)
         status = gyre_memory_fill_zero(buffer->dispatch, buffer->memory, size);
     if (status != GYRE_OK) {
-        if (buffer->memory)
-            gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
-        free(buffer);
+        gyre_buffer_destroy(buffer);
         return status;
     }
     pthread_mutex_lock(&runtime->lock);
@@ -101,6 +100,7 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
 void gyre_buffer_destroy(gyre_buffer *buffer)
 {
     gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+    pthread_rwlock_destroy(&buffer->place);
     free(buffer);
 }
 

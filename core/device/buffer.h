@@ -9,6 +9,8 @@
 struct gyre_buffer {
     gyre_runtime *runtime;
     struct gyre_buffer *next;
+    pthread_rwlock_t
+        place; /* of the next two: read while they are used, written by a kernel that moves with its buffers */
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     uint64_t size;

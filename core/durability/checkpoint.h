@@ -28,6 +28,7 @@ struct gyre_checkpoints {
     struct gyre_checkpoint_part *parts; /* in the order of their bytes in the store */
     uint32_t part_count;
     bool on_device;                    /* every part has a snapshot */
+    struct gyre_dispatch *device;      /* the device of the snapshots */
     uint64_t every_ns, every_messages; /* age or requests at which a checkpoint is due; UINT64_MAX: never */
     gyre_queue *replay;                /* queue for requests handled again; not in the kernel's list */
     void *request;                     /* room for the largest request */

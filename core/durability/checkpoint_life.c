@@ -11,6 +11,7 @@
 #include "core/durability/snapshot.h"
 #include "core/kernel/keyed.h"
 #include "core/kernel/kernel_queue.h"
+#include "core/kernel/queue_home.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +156,8 @@ static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *qu
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
     bool alone = kernel->record->form == GYRE_FORM_ACTOR || gyre_kernel_is_keyed(kernel) ||
-                 (kernel->queues.first && gyre_view_of(kernel->queues.first)->durable);
-    if (alone && kernel->queues.first)
+                 (gyre_kernel_first_queue(kernel) && gyre_view_of(gyre_kernel_first_queue(kernel))->durable);
+    if (alone && gyre_kernel_first_queue(kernel))
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' is an actor with checkpoints, "
                               "or has a queue with a journal, and has one queue: "
@@ -205,6 +206,47 @@ void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
 {
     if (kernel->checkpoints) /* not with a journal alone, whose log goes on */
         gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
+}
+
+/* ---- another body ---- */
+
+/* Finds the parts of the present body, and makes a store for them unless the present one has that size. */
+static gyre_status renew_parts(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
+{
+    struct gyre_store store = {.region = GYRE_REGION_NONE};
+    gyre_snapshot_release(kernel);
+    free(checkpoints->parts);
+    checkpoints->parts = NULL;
+    checkpoints->part_count = 0;
+    gyre_status status = find_parts(kernel, checkpoints);
+    if (status != GYRE_OK || size_of_parts(checkpoints) == checkpoints->store.size)
+        return status;
+    status = gyre_store_create(size_of_parts(checkpoints), &store);
+    if (status != GYRE_OK)
+        return status;
+    gyre_store_destroy(&checkpoints->store);
+    checkpoints->store = store;
+    return GYRE_OK;
+}
+
+gyre_status gyre_checkpoints_adapt(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (!checkpoints)
+        return GYRE_OK;
+    gyre_status status = renew_parts(kernel, checkpoints);
+    if (status == GYRE_OK)
+        status = gyre_snapshot_read(kernel);
+    if (status == GYRE_OK)
+        status = gyre_queue_take_home(kernel, checkpoints->replay);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "while the checkpoints of kernel '%s' were taken over", kernel->name);
+    if (checkpoints->part_count) {
+        gyre_store_seal(&checkpoints->store);
+        gyre_store_commit(&checkpoints->store);
+    }
+    gyre_snapshot_prepare(kernel);
+    return GYRE_OK;
 }
 
 /* ---- the first one ---- */

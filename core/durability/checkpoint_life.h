@@ -24,6 +24,9 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 /** Takes the first checkpoint: the state at launch. Call before the device runs, and without the lock. */
 gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 
+/** Lets checkpoints go on with another body of the kernel, from the content of its memory (keeper.h). Without the lock. */
+gyre_status gyre_checkpoints_adapt(gyre_kernel *kernel);
+
 /** Settles all requests of a queue, for a kernel that starts again with its initial state. Under kernel->lock. */
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
 

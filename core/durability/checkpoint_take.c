@@ -18,6 +18,7 @@
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
 #include "core/kernel/keyed.h"
+#include "core/kernel/kernel_queue.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -49,7 +50,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
     gyre_status status = gyre_standstill_begin(kernel, deadline_ns);
-    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
@@ -88,7 +89,7 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, b
     (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
     pthread_mutex_unlock(&kernel->lock);
@@ -210,30 +211,46 @@ static gyre_status copy_what_is_left(gyre_kernel *kernel)
     return status;
 }
 
-static gyre_status take_last(gyre_kernel *kernel)
+/* Under the lock, given up meanwhile. The caller has set `writing`. */
+static gyre_status take_still(gyre_kernel *kernel, bool last)
 {
     const uint64_t generation = kernel->generation;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_look(queue);
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = copy_what_is_left(kernel);
     pthread_mutex_lock(&kernel->lock);
-    return status == GYRE_OK ? commit_checkpoint(kernel, generation, true) : status;
+    return status == GYRE_OK ? commit_checkpoint(kernel, generation, last) : status;
 }
 
-/* Waits for another thread that takes a checkpoint, because that thread made its copy before the device left and will finish.
- * Then takes the last checkpoint. */
+/* Waits for another thread that takes a checkpoint, because that thread made its copy before and will finish. Then takes one of a
+ * state that does not change any more. */
+static gyre_status take_after_others(gyre_kernel *kernel, bool last)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    kernel->turn.inside++;
+    while (checkpoints->writing)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    checkpoints->writing = true;
+    const gyre_status status = take_still(kernel, last);
+    checkpoints->writing = false;
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    return status;
+}
+
+gyre_status gyre_checkpoints_stand(gyre_kernel *kernel)
+{
+    return kernel->checkpoints ? take_after_others(kernel, false) : GYRE_OK;
+}
+
 void gyre_checkpoints_finish(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     if (!checkpoints || !gyre_durable_has(kernel))
         return;
-    kernel->turn.inside++;
-    while (checkpoints->writing)
-        pthread_cond_wait(&kernel->changed, &kernel->lock);
-    checkpoints->writing = true;
     gyre_error_hold();
-    const gyre_status status = take_last(kernel);
+    const gyre_status status = take_after_others(kernel, true);
     if (status != GYRE_OK)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_WARNING,
@@ -241,9 +258,6 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
             "the one before: %s",
             kernel->name, gyre_error_text());
     gyre_error_let_go();
-    checkpoints->writing = false;
-    kernel->turn.inside--;
-    pthread_cond_broadcast(&kernel->changed);
 }
 
 /* ---- the thread ---- */
@@ -255,7 +269,7 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
     *soon =
         kernel->turn.starting; /* look again later, since a thread that asks meanwhile does not ask twice */
-    for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue;
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); kernel->resident && queue;
          queue = gyre_view_of(queue)->next) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;

@@ -14,6 +14,11 @@ void gyre_checkpoints_stop(gyre_kernel *kernel);
  * normally, and its resident is not released yet. Under kernel->lock, given up meanwhile. No effect without checkpoints.
  */
 void gyre_checkpoints_finish(gyre_kernel *kernel);
+/**
+ * Takes a checkpoint of a kernel that stands because another body is to go on (keeper.h). AGAIN: the kernel was revived meanwhile. Under
+ * kernel->lock, given up meanwhile. No effect without checkpoints.
+ */
+gyre_status gyre_checkpoints_stand(gyre_kernel *kernel);
 /** Call before a queue is freed, without kernel->lock. Returns when a checkpoint covers the queue's requests. */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 

@@ -11,6 +11,7 @@
 #include "core/durability/durable_open.h"
 #include "core/durability/durable_thread.h"
 #include "core/durability/replay.h"
+#include "core/durability/state_adopt.h"
 #include "core/kernel/keeper.h"
 
 static gyre_status keeper_begin(gyre_kernel *kernel)
@@ -25,11 +26,35 @@ static gyre_status keeper_queue_equip(gyre_kernel *kernel, gyre_queue *queue, st
     return status == GYRE_OK && kernel->resident ? gyre_durable_begin_queue(queue) : status;
 }
 
+static gyre_status keeper_adapt(gyre_kernel *kernel)
+{
+    gyre_status status = gyre_checkpoints_adapt(kernel);
+    return status == GYRE_OK ? gyre_durable_adapt(kernel) : status;
+}
+
+static gyre_status keeper_check_convert(const gyre_kernel *kernel, const gyre_type *from)
+{
+    return gyre_state_check_adopt(&(struct gyre_state_change){
+        .kernel = kernel, .from = from, .to = kernel->record->state, .where = ""});
+}
+
+static gyre_status keeper_convert(const gyre_kernel *kernel, const gyre_type *from, const void *before,
+                                  void *after)
+{
+    return gyre_state_adopt(
+        &(struct gyre_state_change){.kernel = kernel, .from = from, .to = kernel->record->state, .where = ""},
+        before, after);
+}
+
 static const struct gyre_keeper keeper = {
     .begin = keeper_begin,
     .replay = gyre_replay_start,
     .running = gyre_durable_forget,
     .left = gyre_checkpoints_finish,
+    .stand = gyre_checkpoints_stand,
+    .adapt = keeper_adapt,
+    .check_convert = keeper_check_convert,
+    .convert = keeper_convert,
     .stop = gyre_checkpoints_stop,
     .destroy = gyre_checkpoints_destroy,
     .queue_open = gyre_durable_open,

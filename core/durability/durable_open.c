@@ -16,6 +16,7 @@
 #include "core/durability/checkpoint.h"
 #include "core/durability/upgrade.h"
 #include "core/kernel/keyed.h"
+#include "core/kernel/kernel_queue.h"
 #include "core/pipeline/build.h"
 #include "core/plan/queue_plan.h"
 #include "core/queue/names.h"
@@ -124,7 +125,7 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
                               "a queue of kernel '%s' has durability = journal and no name: give it one, so "
                               "that its journal is found again",
                               kernel->name);
-    if (kernel->checkpoints && kernel->queues.first)
+    if (kernel->checkpoints && gyre_kernel_first_queue(kernel))
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
                               "then, and '%s' has another one",
@@ -296,9 +297,35 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     return status;
 }
 
+/* Describes the kernel as it is now. The journal's thread writes no file meanwhile. */
+static gyre_status describe_anew(struct gyre_durable *durable)
+{
+    pthread_mutex_lock(&durable->lock);
+    durable->type_count = 0;
+    gyre_status status = describe_types(durable);
+    if (status == GYRE_OK)
+        status = identify(durable->kernel, gyre_queue_name(durable->queue), &durable->journal.open);
+    durable->journal.type_count = durable->type_count;
+    pthread_mutex_unlock(&durable->lock);
+    return status;
+}
+
+gyre_status gyre_durable_adapt(gyre_kernel *kernel)
+{
+    gyre_status status = GYRE_OK;
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
+         queue = gyre_view_of(queue)->next) {
+        struct gyre_durable *durable = gyre_view_of(queue)->durable;
+        status = durable ? describe_anew(durable) : GYRE_OK;
+        if (status == GYRE_OK)
+            status = gyre_durable_begin_queue(queue);
+    }
+    return status;
+}
+
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+    for (const gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
         if (gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->content.state)
             return gyre_view_of(queue)->durable->content.state;
     return NULL;
@@ -306,7 +333,7 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 
 void gyre_durable_forget(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next) {
         if (!gyre_view_of(queue)->durable)
             continue;
         gyre_journal_content_release(&gyre_view_of(queue)->durable->content);

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/durability/checkpoint.h"
+#include "core/kernel/kernel_queue.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -232,7 +233,7 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
 gyre_status gyre_durable_begin(gyre_kernel *kernel)
 {
     gyre_status status = GYRE_OK;
-    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue;
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next)
         status = gyre_durable_begin_queue(queue);
     return status;
@@ -241,14 +242,14 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
 bool gyre_durable_has(const gyre_kernel *kernel)
 {
     const gyre_queue *queue =
-        kernel->queues.first; /* a kernel with checkpoints and a journal has one queue */
+        gyre_kernel_first_queue(kernel); /* a kernel with checkpoints and a journal has one queue */
     return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
 }
 
 void gyre_durable_checkpoint(gyre_kernel *kernel, bool last)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues.first;
+    gyre_queue *queue = gyre_kernel_first_queue(kernel);
     struct gyre_durable *durable = gyre_durable_has(kernel) ? gyre_view_of(queue)->durable : NULL;
     pthread_mutex_unlock(&kernel->lock);
     if (!durable)

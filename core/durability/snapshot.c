@@ -31,6 +31,7 @@ void gyre_snapshot_prepare(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     gyre_status status = GYRE_OK;
+    checkpoints->device = kernel->dispatch;
     if (!checkpoints->part_count || !gyre_dispatch_can_copy(kernel->dispatch))
         return;
     gyre_error_hold();
@@ -51,7 +52,7 @@ void gyre_snapshot_release(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     for (uint32_t i = 0; i < checkpoints->part_count; i++) {
-        gyre_dispatch_memory_release(kernel->dispatch, checkpoints->parts[i].snapshot);
+        gyre_dispatch_memory_release(checkpoints->device, checkpoints->parts[i].snapshot);
         checkpoints->parts[i].snapshot = NULL;
     }
     checkpoints->on_device = false;

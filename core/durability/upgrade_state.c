@@ -3,45 +3,18 @@
  * Converts the state and the buffers in a journal of earlier types, by migrations (migrate.h) and by the names of fields. Takes
  * no lock, because it runs before the journal's queue is made.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/durability/checkpoint.h"
-#include "core/durability/migrate.h"
+#include "core/durability/state_adopt.h"
 #include "core/durability/upgrade.h"
-#include "core/pipeline/build.h"
 #include "core/types/adopt.h"
 #include "core/types/message.h"
-
-enum { MIGRATIONS_MAX = 32 /* migrations in a row */ };
-
-/* ---- two layouts ---- */
-
-void gyre_upgrade_step_finish(struct gyre_upgrade_step *step)
-{
-    gyre_layout_destroy(step->from);
-    gyre_layout_destroy(step->to);
-    *step = (struct gyre_upgrade_step){NULL, NULL, false};
-}
-
-gyre_status gyre_upgrade_step_begin(const gyre_type *from, const gyre_type *to,
-                                    struct gyre_upgrade_step *step)
-{
-    *step = (struct gyre_upgrade_step){NULL, NULL, false};
-    gyre_status status = gyre_layout_create_message(from, GYRE_STATE_MAX, &step->from);
-    if (status != GYRE_OK)
-        gyre_error_add(status, "a type that the journal describes");
-    if (status == GYRE_OK)
-        status = gyre_layout_create_message(to, GYRE_STATE_MAX, &step->to);
-    if (status != GYRE_OK) {
-        gyre_upgrade_step_finish(step);
-        return status;
-    }
-    step->same = step->from->hash == step->to->hash && !strcmp(step->from->text, step->to->text);
-    return GYRE_OK;
-}
 
 /* ---- parts of a checkpoint ---- */
 
@@ -92,20 +65,6 @@ static gyre_status read_given(const struct gyre_durable *durable, const struct g
     return gyre_dispatch_transfer(kernel->dispatch, &download);
 }
 
-/* Converts the elements of a part: a state is one value of its type, a buffer is many values. */
-static gyre_status adopt_elements(const struct gyre_upgrade_step *step, const unsigned char *from,
-                                  uint64_t count, unsigned char *out)
-{
-    gyre_status status = GYRE_OK;
-    for (uint64_t i = 0; status == GYRE_OK && i < count; i++) {
-        uint64_t length;
-        const unsigned char *value = from + i * step->from->size;
-        status = gyre_layout_adopt(step->from, value, gyre_layout_length(step->from, value), step->to,
-                                   out + i * step->to->size, &length);
-    }
-    return status;
-}
-
 static gyre_status adopt_buffer(const struct gyre_durable *durable, const struct gyre_journal_type *was,
                                 const struct gyre_journal_type *is, unsigned char *out)
 {
@@ -119,67 +78,8 @@ static gyre_status adopt_buffer(const struct gyre_durable *durable, const struct
         status = gyre_error_set(GYRE_INCOMPATIBLE, "it had %llu elements and has %llu now",
                                 (unsigned long long)count, (unsigned long long)now);
     if (status == GYRE_OK)
-        status = adopt_elements(&step, durable->content.state + was->about.offset, count, out);
+        status = gyre_upgrade_elements(&step, durable->content.state + was->about.offset, count, out);
     gyre_upgrade_step_finish(&step);
-    return status;
-}
-
-/* ---- migrations ---- */
-
-static gyre_status run_migration(const struct gyre_durable *durable, const gyre_kernel_record *migration,
-                                 const unsigned char *before, unsigned char *after)
-{
-    const char *from = migration->buffer_types[0]->name, *to = migration->buffer_types[1]->name;
-    gyre_status status = gyre_migration_run(durable->kernel, migration, before, after);
-    if (status == GYRE_OK)
-        gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_INFO,
-                         "the state of kernel '%s' in the journal '%s' was migrated from '%s' to '%s'",
-                         durable->kernel->name, durable->file.path, from, to);
-    return status == GYRE_OK ? GYRE_OK
-                             : gyre_error_add(status, "the migration of the state '%s' to '%s' in '%s'", from,
-                                              to, gyre_build_report(durable->kernel->build)->file);
-}
-
-/* Migrates *value to the migration's new type. If that type is the kernel's own, the migration starts from the initial
- * content. */
-static gyre_status migrate_once(const struct gyre_durable *durable, const gyre_kernel_record *migration,
-                                const struct gyre_journal_type *is, const unsigned char *given,
-                                unsigned char **value)
-{
-    const gyre_type *to = migration->buffer_types[1];
-    struct gyre_upgrade_step rest;
-    gyre_status status = gyre_upgrade_step_begin(to, is->type, &rest);
-    if (status != GYRE_OK)
-        return status;
-    unsigned char *after = calloc(1, to->size + 1);
-    if (after && rest.same)
-        memcpy(after, given, to->size);
-    gyre_upgrade_step_finish(&rest);
-    status = after ? run_migration(durable, migration, *value, after) : no_memory();
-    if (status != GYRE_OK) {
-        free(after);
-        return status;
-    }
-    free(*value);
-    *value = after;
-    return GYRE_OK;
-}
-
-/* Runs migrations as long as one starts from the value's type; `step` is the conversion that remains. */
-static gyre_status migrate_state(const struct gyre_durable *durable, const struct gyre_journal_type *is,
-                                 const unsigned char *given, unsigned char **value,
-                                 struct gyre_upgrade_step *step)
-{
-    gyre_status status = GYRE_OK;
-    for (int i = 0; status == GYRE_OK && !step->same && i < MIGRATIONS_MAX; i++) {
-        const gyre_kernel_record *migration = gyre_migration_from(durable->kernel, step->from);
-        if (!migration)
-            return GYRE_OK;
-        status = migrate_once(durable, migration, is, given, value);
-        gyre_upgrade_step_finish(step);
-        if (status == GYRE_OK)
-            status = gyre_upgrade_step_begin(migration->buffer_types[1], is->type, step);
-    }
     return status;
 }
 
@@ -187,21 +87,11 @@ static gyre_status migrate_state(const struct gyre_durable *durable, const struc
 static gyre_status adopt_state(const struct gyre_durable *durable, const struct gyre_journal_type *was,
                                const struct gyre_journal_type *is, unsigned char *out)
 {
-    struct gyre_upgrade_step step;
-    unsigned char *value = malloc(was->about.size + 1);
-    if (!value)
-        return no_memory();
-    memcpy(value, durable->content.state + was->about.offset, was->about.size);
-    gyre_status status = gyre_upgrade_step_begin(was->type, is->type, &step);
-    if (status == GYRE_OK)
-        status = migrate_state(durable, is, out, &value, &step);
-    if (status == GYRE_OK)
-        status = gyre_layout_check_adopt(step.from, step.to);
-    if (status == GYRE_OK)
-        status = adopt_elements(&step, value, 1, out);
-    gyre_upgrade_step_finish(&step);
-    free(value);
-    return status;
+    char where[PATH_MAX + 32];
+    snprintf(where, sizeof where, " in the journal '%s'", durable->file.path);
+    const struct gyre_state_change change = {
+        .kernel = durable->kernel, .from = was->type, .to = is->type, .where = where};
+    return gyre_state_adopt(&change, durable->content.state + was->about.offset, out);
 }
 
 /* ---- all parts ---- */

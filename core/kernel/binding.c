@@ -159,13 +159,21 @@ static void count_kernel(const gyre_kernel *kernel, bool in)
 
 gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel)
 {
-    bool whole = true;
+    bool whole = true, here = true;
     pthread_mutex_lock(&kernel->runtime->lock);
     for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
         whole = whole && kernel->memory.buffers[i] && !kernel->memory.buffers[i]->going;
-    if (whole)
+    for (uint32_t i = 0; whole && i < kernel->memory.buffer_count; i++)
+        here = here && kernel->memory.buffers[i]->dispatch == kernel->dispatch;
+    if (whole && here)
         count_kernel(kernel, true);
     pthread_mutex_unlock(&kernel->runtime->lock);
+    if (whole && !here)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "a buffer that is bound to kernel '%s' moved to another device with another kernel; "
+            "launch it there",
+            kernel->name);
     return whole
                ? GYRE_OK
                : gyre_error_set(GYRE_NOT_FOUND,

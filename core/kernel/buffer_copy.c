@@ -58,23 +58,37 @@ static gyre_status copy_through_host(gyre_buffer *target, uint64_t target_offset
     return status;
 }
 
-gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
-                             uint64_t source_offset, uint64_t size)
+/* UNIMPLEMENTED when no device copies between these two. Both places are held. */
+static gyre_status copy_on_device(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                                  uint64_t source_offset, uint64_t size)
 {
-    gyre_status status = check(target, target_offset, source, source_offset, size);
-    if (status != GYRE_OK || size == 0)
-        return status;
     struct gyre_dispatch *dispatch = target->dispatch;
-    if (gyre_dispatch_isolated(dispatch) || !gyre_dispatch_can_copy(dispatch))
-        return copy_through_host(target, target_offset, source, source_offset, size);
+    if (source->dispatch != dispatch || gyre_dispatch_isolated(dispatch) || !gyre_dispatch_can_copy(dispatch))
+        return GYRE_UNIMPLEMENTED;
     const gyre_copy_desc desc = {.size = sizeof desc,
                                  .source = source->memory,
                                  .target = target->memory,
                                  .source_offset = source_offset,
                                  .target_offset = target_offset,
                                  .byte_count = size};
-    status = gyre_dispatch_memory_copy(dispatch, &desc);
-    return status == GYRE_UNIMPLEMENTED /* the device does not copy between these two */
+    return gyre_dispatch_memory_copy(dispatch, &desc);
+}
+
+gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                             uint64_t source_offset, uint64_t size)
+{
+    gyre_status status = check(target, target_offset, source, source_offset, size);
+    if (status != GYRE_OK || size == 0)
+        return status;
+    gyre_buffer *const places[] = {target, (gyre_buffer *)(uintptr_t)source};
+    const size_t lower =
+        (uintptr_t)target < (uintptr_t)source ? 0 : 1; /* in one order: a move waits for both (change.c) */
+    pthread_rwlock_rdlock(&places[lower]->place);
+    pthread_rwlock_rdlock(&places[1 - lower]->place);
+    status = copy_on_device(target, target_offset, source, source_offset, size);
+    pthread_rwlock_unlock(&places[1 - lower]->place);
+    pthread_rwlock_unlock(&places[lower]->place);
+    return status == GYRE_UNIMPLEMENTED
                ? copy_through_host(target, target_offset, source, source_offset, size)
                : status;
 }

@@ -85,6 +85,17 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
     return (const gyre_control_block *)(kernel->control + 1);
 }
 
+void gyre_control_settle_counts(gyre_kernel *kernel)
+{
+    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        kernel->tally.handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
+        kernel->tally.failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
+    }
+}
+
 uint64_t gyre_control_verb(const gyre_kernel *kernel)
 {
     /* relaxed: written under the lock. Not from the region, which a dying worker may have overwritten */

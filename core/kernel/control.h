@@ -33,6 +33,8 @@ const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t s
 uint64_t gyre_control_last(const gyre_kernel *kernel);
 /** Whether every block obeyed that command, or a later one. Waits for nothing. */
 bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
+/** Adds the counts of blocks that are gone to the kernel's tally. Under the lock. */
+void gyre_control_settle_counts(gyre_kernel *kernel);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 

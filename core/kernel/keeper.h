@@ -28,6 +28,20 @@ struct gyre_keeper {
     void (*running)(gyre_kernel *kernel);
     /** The device has left normally, and its resident is not released yet. Under the lock, given up meanwhile. */
     void (*left)(gyre_kernel *kernel);
+    /**
+     * The kernel stands at a message boundary, and another body is to go on (change.h): saves the effects of all that was handled,
+     * so that no other handler handles it again. AGAIN: the kernel was revived meanwhile. Under the lock, given up meanwhile.
+     */
+    gyre_status (*stand)(gyre_kernel *kernel);
+    /**
+     * The kernel has another body, whose memory holds what the kernel keeps, and no device side: checkpoints and journals go on with
+     * its types and its handler. Called again after a body was taken back. Without the lock.
+     */
+    gyre_status (*adapt)(gyre_kernel *kernel);
+    /** Whether a state of type `from` can become one of the kernel's type. INCOMPATIBLE, with what is in the way. */
+    gyre_status (*check_convert)(const gyre_kernel *kernel, const gyre_type *from);
+    /** Converts a state of type `from`. `after` holds zeros, or the initial content of what `from` has not. Without the lock. */
+    gyre_status (*convert)(const gyre_kernel *kernel, const gyre_type *from, const void *before, void *after);
     /** Ends the keeper's thread, before the kernel is freed. Without the lock. */
     void (*stop)(gyre_kernel *kernel);
     /** Frees kernel->checkpoints, after the kernel's queues are freed. No other thread has the kernel. */
@@ -79,6 +93,16 @@ static inline void gyre_keeper_left(gyre_kernel *kernel)
 {
     if (kernel->keeper)
         kernel->keeper->left(kernel);
+}
+
+static inline gyre_status gyre_keeper_stand(gyre_kernel *kernel)
+{
+    return kernel->keeper ? kernel->keeper->stand(kernel) : GYRE_OK;
+}
+
+static inline gyre_status gyre_keeper_adapt(gyre_kernel *kernel)
+{
+    return kernel->keeper ? kernel->keeper->adapt(kernel) : GYRE_OK;
 }
 
 static inline void gyre_keeper_stop(gyre_kernel *kernel)

@@ -52,6 +52,7 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
     kernel->region = GYRE_REGION_NONE;
     kernel->launched_ns = gyre_clock_ns();
     kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
+    pthread_mutex_init(&kernel->changer, NULL);
     pthread_mutex_init(&kernel->lock, NULL);
     pthread_mutex_init(&kernel->log.lock, NULL);
     gyre_errand_init(&kernel->errand);

@@ -19,7 +19,7 @@
 
 enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 
-/** The handler's state and its bound buffers (binding.c). Constant after the launch. */
+/** The handler's state and its bound buffers (binding.c). Constant after the launch, but for a swap or a move (change.c). */
 struct gyre_kernel_memory {
     gyre_memory *state;           /* NULL: the handler keeps no state */
     uint64_t state_size;          /* bytes of `state` that the handler uses */
@@ -39,6 +39,7 @@ struct gyre_kernel_order {
 struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
     bool saving;           /* a thread paused the kernel for a checkpoint, or to read its state */
+    bool changing;         /* the thread of `starting` puts another body into the kernel (change.c) */
     uint32_t wanted;       /* atomic: threads that wait for their turn */
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
 };
@@ -92,6 +93,12 @@ struct gyre_kernel_tally {
     uint32_t stalls;          /* how often a handler exceeded its budget */
 };
 
+/** Builds that were replaced (change.c), whose types others may still use. Under the lock. */
+struct gyre_kernel_past {
+    struct gyre_build **builds;
+    size_t count;
+};
+
 /** Lines of the handlers for the application's log (start.c). Under a lock of its own. */
 struct gyre_kernel_log {
     pthread_mutex_t lock; /* held while a line is logged */
@@ -114,6 +121,9 @@ struct gyre_kernel_log {
  *   lost             -- gyre_kernel_start --> active     only in a worker process, and without a device side
  *   lost             -- end_device ---------> stopping   the device side still stands and is taken down
  *
+ * A swap or a move (change.c) takes the device side down and up in the same state, active or inactive, unless both the new
+ * and the old body fail to launch: then the kernel is terminated, or lost where a worker process could revive it.
+ *
  * A kernel whose device side does not leave stays in "stopping" and can be ended again. gyre_kernel_relaunch decides
  * whether gyre_kernel_start is called; a start that fails leaves the state as it was, unless the device side had to be
  * ended. gyre_kernel_start stands in start.c, change_state in lifecycle.c, end_device in end.c, gyre_recovery_end in revival.c.
@@ -127,7 +137,9 @@ struct gyre_kernel {
     uint32_t
         visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */
 
-    /* The launched kernel (launch.c, protocol.c). Constant after the launch. */
+    /* The launched kernel (launch.c, protocol.c). Constant after the launch, but for a swap or a move: that replaces `dispatch`,
+     * `build`, `record` and `memory` under the lock, in the thread that set turn.changing, while there is no device side. What was
+     * read before without the lock stays valid (`past`; devices stay open). */
     gyre_runtime *runtime;
     char name[GYRE_NAME_MAX];
     struct gyre_dispatch *dispatch;
@@ -141,6 +153,7 @@ struct gyre_kernel {
     const struct gyre_keeper *keeper;     /* keeps the kernel's state (keeper.h); NULL: nothing is kept */
     struct gyre_checkpoints *checkpoints; /* the keeper's; NULL: no request is handled again after a death */
 
+    pthread_mutex_t changer; /* held from the preparation of a swap or a move to its end; before `lock` */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a member under the lock changed; on the clock of deadlines */
 
@@ -157,6 +170,9 @@ struct gyre_kernel {
     struct gyre_kernel_turn turn;
     struct gyre_kernel_look look;
     struct gyre_kernel_end end;
+
+    struct gyre_kernel_past past;
+    uint64_t changes; /* atomic: swaps and moves, also such as were taken back (change.c) */
 
     struct gyre_kernel_queues queues;
     struct gyre_kernel_shards shards;

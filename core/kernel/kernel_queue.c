@@ -230,6 +230,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     gyre_view_for(*out)->kernel = kernel;
     gyre_view_for(*out)->request = face->record->request;
     gyre_view_for(*out)->reply = face->record->reply;
+    gyre_view_for(*out)->device = kernel->dispatch;
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
     if (gyre_keyed_has_ticks(kernel))
@@ -258,7 +259,7 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
     gyre_buffer *const span_memory = gyre_view_of(queue)->span_memory;
     gyre_keeper_queue_end(
         kernel, durable); /* first: requests that are left stay in the journal, and are not completed */
-    gyre_dispatch_queue_release(kernel->dispatch, gyre_view_of(queue)->device_memory);
+    gyre_dispatch_queue_release(gyre_view_of(queue)->device, gyre_view_of(queue)->device_memory);
     destroy_typed(queue);
     gyre_keeper_queue_free(kernel, durable);
     gyre_span_memory_destroy(span_memory);
@@ -379,20 +380,24 @@ bool gyre_kernel_free_let_go(gyre_kernel *kernel)
     return more;
 }
 
-static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+/* Makes a queue and lists it. *changed: the kernel was swapped or moved meanwhile, and the queue, made for what it was, is not there. */
+static gyre_status try_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
                              const gyre_queue_desc *desc, const char *section,
-                             struct gyre_queue_options *lent, gyre_queue **out)
+                             struct gyre_queue_options *lent, bool *changed, gyre_queue **out)
 {
     gyre_queue *queue = NULL;
     struct gyre_durable *durable = NULL;
-    *out = NULL;
-    gyre_kernel_free_let_go(kernel);
+    *changed = false;
+    const uint64_t changes = __atomic_load_n(&kernel->changes, __ATOMIC_ACQUIRE);
     gyre_status status = make_ring(kernel, face, desc, section, lent, &durable, &queue);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
+    *changed = kernel->changes != changes;
     status = gyre_keeper_queue_equip(kernel, queue, durable);
+    if (status == GYRE_OK && *changed)
+        status = gyre_error_set(GYRE_AGAIN, "kernel '%s' was changed meanwhile", kernel->name);
     bool running = kernel->resident != NULL;
     gyre_view_for(queue)->of_pipeline = gyre_view_for(queue)->unfindable = face->enters_pipeline;
     if (status == GYRE_OK)
@@ -406,6 +411,23 @@ static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face 
         gyre_kernel_free_queue(kernel, queue);
     else
         *out = queue;
+    return status;
+}
+
+static gyre_status add_queue(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                             const gyre_queue_desc *desc, const char *section,
+                             struct gyre_queue_options *lent, gyre_queue **out)
+{
+    const struct gyre_queue_options given = lent ? *lent : (struct gyre_queue_options){0};
+    gyre_status status;
+    bool changed;
+    *out = NULL;
+    gyre_kernel_free_let_go(kernel);
+    do {
+        if (lent)
+            *lent = given;
+        status = try_queue(kernel, face, desc, section, lent, &changed, out);
+    } while (changed);
     return status;
 }
 

@@ -6,6 +6,12 @@
 #include "core/kernel/kernel.h"
 #include "core/ring/ring_options.h"
 
+/** The kernel's open queues, linked by `next` of their views. Under the lock, or while no queue comes or goes. */
+static inline gyre_queue *gyre_kernel_first_queue(const gyre_kernel *kernel)
+{
+    return kernel->queues.first;
+}
+
 /** What a queue shows of its kernel: the kernel's own types, or those of a pipeline that the kernel is the entry of. */
 struct gyre_kernel_face {
     const gyre_kernel_record *record;

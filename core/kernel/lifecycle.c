@@ -32,7 +32,7 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
 static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, uint64_t deadline_ns)
 {
     const uint64_t verb = state == GYRE_KERNEL_ACTIVE ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
-    if (kernel->checkpoints || kernel->turn.saving)
+    if (kernel->checkpoints || kernel->turn.saving || kernel->turn.changing)
         gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     char why[64];

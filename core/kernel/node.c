@@ -68,6 +68,8 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
             "checkpoints out",
             kernel->name);
+    if (kernel->turn.changing)
+        return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being swapped or moved: try again", kernel->name);
     if (kernel->node.ended)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)

@@ -80,11 +80,15 @@ static void free_kernel(gyre_kernel *kernel)
     gyre_dispatch_memory_release(kernel->dispatch, kernel->memory.state);
     gyre_kernel_types_destroy(kernel->types);
     gyre_build_release(kernel->build);
+    for (size_t i = 0; i < kernel->past.count; i++)
+        gyre_build_release(kernel->past.builds[i]);
+    free(kernel->past.builds);
     gyre_region_destroy(&kernel->region);
     pthread_cond_destroy(&kernel->changed);
     pthread_mutex_destroy(&kernel->errand.lock);
     pthread_mutex_destroy(&kernel->log.lock);
     pthread_mutex_destroy(&kernel->lock);
+    pthread_mutex_destroy(&kernel->changer);
     free(kernel->care);
     free(kernel->memory.buffers);
     free(kernel->memory.initial_state);

@@ -27,8 +27,9 @@ struct reading {
     gyre_kernel *kernel;
     void *state;
     size_t size;
-    gyre_memory *copy; /* room for a copy on the device; NULL: none */
-    const void *key;   /* of a keyed actor: whose state is read; else NULL */
+    struct gyre_dispatch *device; /* the device of `copy`, which the kernel may have left since */
+    gyre_memory *copy;            /* room for a copy on the device; NULL: none */
+    const void *key;              /* of a keyed actor: whose state is read; else NULL */
 };
 
 static gyre_status check_readable(const struct reading *reading)
@@ -67,7 +68,7 @@ static gyre_status download_memory(const struct reading *reading, gyre_memory *m
 /* Allocates memory on the device for a copy of the state. Without it the state is fetched while the kernel stands. */
 static void make_copy_room(struct reading *reading)
 {
-    struct gyre_dispatch *dispatch = reading->kernel->dispatch;
+    struct gyre_dispatch *dispatch = reading->device;
     if (reading->size < COPIED_FROM || reading->size != reading->kernel->record->state->size ||
         reading->kernel->memory.keyed || !gyre_dispatch_can_copy(dispatch))
         return;
@@ -86,11 +87,17 @@ static gyre_status copy_on_device(const struct reading *reading)
     return gyre_dispatch_memory_copy(reading->kernel->dispatch, &copy);
 }
 
+static bool has_copy(const struct reading *reading)
+{
+    return reading->copy && reading->device == reading->kernel->dispatch;
+}
+
 static gyre_status copy_standing(const struct reading *reading)
 {
     if (reading->key)
         return gyre_keyed_read(reading->kernel, reading->key, reading->state);
-    return reading->copy ? copy_on_device(reading) : download_memory(reading, reading->kernel->memory.state);
+    return has_copy(reading) ? copy_on_device(reading)
+                             : download_memory(reading, reading->kernel->memory.state);
 }
 
 /* Runs a part of the read without the lock, which the revival of a device needs. */
@@ -108,7 +115,7 @@ static gyre_status without_lock(const struct reading *reading, gyre_status (*par
 
 static gyre_status fetch_copy(const struct reading *reading)
 {
-    return reading->copy ? download_memory(reading, reading->copy) : GYRE_OK;
+    return has_copy(reading) ? download_memory(reading, reading->copy) : GYRE_OK;
 }
 
 static void nap_without_lock(gyre_kernel *kernel, uint64_t time_ns)
@@ -168,7 +175,15 @@ static gyre_status read_still(const struct reading *reading)
     gyre_status status = GYRE_OK;
     if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE)
         status = gyre_kernel_await_obeyed(kernel, gyre_in_ms(1000));
-    return status == GYRE_OK ? without_lock(reading, copy_standing) : status;
+    if (status != GYRE_OK)
+        return status;
+    if (gyre_kernel_is_taken(kernel))
+        return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being changed by another thread", kernel->name);
+    kernel->turn.saving = true; /* a swap or a move frees the memory that is copied here */
+    status = without_lock(reading, copy_standing);
+    kernel->turn.saving = false;
+    pthread_cond_broadcast(&kernel->changed);
+    return status;
 }
 
 static void await_others(gyre_kernel *kernel)
@@ -228,10 +243,10 @@ gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size
     gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_state_read");
     if (status != GYRE_OK)
         return status;
-    struct reading reading = {.kernel = kernel, .state = state, .size = size};
+    struct reading reading = {.kernel = kernel, .state = state, .size = size, .device = kernel->dispatch};
     make_copy_room(&reading);
     status = read_until_copied(&reading);
-    gyre_dispatch_memory_release(kernel->dispatch, reading.copy);
+    gyre_dispatch_memory_release(reading.device, reading.copy);
     return status;
 }
 

@@ -54,6 +54,17 @@ static uint64_t generation_of(const gyre_buffer *buffer)
 
 /* ---- transfers ---- */
 
+static gyre_status transfer_in_place(const gyre_buffer *buffer, gyre_transfer_desc *desc)
+{
+    pthread_rwlock_t *place =
+        (pthread_rwlock_t *)(uintptr_t)&buffer->place; /* the lock of a constant object */
+    pthread_rwlock_rdlock(place);
+    desc->memory = buffer->memory;
+    const gyre_status status = gyre_dispatch_transfer(buffer->dispatch, desc);
+    pthread_rwlock_unlock(place);
+    return status;
+}
+
 static gyre_status transfer_bytes(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
 {
     if (!buffer)
@@ -70,13 +81,12 @@ static gyre_status transfer_bytes(const gyre_buffer *buffer, gyre_transfer_desc 
     if (status != GYRE_OK)
         return status;
     desc->size = sizeof *desc;
-    desc->memory = buffer->memory;
     uint64_t generation = generation_of(buffer);
-    status = gyre_dispatch_transfer(buffer->dispatch, desc);
+    status = transfer_in_place(buffer, desc);
     while (status == GYRE_OK && generation != generation_of(buffer)) {
         /* a kernel was revived meanwhile: the bytes may be of a half-restored buffer */
         generation = generation_of(buffer);
-        status = gyre_dispatch_transfer(buffer->dispatch, desc);
+        status = transfer_in_place(buffer, desc);
     }
     return status;
 }

@@ -52,6 +52,8 @@ enum gyre_parcel_operation {
     /* the same: the client subscribes to a topic, the server answers once, then sends messages, and ENDED */
     GYRE_PARCEL_SUBSCRIBE,
     GYRE_PARCEL_PUBLISHED,
+    /* the same: the server's own user, or root, asks for a swap or a move of a kernel, and the server answers when it is done */
+    GYRE_PARCEL_CHANGE,
 };
 
 struct gyre_parcel {

@@ -283,6 +283,11 @@ const struct gyre_build_report *gyre_build_report(const struct gyre_build *build
     return &build->report;
 }
 
+bool gyre_build_is_compiled(const struct gyre_build *build)
+{
+    return build->compiled_before;
+}
+
 uint64_t gyre_build_handler(const struct gyre_build *build)
 {
     return build->handler;

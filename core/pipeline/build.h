@@ -20,6 +20,9 @@ void gyre_build_release(struct gyre_build *build);
 gyre_module *gyre_build_module(const struct gyre_build *build);
 const struct gyre_build_report *gyre_build_report(const struct gyre_build *build);
 
+/** Whether the build was loaded from an artifact, which is compiled for one backend. */
+bool gyre_build_is_compiled(const struct gyre_build *build);
+
 /**
  * Whether the build was loaded from an artifact (a file compiled before) that was compiled without some word of
  * `options`, the options of a kernel in gyre_build_desc. `lacking` gets these words. A build from a source lacks

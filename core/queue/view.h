@@ -30,8 +30,9 @@ struct gyre_queue_view {
     struct gyre_kernel_types *types;     /* types of the kernel's messages; NULL: nobody asked for them yet */
     struct gyre_kernel_types *own_types; /* `types`, if this queue owns them alone; else NULL */
     const gyre_type *request,
-        *reply;       /* of its messages: the kernel's, or those of the pipeline that it enters */
-    gyre_queue *next; /* the kernel's next queue */
+        *reply;                   /* of its messages: the kernel's, or those of the pipeline that it enters */
+    gyre_queue *next;             /* the kernel's next queue */
+    struct gyre_dispatch *device; /* whose `device_memory` is */
     void *device_memory;
     struct gyre_buffer *span_memory; /* device memory for large spans of requests; NULL: none */
     uint64_t device_address;         /* the region's address, for a device in this process */

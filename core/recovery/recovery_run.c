@@ -41,18 +41,6 @@ static bool cannot_repeat(const gyre_kernel *kernel)
     return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints;
 }
 
-/* Adds the counts of the dead worker's blocks to the kernel's tally. Under the lock. */
-static void add_counts(gyre_kernel *kernel)
-{
-    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
-    for (uint32_t i = 0; i < kernel->blocks; i++) {
-        kernel->tally.handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
-        kernel->tally.failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
-        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
-    }
-}
-
 /* Wakes receivers, because the worker may have died after it wrote a reply and before it rang the bell. */
 static void wake_waiting(const gyre_kernel *kernel)
 {
@@ -78,7 +66,7 @@ static void suspend_kernel(gyre_kernel *kernel)
         kernel->generation++;
         kernel->care->revival.verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
         kernel->paused_to_save = false;
-        add_counts(kernel);
+        gyre_control_settle_counts(kernel);
     } else if (kernel->care->revival.runs) {
         kernel->tally.restarts++; /* the next worker died before the kernel ran */
     }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks a server to swap or move a kernel (the server's side: change_told.c). Takes no lock. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/attach/change_packets.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "gyre/change.h"
+#include "gyre/waiting.h"
+
+enum { ASK_MS = 30000 };
+
+static gyre_status tell_unanswered(const char *path, gyre_status status)
+{
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(
+            status,
+            "the server at %s did not answer in time: what was asked for may still happen, and its log says so",
+            path);
+    if (status == GYRE_LOST)
+        return gyre_error_set(
+            status,
+            "the server at %s hung up before it answered: it ended, or has no room for one more program",
+            path);
+    return gyre_error_add(status, "the answer of the server at %s", path);
+}
+
+static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_request *request, int socket,
+                       const char *path, uint64_t deadline_ns)
+{
+    gyre_change_request_put(parcel, request);
+    gyre_status status = gyre_parcel_send(parcel, socket, deadline_ns);
+    if (status == GYRE_OK)
+        status = gyre_parcel_receive(parcel, socket, deadline_ns);
+    if (status != GYRE_OK)
+        return tell_unanswered(path, status);
+    if (gyre_parcel_status(parcel) != GYRE_OK)
+        return gyre_meeting_refused(parcel);
+    return gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE
+               ? GYRE_OK
+               : gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                                    "the server answered in a way that makes no sense");
+}
+
+static gyre_status ask_server(struct gyre_change_request *request, const gyre_attach_desc *given)
+{
+    char path[GYRE_PLACE_MAX];
+    int socket = -1;
+    struct gyre_parcel parcel;
+    gyre_attach_desc desc = {.size = sizeof desc};
+    if (given)
+        memcpy(&desc, given, given->size < sizeof desc ? given->size : sizeof desc);
+    const uint64_t deadline = desc.deadline_ns ? desc.deadline_ns : gyre_in_ms(ASK_MS), now = gyre_clock_ns();
+    request->time_ns = deadline > now ? deadline - now : 0;
+    gyre_status status = gyre_place_find(desc.path, false, path);
+    if (status == GYRE_OK)
+        status = gyre_place_socket(&socket);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_place_connect(path, deadline, socket);
+    if (status == GYRE_OK)
+        status = gyre_parcel_init(&parcel);
+    if (status == GYRE_OK) {
+        status = ask(&parcel, request, socket, path, deadline);
+        gyre_parcel_finish(&parcel);
+    }
+    close(socket);
+    return status;
+}
+
+static gyre_status fill_name(struct gyre_change_request *request, const char *kernel)
+{
+    if (strlen(kernel) >= sizeof request->kernel)
+        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(kernel));
+    snprintf(request->kernel, sizeof request->kernel, "%s", kernel);
+    return GYRE_OK;
+}
+
+/* The server works in another folder. */
+static gyre_status fill_source(struct gyre_change_request *request, const char *source)
+{
+    char folder[PATH_MAX] = "";
+    if (source[0] != '/' && !getcwd(folder, sizeof folder))
+        return gyre_error_set(GYRE_INVALID, "'%s' is no absolute path, and there is no folder here", source);
+    const int length =
+        snprintf(request->what, sizeof request->what, "%s%s%s", folder, folder[0] ? "/" : "", source);
+    if (length < 0 || (size_t)length >= sizeof request->what)
+        return gyre_error_set(GYRE_INVALID, "the path of '%.40s...' is longer than %d characters", source,
+                              PATH_MAX);
+    return GYRE_OK;
+}
+
+gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_attach_desc *desc)
+{
+    struct gyre_change_request request = {.kind = GYRE_CHANGE_SWAP};
+    if (!kernel || !kernel[0] || !source || !source[0] || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_served_swap", {"kernel", kernel && kernel[0]},
+                              {"source", source && source[0]}, GYRE_SIZED_OR_NULL(desc));
+    gyre_status status = fill_name(&request, kernel);
+    if (status == GYRE_OK)
+        status = fill_source(&request, source);
+    return status == GYRE_OK ? ask_server(&request, desc) : status;
+}
+
+gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t device,
+                             const gyre_attach_desc *desc)
+{
+    struct gyre_change_request request = {.kind = GYRE_CHANGE_MOVE, .device = device};
+    if (!kernel || !kernel[0] || !backend || !backend[0] || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_served_move", {"kernel", kernel && kernel[0]},
+                              {"backend", backend && backend[0]}, GYRE_SIZED_OR_NULL(desc));
+    gyre_status status = fill_name(&request, kernel);
+    if (status == GYRE_OK && strlen(backend) >= GYRE_MEETING_NAME_MAX)
+        status = gyre_error_set(GYRE_INVALID, "no backend has a name of %zu characters", strlen(backend));
+    snprintf(request.what, sizeof request.what, "%s", backend);
+    return status == GYRE_OK ? ask_server(&request, desc) : status;
+}

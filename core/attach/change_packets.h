@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The packets of swaps and moves that other programs ask for: the client asks once (CHANGE), the server answers when it is done. */
+#ifndef GYRE_CORE_ATTACH_CHANGE_PACKETS_H
+#define GYRE_CORE_ATTACH_CHANGE_PACKETS_H
+
+#include <limits.h>
+
+#include "core/attach/meeting.h"
+
+enum gyre_change_kind { GYRE_CHANGE_SWAP = 1, GYRE_CHANGE_MOVE = 2 };
+
+/** What a program asks a server for. */
+struct gyre_change_request {
+    char kernel[GYRE_MEETING_NAME_MAX];
+    enum gyre_change_kind kind;
+    char what[PATH_MAX +
+              GYRE_MEETING_NAME_MAX]; /* the source of a swap, an absolute path; the backend of a move */
+    uint32_t device;                  /* of a move */
+    uint64_t time_ns;                 /* until when a handler has to return, from now on */
+};
+
+void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_change_request *request);
+/** INVALID for a packet that makes no sense. */
+gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_change_request *out);
+/** The server's answer. `why`: of what failed; NULL: nothing did. */
+void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts another body into a kernel while clients use it: another handler (swap.c), or the same one on another device (move.c). Why it
+ * goes this way: docs/adr/changing.md. "The lock" is kernel->lock.
+ */
+#ifndef GYRE_CORE_KERNEL_CHANGE_H
+#define GYRE_CORE_KERNEL_CHANGE_H
+
+#include "core/kernel/carried.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/queue_home.h"
+
+/** What a kernel is made of besides its queues, its control region and its shape. */
+struct gyre_kernel_body {
+    struct gyre_dispatch *dispatch;
+    struct gyre_build *build;
+    const gyre_kernel_record *record;
+    struct gyre_kernel_memory memory;
+};
+
+/** A change of a kernel, from its preparation to its end. */
+struct gyre_kernel_change {
+    gyre_kernel *kernel;
+    struct gyre_kernel_body other; /* the body that is not in the kernel at the moment */
+    bool moves;                    /* the other body is on another device */
+    bool converts;                 /* the other body's state has another type */
+    struct gyre_carried carried;   /* what the old device kept, while neither of the two has it for sure */
+    struct gyre_queue_homes homes; /* for a move: the queues' places on the other device */
+    struct gyre_moved_buffer {     /* for a move: the bound buffers' memory on the other device */
+        struct gyre_buffer *buffer;
+        gyre_memory *memory;
+    } * buffers;
+    uint32_t buffer_count;
+    struct gyre_dispatch *buffer_device; /* the device of `memory` */
+    bool stands;                         /* one of the bodies was launched, and stands */
+    uint64_t stood_ns;                   /* when the kernel began to stand */
+};
+
+/** An error when no change of the kernel is possible at all: a stage of a pipeline, a keyed actor, a kernel that does not run. */
+gyre_status gyre_change_check(gyre_kernel *kernel, const char *call);
+/**
+ * Carries a prepared change out. After a failure the old body works on, unless its device died too; the error says which. The caller
+ * finishes the change in any case. `deadline_ns`: until when the kernel has to come to a message boundary.
+ */
+gyre_status gyre_change_run(struct gyre_kernel_change *change, uint64_t deadline_ns);
+/** Frees what the change still owns: the body that is not in the kernel, but not a build whose types may be in use. */
+void gyre_change_finish(struct gyre_kernel_change *change);
+
+/** The build of `kernel` that was loaded from the same compiled file as `build`, now or before a change; NULL: there is none. */
+struct gyre_build *gyre_change_known_build(gyre_kernel *kernel, const struct gyre_build *build);
+
+/** The two changes; the API's functions of the same names say what they do. One change of a kernel at a time. */
+gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);
+gyre_status gyre_change_move(gyre_kernel *kernel, const char *backend, uint32_t device, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prepares the swap of a kernel's handler: builds the other file, and compares it with what works (change.c carries it out). A
+ * difference that clients, memory or journals could not take is refused here, while nothing has been touched.
+ *
+ * Lock: kernel->changer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/device/buffer.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/change.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/kernel_build.h"
+#include "core/kernel/type_registry.h"
+#include "core/pipeline/build.h"
+#include "core/plan/shape.h"
+#include "core/types/buffers.h"
+#include "core/types/compare.h"
+#include "core/types/types.h"
+
+enum { BUILDS_MAX = 3 };
+
+/* ---- the other handler ---- */
+
+/* A kernel that is never listed nor started: it only has what is built. */
+static gyre_status create_successor(gyre_kernel *kernel, gyre_kernel **out)
+{
+    *out = gyre_kernel_create(kernel->runtime);
+    if (!*out)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to swap kernel '%s'", kernel->name);
+    memcpy((*out)->name, kernel->name, sizeof kernel->name);
+    (*out)->dispatch = kernel->dispatch;
+    (*out)->keeper = kernel->keeper;
+    return GYRE_OK;
+}
+
+/* Builds the source: the kernel that it names, else its only kernel, else the one that is named as the present one. */
+static gyre_status try_to_build(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
+{
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .name = kernel->name, .source = source, .stage = !kernel->record->is_island};
+    gyre_status status = gyre_kernel_build(successor, &desc);
+    if (status != GYRE_OK && successor->build && !successor->record && !strrchr(source, ':'))
+        status = gyre_build_kernel(successor->build, kernel->record->name, &successor->record);
+    return status == GYRE_OK ? gyre_kernel_check_compiled(successor) : status;
+}
+
+/* A worker process may die over other messages while it compiles. */
+static gyre_status build_successor(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
+{
+    gyre_status status = GYRE_LOST;
+    for (int tries = 0; tries < BUILDS_MAX && status == GYRE_LOST; tries++) {
+        gyre_build_release(successor->build);
+        successor->build = NULL;
+        successor->record = NULL;
+        status = try_to_build(kernel, source, successor);
+    }
+    return status;
+}
+
+/* ---- whether it may take the place ---- */
+
+static gyre_status check_message(const gyre_kernel *kernel, const char *role, const gyre_type *was,
+                                 const gyre_type *is)
+{
+    gyre_layout *before = NULL, *after = NULL;
+    gyre_status status = gyre_layout_create_message(was, GYRE_MESSAGE_MAX, &before);
+    if (status == GYRE_OK)
+        status = gyre_layout_create_message(is, GYRE_MESSAGE_MAX, &after);
+    if (status == GYRE_OK)
+        status = gyre_layout_compare(before, "the kernel that works", after, "the new file");
+    gyre_layout_destroy(before);
+    gyre_layout_destroy(after);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    return gyre_error_add(
+        status,
+        "kernel '%s' cannot be swapped, because its %s have another layout, and its queues are in use: end the "
+        "kernel and launch the new file",
+        kernel->name, role);
+}
+
+static gyre_status check_form(const gyre_kernel *kernel, const gyre_kernel_record *is)
+{
+    const gyre_kernel_record *was = kernel->record;
+    const char *const before = was->queries ? was->queries : "", *const after =
+                                                                     is->queries ? is->queries : "";
+    if (is->form != was->form)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' is of the form '%s', and '%s' in the new file of the form '%s': a handler keeps its form in a swap",
+            kernel->name, gyre_form_word(was->form), is->name, gyre_form_word(is->form));
+    if (gyre_kernel_setting(kernel, "checkpoints") &&
+        gyre_record_keeps_something(is) != gyre_record_keeps_something(was))
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' has checkpoints = true, and only one of the two handlers keeps something: end the "
+            "kernel and launch the new file",
+            kernel->name);
+    if (is->port_count || was->port_count)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' has ports, and a kernel with ports is not swapped: launch the new file",
+            kernel->name);
+    if (strcmp(before, after) != 0)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' has the queries '%s', and the new file '%s': senders know which messages are queries, so these "
+            "stay in a swap",
+            kernel->name, before, after);
+    return GYRE_OK;
+}
+
+static gyre_status check_state(const gyre_kernel *kernel, const gyre_kernel *successor, bool *converts)
+{
+    const gyre_type *was = kernel->record->state, *is = successor->record->state;
+    gyre_layout *before = NULL, *after = NULL;
+    gyre_status status = gyre_layout_create_message(was, GYRE_STATE_MAX, &before);
+    if (status == GYRE_OK)
+        status = gyre_layout_create_message(is, GYRE_STATE_MAX, &after);
+    *converts = status == GYRE_OK && (before->hash != after->hash || strcmp(before->text, after->text) != 0);
+    if (*converts && was->size && !is->size)
+        status = gyre_error_set(GYRE_INCOMPATIBLE, "the kernel '%s' of the new file keeps none",
+                                successor->record->name);
+    else if (*converts && was->size)
+        status = kernel->keeper->check_convert(successor, was);
+    gyre_layout_destroy(before);
+    gyre_layout_destroy(after);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    return gyre_error_add(
+        status,
+        "kernel '%s' cannot be swapped, because its state '%s' cannot become '%s': keep its fields, or say "
+        "how with GYRE_MIGRATE(old, new) in the new file",
+        kernel->name, was->name, is->name);
+}
+
+/* ---- buffers, by their names ---- */
+
+static gyre_status refuse_buffers(const gyre_kernel *kernel, const gyre_kernel_record *is)
+{
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "kernel '%s' has the buffers '%s', and the new file '%s': a swap keeps names and types of buffers",
+        kernel->name, kernel->record->buffers, is->buffers);
+}
+
+static gyre_status match_slot(const gyre_kernel *kernel, const gyre_buffer_list *was,
+                              const gyre_buffer_slot *slot, struct gyre_buffer **out)
+{
+    for (uint32_t i = 0; i < was->count; i++)
+        if (strcmp(was->slots[i].name, slot->name) == 0) {
+            *out = kernel->memory.buffers[i];
+            return gyre_layout_compare(was->slots[i].type, "the kernel that works", slot->type,
+                                       "the new file");
+        }
+    return GYRE_INCOMPATIBLE;
+}
+
+static gyre_status match_buffers(const gyre_kernel *kernel, const gyre_kernel_record *is,
+                                 struct gyre_buffer ***out)
+{
+    gyre_buffer_list before = {0}, after = {0};
+    gyre_status status =
+        gyre_buffer_list_init(&before, kernel->record->buffers, kernel->record->buffer_types);
+    if (status == GYRE_OK)
+        status = gyre_buffer_list_init(&after, is->buffers, is->buffer_types);
+    *out = calloc((size_t)after.count + 1, sizeof(struct gyre_buffer *));
+    if (status == GYRE_OK && !*out)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", after.count);
+    if (status == GYRE_OK && after.count != before.count)
+        status = GYRE_INCOMPATIBLE;
+    for (uint32_t i = 0; status == GYRE_OK && i < after.count; i++)
+        status = match_slot(kernel, &before, &after.slots[i], &(*out)[i]);
+    gyre_buffer_list_finish(&before);
+    gyre_buffer_list_finish(&after);
+    return status == GYRE_INCOMPATIBLE ? refuse_buffers(kernel, is) : status;
+}
+
+/* ---- the swap ---- */
+
+/* A place for a state of another type, and that type's initial content. */
+static gyre_status make_state(const gyre_kernel *kernel, const gyre_kernel *successor,
+                              struct gyre_kernel_memory *memory)
+{
+    const uint64_t size = successor->record->state->size;
+    gyre_status status = GYRE_OK;
+    memory->state = NULL;
+    memory->initial_state = NULL;
+    memory->state_size = size;
+    if (kernel->memory.initial_state) {
+        memory->initial_state = calloc(1, size + 1);
+        status = memory->initial_state
+                     ? kernel->keeper->convert(successor, kernel->record->state, kernel->memory.initial_state,
+                                               memory->initial_state)
+                     : gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",
+                                      (unsigned long long)size);
+    }
+    return status == GYRE_OK && size
+               ? gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &memory->state)
+               : status;
+}
+
+/* Compares, and prepares the other body. */
+static gyre_status prepare_body(struct gyre_kernel_change *change, gyre_kernel *successor)
+{
+    gyre_kernel *kernel = change->kernel;
+    const gyre_kernel_record *is = successor->record;
+    struct gyre_kernel_memory *memory = &change->other.memory;
+    gyre_status status = check_form(kernel, is);
+    if (status == GYRE_OK)
+        status = check_message(kernel, "requests", kernel->record->request, is->request);
+    if (status == GYRE_OK)
+        status = check_message(kernel, "replies", kernel->record->reply, is->reply);
+    if (status == GYRE_OK)
+        status = check_state(kernel, successor, &change->converts);
+    if (status != GYRE_OK)
+        return status;
+    status = match_buffers(kernel, is, &memory->buffers);
+    if (status == GYRE_OK)
+        status = gyre_types_of_kernel(successor);
+    if (status == GYRE_OK && change->converts)
+        status = make_state(kernel, successor, memory);
+    return status;
+}
+
+static void adopt_build(struct gyre_kernel_change *change, gyre_kernel *successor)
+{
+    struct gyre_build *known = gyre_change_known_build(change->kernel, successor->build);
+    if (known) { /* loaded already: its records are used on */
+        gyre_kernel_record const *record = NULL;
+        if (gyre_build_kernel(known, successor->record->name, &record) == GYRE_OK) {
+            gyre_build_release(successor->build);
+            successor->build = gyre_build_retain(known);
+            successor->record = record;
+        }
+    }
+    change->other.build = gyre_build_retain(successor->build);
+    change->other.record = successor->record;
+}
+
+static void tell(const struct gyre_kernel_change *change, const char *file)
+{
+    const gyre_kernel *kernel = change->kernel;
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
+                     "the handler of kernel '%s' is that of '%s' now: it stood for %llu us", kernel->name,
+                     file, (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));
+}
+
+static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
+{
+    gyre_kernel *successor = NULL;
+    struct gyre_kernel_change change = {.kernel = kernel,
+                                        .other = {.dispatch = kernel->dispatch, .memory = kernel->memory}};
+    change.other.memory.buffers = NULL;
+    gyre_status status = create_successor(kernel, &successor);
+    if (status == GYRE_OK)
+        status = build_successor(kernel, source, successor);
+    if (status == GYRE_OK) {
+        adopt_build(&change, successor);
+        status = prepare_body(&change, successor);
+    }
+    if (status == GYRE_OK)
+        status = gyre_change_run(&change, deadline_ns);
+    if (status == GYRE_OK)
+        tell(&change, gyre_build_report(successor->build)->file);
+    gyre_change_finish(&change);
+    gyre_kernel_release(successor);
+    return status;
+}
+
+gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&kernel->changer);
+    gyre_status status = gyre_change_check(kernel, "gyre_kernel_swap");
+    if (status == GYRE_OK)
+        status = swap(kernel, source, deadline_ns);
+    pthread_mutex_unlock(&kernel->changer);
+    return status;
+}
