@@ -12,9 +12,10 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
-#include "core/kernel/keyed.h"
 #include "core/kernel/keyed_table.h"
 #include "gyre/waiting.h"
+
+enum { KERNEL_NAME_MAX = 48 };
 
 static int64_t setting(const struct gyre_config *config, const char *key)
 {
@@ -28,45 +29,34 @@ static uint64_t setting_ns(const struct gyre_config *config, const char *key)
 
 /* ---- what the shards are of ---- */
 
-/* Settings that keep a kernel's state in this machine as well would bring back an older one. */
-static gyre_status check_settings(const gyre_kernel *kernel)
+static gyre_status check_sizes(const struct gyre_keyed_about *about)
 {
-    const struct gyre_config *config = kernel->runtime->config;
-    if (gyre_kernel_setting(kernel, "checkpoints"))
-        return gyre_config_blame(
-            config, GYRE_SECTION_KERNEL, kernel->name, "checkpoints",
-            gyre_error_set(GYRE_CONFIG,
-                           "kernel '%s' has checkpoints = true, and in a cluster its shards keep "
-                           "theirs in the transport: leave it out",
-                           kernel->name));
-    if (gyre_kernel_queue_setting(kernel, kernel->name, "durability"))
-        return gyre_config_blame(
-            config, GYRE_SECTION_QUEUE, kernel->name, "durability",
-            gyre_error_set(GYRE_CONFIG,
-                           "queue '%s' has a journal, and in a cluster the transport keeps what is "
-                           "sent: leave `durability` out",
-                           kernel->name));
-    if (kernel->record->request->size > GYRE_CLUSTER_MESSAGE_MAX ||
-        kernel->record->reply->size > GYRE_CLUSTER_MESSAGE_MAX)
+    if (about->request->size > GYRE_CLUSTER_MESSAGE_MAX || about->reply->size > GYRE_CLUSTER_MESSAGE_MAX)
         return gyre_error_set(GYRE_CONFIG, "kernel '%s': messages of a cluster have at most %d bytes",
-                              kernel->name, GYRE_CLUSTER_MESSAGE_MAX);
+                              about->kernel, GYRE_CLUSTER_MESSAGE_MAX);
+    if (strlen(about->kernel) > KERNEL_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID,
+                              "kernel '%s': in a cluster a kernel's name has at most %d characters",
+                              about->kernel, KERNEL_NAME_MAX);
     return GYRE_OK;
 }
 
 static gyre_status describe(struct gyre_member *member, const gyre_kernel *kernel)
 {
     struct gyre_cluster_app *app = &member->app;
+    struct gyre_keyed_about about;
     *app = (struct gyre_cluster_app){.shards = (uint32_t)setting(member->runtime->config, "shards")};
-    if (strlen(kernel->record->name) > 48)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s': in a cluster a kernel's name has at most 48 characters",
-                              kernel->record->name);
-    snprintf(app->kernel, sizeof app->kernel, "%s", kernel->record->name);
-    snprintf(app->key, sizeof app->key, "%s", kernel->record->key);
-    gyre_status status = gyre_cluster_type_hash(kernel->record->request, &app->request);
+    gyre_status status = gyre_keyed_about_get(kernel, &about);
     if (status == GYRE_OK)
-        status = gyre_cluster_type_hash(kernel->record->reply, &app->reply);
-    return status == GYRE_OK ? gyre_cluster_type_hash(kernel->record->state, &app->state) : status;
+        status = check_sizes(&about);
+    if (status != GYRE_OK)
+        return status;
+    snprintf(app->kernel, sizeof app->kernel, "%s", about.kernel);
+    snprintf(app->key, sizeof app->key, "%s", about.key);
+    status = gyre_cluster_type_hash(about.request, &app->request);
+    if (status == GYRE_OK)
+        status = gyre_cluster_type_hash(about.reply, &app->reply);
+    return status == GYRE_OK ? gyre_cluster_type_hash(about.state, &app->state) : status;
 }
 
 /* Launches the kernel once, to see what it is, and leaves it. */
@@ -80,9 +70,7 @@ static gyre_status look_at_kernel(struct gyre_member *member)
                                    .start_inactive = 1};
     gyre_status status = gyre_launch(member->runtime, &desc, &kernel);
     if (status == GYRE_OK)
-        status = gyre_keyed_table_supported(kernel);
-    if (status == GYRE_OK)
-        status = check_settings(kernel);
+        status = gyre_keyed_table_check_settings(kernel);
     if (status == GYRE_OK)
         status = describe(member, kernel);
     gyre_kernel_release(kernel);

@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/cluster/member.h"
-#include "core/kernel/keyed.h"
 #include "core/kernel/keyed_table.h"
+#include "core/plan/build_options.h"
 #include "gyre/waiting.h"
 
 enum { UNDER_WAY_MAX = 64 };
@@ -30,7 +30,7 @@ static gyre_status take_place(struct gyre_shard *shard)
 static gyre_status launch(struct gyre_shard *shard)
 {
     struct gyre_member *member = shard->member;
-    char name[GYRE_NAME_MAX];
+    char name[GYRE_KERNEL_NAME_MAX];
     snprintf(name, sizeof name, "%.50s#%u", member->app.kernel, shard->number);
     const gyre_launch_desc desc = {.size = sizeof desc,
                                    .source = member->source,
@@ -42,8 +42,12 @@ static gyre_status launch(struct gyre_shard *shard)
     if (status != GYRE_OK)
         return status;
     shard->queue = gyre_kernel_queue(shard->kernel);
-    shard->request_size = shard->kernel->record->request->size;
-    shard->reply_size = shard->kernel->record->reply->size;
+    struct gyre_keyed_about about;
+    status = gyre_keyed_about_get(shard->kernel, &about);
+    if (status != GYRE_OK)
+        return status;
+    shard->reply_size = about.reply->size;
+    shard->table_size = about.table_size;
     gyre_queue_stats stats = {.size = sizeof stats};
     status = gyre_queue_stats_get(shard->queue, &stats);
     shard->under_way = stats.capacity < UNDER_WAY_MAX ? stats.capacity : UNDER_WAY_MAX;
@@ -54,7 +58,7 @@ static gyre_status make_room(struct gyre_shard *shard)
 {
     shard->requests = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     shard->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
-    shard->table = malloc(gyre_kernel_state_size(shard->kernel));
+    shard->table = malloc(shard->table_size);
     shard->reply = malloc(shard->reply_size + 1);
     return shard->requests && shard->replies && shard->table && shard->reply
                ? GYRE_OK
@@ -80,7 +84,7 @@ static gyre_status restore(struct gyre_shard *shard)
 {
     struct gyre_member *member = shard->member;
     struct gyre_kept *kept = &shard->kept;
-    const uint64_t size = gyre_kernel_state_size(shard->kernel);
+    const uint64_t size = shard->table_size;
     gyre_status status = gyre_kept_init(kept, member->transport, shard->number, size);
     kept->epoch = shard->place.epoch;
     kept->incarnation = shard->place.incarnation;

@@ -41,7 +41,8 @@ struct gyre_shard {
     uint64_t since;                                    /* requests since the last checkpoint */
     uint64_t checkpoint_ns;                            /* when that was */
     unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; one reply */
-    size_t reply_size, request_size;
+    size_t reply_size;
+    uint64_t table_size;
     uint64_t under_way; /* requests in the kernel's queue at a time */
     size_t replies_at;  /* bytes of the block of replies that are filled */
     uint32_t replies_count;

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cluster/member.h"
-#include "core/kernel/keyed.h"
 #include "core/kernel/keyed_table.h"
 #include "gyre/waiting.h"
 
@@ -220,8 +219,7 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 {
     struct gyre_member *member = shard->member;
-    gyre_status status =
-        gyre_keyed_table_read(shard->kernel, shard->table, gyre_kernel_state_size(shard->kernel));
+    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
     if (status == GYRE_OK)
         status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
     if (status != GYRE_OK)

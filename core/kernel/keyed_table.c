@@ -27,6 +27,39 @@ gyre_status gyre_keyed_table_supported(const gyre_kernel *kernel)
     return GYRE_OK;
 }
 
+gyre_status gyre_keyed_about_get(const gyre_kernel *kernel, struct gyre_keyed_about *out)
+{
+    const gyre_status status = gyre_keyed_table_supported(kernel);
+    if (status == GYRE_OK)
+        *out = (struct gyre_keyed_about){.kernel = kernel->record->name,
+                                         .key = kernel->record->key,
+                                         .request = kernel->record->request,
+                                         .reply = kernel->record->reply,
+                                         .state = kernel->record->state,
+                                         .table_size = gyre_kernel_state_size(kernel)};
+    return status;
+}
+
+gyre_status gyre_keyed_table_check_settings(const gyre_kernel *kernel)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    if (gyre_kernel_setting(kernel, "checkpoints"))
+        return gyre_config_blame(
+            config, GYRE_SECTION_KERNEL, kernel->name, "checkpoints",
+            gyre_error_set(
+                GYRE_CONFIG,
+                "kernel '%s' has checkpoints = true, and in a cluster its shards keep theirs in the "
+                "transport: leave it out",
+                kernel->name));
+    if (gyre_kernel_queue_setting(kernel, kernel->name, "durability"))
+        return gyre_config_blame(config, GYRE_SECTION_QUEUE, kernel->name, "durability",
+                                 gyre_error_set(GYRE_CONFIG,
+                                                "queue '%s' has a journal, and in a cluster the transport "
+                                                "keeps what is sent: leave `durability` out",
+                                                kernel->name));
+    return GYRE_OK;
+}
+
 static gyre_keyed_part *part_of(const gyre_keyed_table *head, const unsigned char *table, uint32_t number)
 {
     return (gyre_keyed_part *)(uintptr_t)(table + head->parts_offset + number * head->part_size);

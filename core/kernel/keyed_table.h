@@ -9,6 +9,17 @@
 #include "core/kernel/kernel.h"
 #include "gyre/keyed_layout.h"
 
+/** What a keyed actor is; borrowed from the kernel. */
+struct gyre_keyed_about {
+    const char *kernel, *key; /* its own name, and the field that is the key */
+    const gyre_type *request, *reply, *state;
+    uint64_t table_size; /* bytes of its table */
+};
+/** Tells what a keyed actor is. INVALID as gyre_keyed_table_supported. */
+gyre_status gyre_keyed_about_get(const gyre_kernel *kernel, struct gyre_keyed_about *out);
+/** CONFIG, and a sentence, when the kernel is configured to keep its state in this machine, with checkpoints or a journal. */
+gyre_status gyre_keyed_table_check_settings(const gyre_kernel *kernel);
+
 /** INVALID, and a sentence, unless a kernel is a keyed actor whose table can be kept elsewhere: one without reminders and buffers. */
 gyre_status gyre_keyed_table_supported(const gyre_kernel *kernel);
 /** Copies the table while the kernel stands at a message boundary. `size`: gyre_kernel_state_size. Fails as gyre_kernel_state_read. */

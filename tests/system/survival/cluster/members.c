@@ -43,7 +43,7 @@ const char *const *cluster_settings(const char *more)
     snprintf(texts[4], sizeof texts[4], "cluster.lease_ms=%llu",
              (unsigned long long)(patiently(500) < 2000 ? patiently(500) : 2000));
     snprintf(texts[5], sizeof texts[5], "cluster.url=%s", url ? url : "");
-    snprintf(texts[6], sizeof texts[6], "cluster.reach_ms=%llu", (unsigned long long)patiently(10000));
+    snprintf(texts[6], sizeof texts[6], "cluster.reach_ms=60000");
     for (; count < 7; count++)
         settings[count] = texts[count];
     settings[count++] = "cluster.checkpoint_ms=50";
