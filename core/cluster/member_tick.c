@@ -172,6 +172,7 @@ void gyre_member_end_shards(struct gyre_member *member)
         if (left)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
+    member->record.owned = 0;
     if (member->revision)
         gyre_member_beat(member, GYRE_MEMBER_GONE);
 }

@@ -41,7 +41,7 @@ const char *const *cluster_settings(const char *more)
     snprintf(texts[2], sizeof texts[2], "cluster.folder=%s", folder);
     snprintf(texts[3], sizeof texts[3], "cluster.shards=%d", SHARDS);
     snprintf(texts[4], sizeof texts[4], "cluster.lease_ms=%llu",
-             (unsigned long long)(patiently(500) < 2000 ? patiently(500) : 2000));
+             (unsigned long long)(patiently(1000) < 3000 ? patiently(1000) : 3000));
     snprintf(texts[5], sizeof texts[5], "cluster.url=%s", url ? url : "");
     snprintf(texts[6], sizeof texts[6], "cluster.reach_ms=60000");
     for (; count < 7; count++)
