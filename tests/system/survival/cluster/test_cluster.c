@@ -3,6 +3,7 @@
  * Members of a cluster that die, stop and come back under a load: every request that was acknowledged takes effect once, in the order of
  * its key. One case a run, `test_cluster CASE`.
  */
+#include "cluster_client.h"
 #include "members.h"
 
 #include <signal.h>
@@ -145,8 +146,14 @@ static void refuse_member(const char *setting, const char *kernel, gyre_status e
 
 static void what_does_not_fit_is_refused(void)
 {
+    count_state state;
+    struct client *teller;
     start_member(0);
     await_owned(0, SHARDS);
+    teller = open_teller(1);
+    must(count_once(teller->runtime, (count_request){.account = 5, .amount = 9}, &state));
+    require(state.count == 1 && state.trace == COUNTED(0, 9));
+    close_teller(teller);
     refuse_member("cluster.shards=16", "counters", GYRE_INCOMPATIBLE,
                   "the cluster has 8 shards, and shards = 16 here");
     refuse_member(NULL, "no_keys", GYRE_INVALID, "is no keyed actor");
