@@ -13,6 +13,7 @@
 #include "cli/calls/call_buffers.h"
 #include "cli/calls/call_ends.h"
 #include "cli/cli.h"
+#include "cli/cluster_call.h"
 #include "cli/notify.h"
 #include "cli/open.h"
 #include "cli/signals.h"
@@ -38,6 +39,9 @@ static const char HELP[] =
     "pipelines that are configured. Clients attach to PIPELINE, or PIPELINE/ENTRY, and subscribe to the topics that are\n"
     "told in brackets: `gyre subscribe PIPELINE/TOPIC`.\n"
     "A line on standard output tells when everything is ready.\n"
+    "\n"
+    "With an `app` in [cluster] the program is a member of that cluster instead (docs/cluster.md): it takes shards of one keyed\n"
+    "kernel, and gives them back at its end.\n"
     "\n"
     "Ends at an interrupt, SIGTERM, or a hangup (unless nohup had that ignored): what was in the clients' queues by then\n"
     "is answered, as far as --drain allows, and the rest is told \"unhandled\". So may be what clients send in the moment\n"
@@ -449,11 +453,24 @@ static void await_end(struct serving *serving, const sigset_t *ends)
                   serving->drain_ms);
 }
 
+/* With an `app` in [cluster] the program is a member of it, and nobody attaches. */
+static int serve_cluster(struct serving *serving, const sigset_t *ends)
+{
+    const cli_list *operands = &serving->cli->operands;
+    if (operands->count != 1 || serving->buffer_specs.count || serving->output_specs.count || serving->socket)
+        return cli_usage_error(serving->cli,
+                               "[cluster] has an `app`, so this is a member of a cluster: expected one keyed "
+                               "kernel, and no --buffer and no --socket");
+    return cluster_serve(serving->cli, serving->runtime, operands->items[0], ends);
+}
+
 static int serve_clients(struct serving *serving)
 {
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
     watch_ends();
+    if (gyre_config_text(gyre_runtime_config(serving->runtime), GYRE_SECTION_CLUSTER, NULL, "app")[0])
+        return serve_cluster(serving, &ends);
     int code = load_buffers(serving);
     if (code == CLI_OK)
         code = open_all(serving);

@@ -133,6 +133,8 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
             "## [link.NAME]\n\nA pipeline has the links that begin at a kernel that its entries lead to.\n",
         [GYRE_SECTION_OBSERVE] =
             "## [observe]\n\nWhat `gyre stat` sees of a process from outside: [observation.md](observation.md).\n",
+        [GYRE_SECTION_CLUSTER] =
+            "## [cluster]\n\nKeyed kernels whose keys are spread over several processes: [cluster.md](cluster.md).\n",
         [GYRE_SECTION_TOPIC] =
             ("## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
              "[pipelines.md](pipelines.md#topics).\n"),

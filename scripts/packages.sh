@@ -20,6 +20,8 @@ build  libhwloc-dev     module  hwloc                        optional
 build  libclang-dev     file    /usr/lib/llvm-*/include/clang-c/Index.h  optional
 build  opencl-headers   header  CL/cl.h                      optional
 build  ocl-icd-libopencl1  file  /usr/lib/*/libOpenCL.so.1   optional
+build  libnats-dev      module  libnats                      optional
+test   nats-server      tool    nats-server                  optional
 test   check            module  check                        required
 test   g++              tool    g++                          optional
 test   python3          tool    python3                      optional

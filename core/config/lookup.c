@@ -7,6 +7,16 @@
 #include "core/base/error.h"
 #include "core/config/effective.h"
 
+/*
+ * Whether the section of that name configures a kernel or queue `name`: its own name, or that of which it is a copy, NAME#NUMBER
+ * (a shard of a cluster). No section's name has a '#'.
+ */
+static bool is_configured_by(const char *name, const char *section)
+{
+    const size_t length = strcspn(name, "#");
+    return strncmp(name, section, length) == 0 && section[length] == '\0';
+}
+
 static const struct gyre_config_part *find_part(const struct gyre_config *config, enum gyre_section_kind kind,
                                                 const char *name)
 {
@@ -17,7 +27,7 @@ static const struct gyre_config_part *find_part(const struct gyre_config *config
             continue;
         if (!fallback)
             fallback = part; /* the only section, or the section `default`, which is the first of its kind */
-        if (gyre_section_kind_is_single(kind) || !name || strcmp(part->name, name) == 0)
+        if (gyre_section_kind_is_single(kind) || !name || is_configured_by(name, part->name))
             return part;
     }
     return fallback;
@@ -98,7 +108,7 @@ bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section
     const char *const *names = gyre_config_names(config, kind, &count);
     bool has = strcmp(name, "default") == 0;
     for (size_t i = 0; i < count && !has; i++)
-        has = strcmp(names[i], name) == 0;
+        has = is_configured_by(name, names[i]);
     return has;
 }
 

@@ -173,7 +173,8 @@ static void lower_if_capitals(char *text)
 /* True for the word of a section that has no name, other than [gyre]: its variables are GYRE_OBSERVE__KEY. */
 static bool is_single_word(const char *word)
 {
-    return strcmp(word, gyre_section_kind_word(GYRE_SECTION_OBSERVE)) == 0;
+    return strcmp(word, gyre_section_kind_word(GYRE_SECTION_OBSERVE)) == 0 ||
+           strcmp(word, gyre_section_kind_word(GYRE_SECTION_CLUSTER)) == 0;
 }
 
 /* Adds the setting of a variable whose name has at most one pair of underscores. */

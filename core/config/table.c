@@ -771,6 +771,7 @@ static const struct gyre_config_row rows[] = {
      .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`."},
 
 #include "core/config/table_pipelines.h"
+#include "core/config/table_cluster.h"
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)

@@ -4,8 +4,8 @@
 
 #include "core/config/table.h"
 
-static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre",     "backend", "kernel", "queue",
-                                                           "pipeline", "link",    "topic",  "observe"};
+static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel",  "queue",  "pipeline",
+                                                           "link", "topic",   "observe", "cluster"};
 
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
 {
@@ -30,5 +30,5 @@ const char *gyre_section_kind_word(enum gyre_section_kind kind)
 
 int gyre_section_kind_is_single(enum gyre_section_kind kind)
 {
-    return kind == GYRE_SECTION_GYRE || kind == GYRE_SECTION_OBSERVE;
+    return kind == GYRE_SECTION_GYRE || kind == GYRE_SECTION_OBSERVE || kind == GYRE_SECTION_CLUSTER;
 }

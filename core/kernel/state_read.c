@@ -13,6 +13,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/keyed.h"
+#include "core/kernel/keyed_table.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
 
@@ -30,6 +31,7 @@ struct reading {
     struct gyre_dispatch *device; /* the device of `copy`, which the kernel may have left since */
     gyre_memory *copy;            /* room for a copy on the device; NULL: none */
     const void *key;              /* of a keyed actor: whose state is read; else NULL */
+    bool whole;                   /* of a keyed actor: all of its table is read */
 };
 
 static gyre_status check_readable(const struct reading *reading)
@@ -43,6 +45,8 @@ static gyre_status check_readable(const struct reading *reading)
                               kernel->name, gyre_kernel_why_lost(kernel, why, sizeof why));
     if (!kernel->memory.state)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
+    if (reading->whole && size == gyre_kernel_state_size(kernel))
+        return GYRE_OK;
     if (kernel->memory.keyed && !reading->key)
         return gyre_error_set(
             GYRE_INVALID,
@@ -248,6 +252,13 @@ gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size
     status = read_until_copied(&reading);
     gyre_dispatch_memory_release(reading.device, reading.copy);
     return status;
+}
+
+gyre_status gyre_keyed_table_read(gyre_kernel *kernel, void *table, size_t size)
+{
+    const gyre_status status = gyre_keyed_table_supported(kernel);
+    const struct reading reading = {.kernel = kernel, .state = table, .size = size, .whole = true};
+    return status == GYRE_OK ? read_until_copied(&reading) : status;
 }
 
 gyre_status gyre_kernel_key_read(gyre_kernel *kernel, const void *key, size_t key_size, void *state,

@@ -62,6 +62,12 @@ for backend in backends/*/; do
             except "include[[:space:]]*\"(gyre/|backends/$name/|\.\./device/|[a-z0-9_]+\\.h\")")
 done
 
+for transport in transports/*/; do
+    [[ -d "$transport" ]] || continue
+    report "transport $transport includes only itself and the public headers" \
+        < <(includes "$transport" | only 'include[[:space:]]*"' | except 'include[[:space:]]*"(gyre/|[a-z0-9_]+\.h")')
+done
+
 report "conformance tests know Gyre through its public headers alone" \
     < <(includes tests/conformance | only 'include[[:space:]]*"' |
         except 'include[[:space:]]*"(gyre/|conformance/|kernels/|\.\./patience\.h|[a-z0-9_]+\.h")')
@@ -86,7 +92,7 @@ report "the library never prints, exits or aborts: errors are returned" \
 
 # The layers from an application's call down to the rings: a folder includes folders behind it in this list, none before it.
 above=""
-for layer in attach api recovery durability links kernel device plan stages queue ring base; do
+for layer in cluster attach api recovery durability links kernel device plan stages queue ring base; do
     [[ -z "$above" ]] || report "core/$layer includes none of the layers above it" < <(includes "core/$layer" | only "\"core/($above)/")
     above="${above:+$above|}$layer"
 done

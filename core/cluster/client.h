@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client of a cluster. It numbers its requests to each shard from 1 on, one block after the other, so the shard's owner knows those that
+ * come twice; and a shard's replies come in that order, so the client knows replies that come twice.
+ *
+ * Lock: `lock`, for everything. It is given up while a caller waits.
+ */
+#ifndef GYRE_CORE_CLUSTER_CLIENT_H
+#define GYRE_CORE_CLUSTER_CLIENT_H
+
+#include <pthread.h>
+
+#include "core/cluster/app.h"
+#include "core/device/runtime.h"
+#include "core/types/key.h"
+#include "gyre/cluster.h"
+
+enum {
+    GYRE_CLIENT_UNANSWERED_MAX = 65536, /* requests of a client that are unanswered */
+    GYRE_CLIENT_BLOCK_MAX = 256 * 1024  /* bytes of a block of requests */
+};
+
+/** The requests of a client to one shard. */
+struct gyre_client_shard {
+    uint64_t next;     /* the number of the next request */
+    uint64_t answered; /* the number of the last one whose reply came */
+    uint64_t *
+        indices; /* of the unanswered ones, as gyre_cluster_send gave them: a ring with `room` places, a power of two, by number */
+    uint64_t room;
+    unsigned char *
+        uncertain; /* a block that may be in the log or not: it goes first, whatever else is sent; NULL: there is none */
+    size_t uncertain_size;
+};
+
+/** A completion that is kept for another caller. */
+struct gyre_client_reply {
+    struct gyre_client_reply *next;
+    gyre_completion completion;
+    unsigned char bytes[];
+};
+
+struct gyre_cluster {
+    gyre_runtime *runtime;
+    struct gyre_transport *transport;
+    struct gyre_cluster_app app;
+    struct gyre_message_key key;
+    unsigned char id[GYRE_CLIENT_ID_SIZE];
+    char log[GYRE_CLUSTER_NAME_SIZE]; /* out.CLIENT */
+    uint64_t least, request_size;     /* bytes of the shortest and of the longest request */
+
+    pthread_mutex_t lock;
+    struct gyre_client_shard *shards;
+    uint64_t next_index, unanswered;
+    unsigned char *block;   /* that is being built */
+    unsigned char *replies; /* the block of replies that is being read */
+    struct gyre_cluster_replies head;
+    struct gyre_cluster_walk walk;
+    uint64_t position, purged; /* the last block that was read; up to which blocks were purged */
+    struct gyre_client_reply *kept, **kept_end;
+};
+
+/** Appends the uncertain blocks again. OK also when some are still uncertain. Under the lock. */
+void gyre_client_settle(struct gyre_cluster *cluster);
+
+#endif

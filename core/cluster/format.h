@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What members and clients keep in a transport: records `app`, `member.NAME`, `place.SHARD`, and logs `in.SHARD`, `out.CLIENT`,
+ * `state.SHARD`. Each begins with a head (core/transport/block.h). What is read is foreign: the functions here check it before anything
+ * uses it, in a copy that nobody else writes. Pure functions over bytes.
+ */
+#ifndef GYRE_CORE_CLUSTER_FORMAT_H
+#define GYRE_CORE_CLUSTER_FORMAT_H
+
+#include <stdbool.h>
+
+#include "core/transport/block.h"
+#include "gyre/transport.h"
+
+enum {
+    GYRE_SHARDS_MAX = 4096,
+    GYRE_MEMBER_NAME_MAX = 64, /* with the NUL */
+    GYRE_CLIENT_ID_SIZE = 16,
+    GYRE_CLUSTER_MESSAGE_MAX = 128 * 1024, /* bytes of a request or a reply */
+    GYRE_CLUSTER_NAME_SIZE = 128           /* room for a name of a log or record */
+};
+
+struct gyre_cluster_app {
+    struct gyre_block_head head;
+    uint32_t shards, reserved;
+    uint64_t request, reply, state; /* hashes of the types */
+    char kernel[64], key[128];      /* texts with a NUL */
+};
+
+enum gyre_member_state { GYRE_MEMBER_HERE = 1, GYRE_MEMBER_LEAVING = 2, GYRE_MEMBER_GONE = 3 };
+
+struct gyre_cluster_member {
+    struct gyre_block_head head;
+    uint64_t incarnation, beats;
+    uint32_t weight, owned, state, reserved;
+    char name[GYRE_MEMBER_NAME_MAX];
+};
+
+struct gyre_cluster_place {
+    struct gyre_block_head head;
+    uint64_t epoch, incarnation;
+    char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
+};
+
+struct gyre_cluster_requests { /* then `count` times struct gyre_cluster_message and the message */
+    struct gyre_block_head head;
+    unsigned char client[GYRE_CLIENT_ID_SIZE];
+    uint64_t
+        first; /* the number of the first request, of those of the client to this shard; counted from 1 */
+    uint32_t count, reserved;
+};
+
+struct
+    gyre_cluster_replies { /* then `count` times struct gyre_cluster_message and the reply, or the text of a failure */
+    struct gyre_block_head head;
+    uint32_t shard, count;
+};
+
+struct gyre_cluster_message { /* the bytes behind it are filled up to a multiple of 8 */
+    uint32_t length, outcome; /* outcome and code: of replies */
+    int32_t code;
+    uint32_t reserved;
+    uint64_t number; /* of replies: that of the request */
+};
+
+struct gyre_cluster_fence {
+    struct gyre_block_head head;
+    uint64_t epoch, incarnation;
+    char owner[GYRE_MEMBER_NAME_MAX];
+};
+
+/** The blocks of a checkpoint begin alike. */
+struct gyre_cluster_piece {
+    struct gyre_block_head head;
+    uint64_t epoch, checkpoint; /* the checkpoint's number, which grows */
+    uint64_t offset, length; /* BYTES: of the table. CLIENTS: `length` bytes of struct gyre_cluster_caller */
+};
+
+/** A client that a shard knows, so that a request that comes twice is handled once. */
+struct gyre_cluster_caller {
+    unsigned char client[GYRE_CLIENT_ID_SIZE];
+    uint64_t number;   /* of its last request */
+    uint64_t position; /* the block of in.SHARD that it was in */
+};
+
+struct gyre_cluster_commit {
+    struct gyre_block_head head;
+    uint64_t epoch, checkpoint;
+    uint64_t position; /* the checkpoint has the effect of all blocks of in.SHARD up to this one */
+    uint64_t table_size, pieces;
+    uint64_t is_whole; /* 1: the table was zeros before the pieces; 0: that of the checkpoint before */
+};
+
+/** A walk over the messages of a block that was checked. */
+struct gyre_cluster_walk {
+    const unsigned char *bytes;
+    size_t size, at;
+    uint32_t left;
+    struct gyre_cluster_message message;
+    const unsigned char *contents; /* message.length bytes, aligned to 8 if the block is */
+};
+
+/** Checks a block of requests or replies and begins a walk. INCOMPATIBLE. */
+gyre_status gyre_cluster_requests_open(const void *block, size_t size, const char *where,
+                                       struct gyre_cluster_requests *out, struct gyre_cluster_walk *walk);
+gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char *where,
+                                      struct gyre_cluster_replies *out, struct gyre_cluster_walk *walk);
+/** The next message; false at the end. The contents lie in the block. */
+bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk);
+/** Bytes that a message of that length takes in a block. */
+static inline size_t gyre_cluster_message_room(size_t length)
+{
+    return sizeof(struct gyre_cluster_message) + (length + 7) / 8 * 8;
+}
+/** Adds a message at `at` of a block, which has room; returns the place behind it. */
+size_t gyre_cluster_message_add(unsigned char *block, size_t at, const struct gyre_cluster_message *message,
+                                const void *contents);
+
+/** Whether a text of a record that was read ends within its room, and may be a name. "" is fine where `or_none`. */
+bool gyre_cluster_text_is_name(const char *text, size_t room, bool or_none);
+
+/** Names of logs and records. */
+const char *gyre_cluster_shard_name(char name[GYRE_CLUSTER_NAME_SIZE], const char *what, uint32_t shard);
+const char *gyre_cluster_client_name(char name[GYRE_CLUSTER_NAME_SIZE],
+                                     const unsigned char client[GYRE_CLIENT_ID_SIZE]);
+
+#endif

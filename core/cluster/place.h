@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records `place.SHARD`: who owns a shard. They choose an owner; what fences the earlier one is the log of states (kept.h). */
+#ifndef GYRE_CORE_CLUSTER_PLACE_H
+#define GYRE_CORE_CLUSTER_PLACE_H
+
+#include "core/cluster/format.h"
+#include "core/transport/transport.h"
+
+struct gyre_shard_place {
+    uint64_t revision; /* 0: there is no record yet */
+    uint64_t epoch, incarnation;
+    char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
+};
+
+gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, struct gyre_shard_place *out);
+/** Writes place->owner, epoch and incarnation if the record still has place->revision, which becomes the new one. AGAIN. */
+gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard,
+                             struct gyre_shard_place *place);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The members of a cluster, as one of them sees them: a member is alive while its record changes. Nobody's clock is compared with
+ * another's. One thread: the member's own.
+ */
+#ifndef GYRE_CORE_CLUSTER_ROSTER_H
+#define GYRE_CORE_CLUSTER_ROSTER_H
+
+#include "core/cluster/format.h"
+#include "core/transport/transport.h"
+
+enum { GYRE_MEMBERS_MAX = 256 };
+
+struct gyre_roster_member {
+    char name[GYRE_MEMBER_NAME_MAX];
+    uint64_t incarnation, revision;
+    uint64_t seen_ns; /* when this revision was seen first */
+    uint32_t weight, state, owned;
+    bool listed; /* in the last look */
+};
+
+struct gyre_roster {
+    struct gyre_roster_member members[GYRE_MEMBERS_MAX];
+    size_t count;
+    uint64_t lease_ns;
+};
+
+/** Reads all member records. A record that is damaged counts as that of nobody. */
+gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport, uint64_t now_ns);
+/** Whether a member of that name and incarnation has to be taken for alive. */
+bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
+                          uint64_t now_ns);
+/** The member that should own a shard (rendezvous by weight); NULL: no member is there. */
+const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, uint64_t now_ns);
+
+/** Reads the record of a member. NOT_FOUND, INCOMPATIBLE. */
+gyre_status gyre_roster_read(struct gyre_transport *transport, const char *name,
+                             struct gyre_cluster_member *out, uint64_t *revision);
+/** Writes a member's record if it has this revision, which becomes the new one. AGAIN. */
+gyre_status gyre_roster_write(struct gyre_transport *transport, struct gyre_cluster_member *member,
+                              uint64_t *revision);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a shard (shard.h), from the place to the place. */
+#include "core/cluster/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/threads.h"
+#include "core/cluster/member.h"
+#include "core/kernel/keyed_table.h"
+#include "core/plan/build_options.h"
+#include "gyre/waiting.h"
+
+enum { UNDER_WAY_MAX = 64 };
+
+static gyre_status take_place(struct gyre_shard *shard)
+{
+    struct gyre_member *member = shard->member;
+    memcpy(shard->place.owner, member->record.name, sizeof shard->place.owner);
+    shard->place.incarnation = member->record.incarnation;
+    shard->place.epoch++;
+    gyre_status status = gyre_place_write(member->transport, shard->number, &shard->place);
+    if (status == GYRE_AGAIN)
+        return gyre_error_set(GYRE_LOST, "shard %u: another member was first", shard->number);
+    return status;
+}
+
+static gyre_status launch(struct gyre_shard *shard)
+{
+    struct gyre_member *member = shard->member;
+    char name[GYRE_KERNEL_NAME_MAX];
+    snprintf(name, sizeof name, "%.50s#%u", member->app.kernel, shard->number);
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = member->source,
+                                   .kernel = member->app.kernel,
+                                   .name = name,
+                                   .backend = member->backend,
+                                   .start_inactive = 1};
+    gyre_status status = gyre_launch(member->runtime, &desc, &shard->kernel);
+    if (status != GYRE_OK)
+        return status;
+    shard->queue = gyre_kernel_queue(shard->kernel);
+    struct gyre_keyed_about about;
+    status = gyre_keyed_about_get(shard->kernel, &about);
+    if (status != GYRE_OK)
+        return status;
+    shard->reply_size = about.reply->size;
+    shard->table_size = about.table_size;
+    gyre_queue_stats stats = {.size = sizeof stats};
+    status = gyre_queue_stats_get(shard->queue, &stats);
+    shard->under_way = stats.capacity < UNDER_WAY_MAX ? stats.capacity : UNDER_WAY_MAX;
+    return status;
+}
+
+static gyre_status make_room(struct gyre_shard *shard)
+{
+    shard->requests = malloc(GYRE_TRANSPORT_BLOCK_MAX);
+    shard->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
+    shard->table = malloc(shard->table_size);
+    shard->reply = malloc(shard->reply_size + 1);
+    return shard->requests && shard->replies && shard->table && shard->reply
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", shard->number);
+}
+
+/* The log of requests has to reach as far as the checkpoint: else the transport has lost what it acknowledged. */
+static gyre_status check_log(struct gyre_shard *shard)
+{
+    uint64_t last;
+    const gyre_status status = gyre_transport_last(shard->member->transport, shard->log, &last);
+    if (status != GYRE_OK || last >= shard->kept.position)
+        return status;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the cluster's log '%s' ends with block %llu, and a checkpoint has the effect of block %llu: the "
+        "transport lost what it had acknowledged; put back a copy of what it keeps",
+        shard->log, (unsigned long long)last, (unsigned long long)shard->kept.position);
+}
+
+/* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
+static gyre_status restore(struct gyre_shard *shard)
+{
+    struct gyre_member *member = shard->member;
+    struct gyre_kept *kept = &shard->kept;
+    const uint64_t size = shard->table_size;
+    gyre_status status = gyre_kept_init(kept, member->transport, shard->number, size);
+    kept->epoch = shard->place.epoch;
+    kept->incarnation = shard->place.incarnation;
+    memcpy(kept->owner, shard->place.owner, sizeof kept->owner);
+    if (status == GYRE_OK)
+        status = gyre_kept_begin(kept, gyre_clock_ns() + member->reach_ns);
+    if (status == GYRE_OK)
+        status = check_log(shard);
+    if (status == GYRE_OK)
+        status = kept->checkpoint ? gyre_keyed_table_write(shard->kernel, kept->table, size)
+                                  : gyre_shard_checkpoint(shard);
+    shard->position = kept->position;
+    shard->checkpoint_ns = gyre_clock_ns();
+    return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + member->reach_ns)
+                             : status;
+}
+
+/* The next owner goes on from the checkpoint in any case, so a failure here loses time alone. */
+static gyre_status give_back(struct gyre_shard *shard)
+{
+    gyre_status status = shard->position != shard->kept.position ? gyre_shard_checkpoint(shard) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
+    memset(shard->place.owner, 0, sizeof shard->place.owner);
+    shard->place.incarnation = 0;
+    return gyre_place_write(shard->member->transport, shard->number, &shard->place);
+}
+
+static gyre_status live(struct gyre_shard *shard)
+{
+    gyre_status status = take_place(shard);
+    if (status == GYRE_OK)
+        status = launch(shard);
+    if (status == GYRE_OK)
+        status = make_room(shard);
+    if (status == GYRE_OK)
+        status = restore(shard);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "taking shard %u", shard->number);
+    gyre_member_count(shard->member, &shard->member->info.taken, 1);
+    __atomic_store_n(&shard->step, GYRE_SHARD_WORKING, __ATOMIC_RELEASE);
+    status = gyre_shard_work(shard);
+    return status == GYRE_OK ? give_back(shard) : status;
+}
+
+static void *run(void *argument)
+{
+    struct gyre_shard *shard = argument;
+    gyre_error_clear();
+    shard->status = live(shard);
+    if (shard->status != GYRE_OK)
+        snprintf(shard->why, sizeof shard->why, "shard %u: %s", shard->number, gyre_error_text());
+    gyre_kernel_release(shard->kernel);
+    gyre_kept_finish(&shard->kept);
+    free(shard->requests);
+    free(shard->replies);
+    free(shard->table);
+    free(shard->reply);
+    __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+gyre_status gyre_shard_start(struct gyre_member *member, uint32_t number,
+                             const struct gyre_shard_place *place, struct gyre_shard **out)
+{
+    struct gyre_shard *shard = calloc(1, sizeof *shard);
+    *out = NULL;
+    if (!shard)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", number);
+    shard->member = member;
+    shard->number = number;
+    shard->place = *place;
+    shard->step = GYRE_SHARD_TAKING;
+    shard->taken_ns = gyre_clock_ns();
+    gyre_cluster_shard_name(shard->log, "in", number);
+    const gyre_status status = gyre_thread_need(&shard->thread, run, shard, "for shard %u", number);
+    if (status != GYRE_OK) {
+        free(shard);
+        return status;
+    }
+    *out = shard;
+    return GYRE_OK;
+}
+
+void gyre_shard_stop(struct gyre_shard *shard)
+{
+    __atomic_store_n(&shard->stop, 1, __ATOMIC_RELAXED);
+}
+
+void gyre_shard_join(struct gyre_shard *shard)
+{
+    pthread_join(shard->thread, NULL);
+    free(shard);
+}

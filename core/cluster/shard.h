@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One shard that a member owns: a thread takes it, restores it, handles its requests, keeps checkpoints and gives it back.
+ *
+ * Steps, and the function of shard.c or shard_work.c that makes each:
+ *
+ *   taking   -- take_place: the place by compare-and-set, one epoch later
+ *            -- gyre_kept_begin: the fence, and the last checkpoint
+ *            -- launch: the kernel with that state
+ *   working  -- gyre_shard_work: blocks of in.SHARD behind the checkpoint, in order; replies; checkpoints
+ *   ended    -- give_back: a checkpoint, then the place; after a failure neither: the next owner goes on from the last checkpoint
+ */
+#ifndef GYRE_CORE_CLUSTER_SHARD_H
+#define GYRE_CORE_CLUSTER_SHARD_H
+
+#include <pthread.h>
+
+#include "core/cluster/kept.h"
+#include "core/cluster/place.h"
+#include "gyre/cluster.h"
+
+enum gyre_shard_step { GYRE_SHARD_TAKING = 1, GYRE_SHARD_WORKING = 2, GYRE_SHARD_ENDED = 3 };
+
+struct gyre_shard {
+    struct gyre_member *member;
+    uint32_t number;
+    pthread_t thread;
+    uint32_t stop;      /* atomic: give the shard back */
+    uint32_t step;      /* atomic: an enum gyre_shard_step, written by the thread */
+    gyre_status status; /* how it ended; read after the step is ENDED */
+    char why[256];      /* and the sentence */
+    uint64_t taken_ns;
+
+    /* the thread's own */
+    struct gyre_shard_place place;
+    struct gyre_kept kept;
+    gyre_kernel *kernel;
+    gyre_queue *queue;
+    char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */
+    uint64_t position;                                 /* the last block of it that was handled */
+    uint64_t since;                                    /* requests since the last checkpoint */
+    uint64_t checkpoint_ns;                            /* when that was */
+    unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; one reply */
+    size_t reply_size;
+    uint64_t table_size;
+    uint64_t under_way; /* requests in the kernel's queue at a time */
+    size_t replies_at;  /* bytes of the block of replies that are filled */
+    uint32_t replies_count;
+};
+
+/** Starts the shard's thread. `place`: as it was read; nobody alive owns it. */
+gyre_status gyre_shard_start(struct gyre_member *member, uint32_t number,
+                             const struct gyre_shard_place *place, struct gyre_shard **out);
+/** Asks the shard to be given back. Does not wait. */
+void gyre_shard_stop(struct gyre_shard *shard);
+/** Waits until the thread has ended, and frees the shard. */
+void gyre_shard_join(struct gyre_shard *shard);
+static inline enum gyre_shard_step gyre_shard_step_of(struct gyre_shard *shard)
+{
+    return (enum gyre_shard_step)__atomic_load_n(&shard->step, __ATOMIC_ACQUIRE);
+}
+static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
+{
+    return __atomic_load_n(&shard->stop, __ATOMIC_RELAXED) != 0;
+}
+
+/** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
+gyre_status gyre_shard_work(struct gyre_shard *shard);
+/** Takes a checkpoint of the idle kernel. */
+gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
+
+#endif

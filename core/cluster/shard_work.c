@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handles the requests of a shard, block by block in the order of its log (shard.h).
+ *
+ * The kernel is idle between two blocks, so a checkpoint there has the effect of whole blocks. Replies of a block are published before
+ * anything counts as handled: an owner that dies in between leaves them to the next one, which handles the block again and publishes the
+ * same; clients pass over what they have.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/cluster/member.h"
+#include "core/kernel/keyed_table.h"
+#include "gyre/waiting.h"
+
+#define IDLE_NS UINT64_C(20000000)
+
+/* ---- replies ---- */
+
+static void begin_replies(struct gyre_shard *shard)
+{
+    shard->replies_at = sizeof(struct gyre_cluster_replies);
+    shard->replies_count = 0;
+}
+
+static gyre_status lost_lease(const struct gyre_shard *shard)
+{
+    return gyre_error_set(
+        GYRE_LOST,
+        "shard %u: the lease of %llu ms ran out before this member could renew it, so another one may "
+        "have the shard",
+        shard->number, (unsigned long long)(shard->member->lease_ns / 1000000));
+}
+
+static void nap(uint64_t time_ns)
+{
+    nanosleep(&(struct timespec){(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)}, NULL);
+}
+
+/*
+ * Publishes the replies to one client. A member without a lease publishes nothing: it may have read on behind requests that another
+ * owner has purged. An append that may have taken place is repeated: the client passes over replies that it has.
+ */
+static gyre_status publish(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE])
+{
+    char log[GYRE_CLUSTER_NAME_SIZE];
+    struct gyre_cluster_replies head = {.shard = shard->number, .count = shard->replies_count};
+    uint64_t number, wait_ns = 1000000;
+    if (!shard->replies_count)
+        return GYRE_OK;
+    memcpy(shard->replies, &head, sizeof head);
+    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
+    const gyre_transport_block block = {.size = sizeof block,
+                                        .bytes = shard->replies,
+                                        .byte_count = shard->replies_at,
+                                        .expected = GYRE_TRANSPORT_ANY};
+    gyre_cluster_client_name(log, client);
+    for (;; wait_ns = wait_ns < IDLE_NS ? 2 * wait_ns : wait_ns) {
+        if (!gyre_member_has_lease(shard->member, gyre_clock_ns()))
+            return lost_lease(shard);
+        const gyre_status status = gyre_transport_append(shard->member->transport, log, &block, &number);
+        if (status != GYRE_UNAVAILABLE && status != GYRE_TIMEOUT && status != GYRE_EXHAUSTED) {
+            begin_replies(shard);
+            return status;
+        }
+        nap(wait_ns);
+    }
+}
+
+/* Adds a reply; publishes the block first if it has no room. */
+static gyre_status add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                             uint64_t number, const gyre_completion *completion)
+{
+    const bool failed = completion->outcome == GYRE_HANDLER_FAILED;
+    const struct gyre_cluster_message message = {.number = number,
+                                                 .outcome = (uint32_t)completion->outcome,
+                                                 .code = completion->failure_code,
+                                                 .length = failed ? (uint32_t)strlen(completion->failure_text)
+                                                                  : completion->length};
+    gyre_status status = GYRE_OK;
+    if (shard->replies_at + gyre_cluster_message_room(message.length) > GYRE_TRANSPORT_BLOCK_MAX)
+        status = publish(shard, client);
+    if (status != GYRE_OK)
+        return status;
+    shard->replies_at =
+        gyre_cluster_message_add(shard->replies, shard->replies_at, &message,
+                                 failed ? (const void *)completion->failure_text : shard->reply);
+    shard->replies_count++;
+    return GYRE_OK;
+}
+
+/* ---- requests ---- */
+
+/* The requests of a block that were sent to the kernel and not received: their numbers follow each other. */
+struct flight {
+    struct gyre_shard *shard;
+    const struct gyre_cluster_requests *head;
+    uint64_t next;  /* the number of the next reply */
+    uint64_t count; /* under way */
+};
+
+/* Waits as long as a handler takes, unless the shard is to be given back and the handler does not return in time. */
+static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *completion)
+{
+    uint64_t give_up_ns = 0;
+    for (;;) {
+        const gyre_status status = gyre_receive(shard->queue, shard->reply, shard->reply_size, completion,
+                                                gyre_clock_ns() + 5 * IDLE_NS);
+        if (status != GYRE_TIMEOUT)
+            return status;
+        const uint64_t now = gyre_clock_ns();
+        if (!gyre_member_has_lease(shard->member, now))
+            return lost_lease(shard);
+        if (gyre_shard_is_stopping(shard) && !give_up_ns)
+            give_up_ns = now + shard->member->reach_ns;
+        if (give_up_ns && now > give_up_ns)
+            return gyre_error_set(GYRE_LOST,
+                                  "shard %u: a handler does not return: its request is the next owner's",
+                                  shard->number);
+    }
+}
+
+/* A request that a handler did not end (its kernel was lost, or stopped) is the next owner's. */
+static gyre_status receive_one(struct flight *flight)
+{
+    struct gyre_shard *shard = flight->shard;
+    gyre_completion completion;
+    gyre_status status = await_completion(shard, &completion);
+    if (status != GYRE_OK)
+        return status;
+    if (completion.outcome != GYRE_REPLIED && completion.outcome != GYRE_NOT_REPLIED &&
+        completion.outcome != GYRE_HANDLER_FAILED)
+        return gyre_error_set(GYRE_LOST, "shard %u: its kernel did not handle a request", shard->number);
+    flight->count--;
+    return add_reply(shard, flight->head->client, flight->next++, &completion);
+}
+
+/* A request that the kernel's queue refuses, because it is malformed, is answered with why. */
+static gyre_status refuse(struct flight *flight)
+{
+    gyre_completion completion = {.outcome = GYRE_HANDLER_FAILED, .failure_code = GYRE_FAILURE_LENGTH};
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && flight->count)
+        status = receive_one(flight);
+    snprintf(completion.failure_text, sizeof completion.failure_text, "%s", gyre_error_cause());
+    gyre_text_end_whole(completion.failure_text);
+    return status == GYRE_OK ? add_reply(flight->shard, flight->head->client, flight->next++, &completion)
+                             : status;
+}
+
+static gyre_status send_one(struct flight *flight, const struct gyre_cluster_walk *walk)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && flight->count >= flight->shard->under_way)
+        status = receive_one(flight);
+    if (status == GYRE_OK)
+        status = gyre_send(flight->shard->queue, walk->contents, walk->message.length, NULL, GYRE_FOREVER);
+    if (status == GYRE_OK)
+        flight->count++;
+    return status == GYRE_INVALID ? refuse(flight) : status;
+}
+
+static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_cluster_requests *head,
+                                   struct gyre_cluster_walk *walk, uint64_t position)
+{
+    struct gyre_cluster_caller *caller = gyre_callers_note(&shard->kept.callers, head->client, position);
+    struct flight flight = {.shard = shard, .head = head};
+    uint64_t number = head->first, handled = 0, passed = 0;
+    gyre_status status = GYRE_OK;
+    begin_replies(shard);
+    for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
+        if (number <= caller->number) {
+            passed++;
+            continue;
+        }
+        flight.next = flight.next ? flight.next : number;
+        status = send_one(&flight, walk);
+        handled++;
+    }
+    while (status == GYRE_OK && flight.count)
+        status = receive_one(&flight);
+    if (status == GYRE_OK)
+        status = publish(shard, head->client);
+    if (status == GYRE_OK && handled)
+        caller->number = number - 1;
+    shard->since += handled;
+    gyre_member_count(shard->member, &shard->member->info.handled, handled);
+    gyre_member_count(shard->member, &shard->member->info.duplicates, passed);
+    return status;
+}
+
+/* What is no block of requests is passed over by every owner, and told. */
+static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t number)
+{
+    struct gyre_cluster_requests head;
+    struct gyre_cluster_walk walk;
+    char where[GYRE_CLUSTER_NAME_SIZE + 64];
+    snprintf(where, sizeof where, "block %llu of the cluster's log '%s'", (unsigned long long)number,
+             shard->log);
+    gyre_status status = gyre_cluster_requests_open(shard->requests, size, where, &head, &walk);
+    if (status == GYRE_INCOMPATIBLE) {
+        gyre_runtime_log(shard->member->runtime, GYRE_LOG_WARNING, "%s: it is passed over",
+                         gyre_error_text());
+        gyre_error_clear();
+        status = GYRE_OK;
+    } else if (status == GYRE_OK) {
+        status = handle_requests(shard, &head, &walk, number);
+    }
+    if (status == GYRE_OK)
+        shard->position = number;
+    return status;
+}
+
+/* ---- checkpoints ---- */
+
+gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
+{
+    struct gyre_member *member = shard->member;
+    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
+    if (status == GYRE_OK)
+        status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
+    if (status != GYRE_OK)
+        return status;
+    shard->since = 0;
+    shard->checkpoint_ns = gyre_clock_ns();
+    gyre_member_count(member, &member->info.checkpoints, 1);
+    gyre_error_hold();
+    gyre_transport_purge(member->transport, shard->log, shard->position); /* a failure is made up for later */
+    gyre_error_let_go();
+    return GYRE_OK;
+}
+
+static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
+{
+    return shard->position != shard->kept.position &&
+           (shard->since >= shard->member->checkpoint_requests ||
+            now_ns - shard->checkpoint_ns >= shard->member->checkpoint_ns);
+}
+
+/* ---- the loop ---- */
+
+static bool may_pass(gyre_status status)
+{
+    return status == GYRE_AGAIN || status == GYRE_TIMEOUT || status == GYRE_UNAVAILABLE ||
+           status == GYRE_EXHAUSTED;
+}
+
+/* Reads the next block and handles it; waits for a moment while there is none. */
+static gyre_status work_once(struct gyre_shard *shard)
+{
+    struct gyre_transport *transport = shard->member->transport;
+    size_t size;
+    uint64_t number;
+    gyre_status status = gyre_transport_read(transport, shard->log, shard->position, shard->requests,
+                                             GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    if (!gyre_member_has_lease(shard->member, gyre_clock_ns()))
+        return lost_lease(shard);
+    if (status == GYRE_OK)
+        return handle_block(shard, size, number);
+    if (!may_pass(status))
+        return status;
+    if (gyre_transport_wait(transport, shard->log, shard->position, gyre_clock_ns() + IDLE_NS) ==
+        GYRE_UNAVAILABLE)
+        nap(IDLE_NS);
+    return GYRE_OK;
+}
+
+gyre_status gyre_shard_work(struct gyre_shard *shard)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && !gyre_shard_is_stopping(shard)) {
+        status = work_once(shard);
+        if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
+            status = gyre_shard_checkpoint(shard);
+    }
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <gyre/kernel.h>
+
+#include "counters.h"
+
+GYRE_KEYED_ACTOR(counters, count_request, count_state, count_state, account)
+{
+    if (request->amount == REFUSED_AMOUNT)
+        return gyre_fail(gyre, 7, "refused");
+    state->count++;
+    state->trace = COUNTED(state->trace, request->amount);
+    *reply = *state;
+    return GYRE_REPLY;
+}
+
+GYRE_ACTOR(no_keys, count_request, count_state, count_state)
+{
+    *reply = *state;
+    return GYRE_REPLY;
+}

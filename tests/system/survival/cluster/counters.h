@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A keyed actor whose state tells which requests it saw and in which order. */
+#ifndef GYRE_TESTS_COUNTERS_H
+#define GYRE_TESTS_COUNTERS_H
+
+#include <gyre/message.h>
+
+#define COUNT_REQUEST(FIELD) FIELD(u64, account) FIELD(u64, amount)
+GYRE_MESSAGE(count_request, COUNT_REQUEST)
+#define COUNT_STATE(FIELD) FIELD(u64, count) FIELD(u64, trace)
+GYRE_MESSAGE(count_state, COUNT_STATE)
+
+#define COUNTED(trace, amount) ((trace)*31 + (amount) + 1)
+#define REFUSED_AMOUNT         0xffffffffffffffffUL /* a request with it fails, and changes nothing */
+
+#endif

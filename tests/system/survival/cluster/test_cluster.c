@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Members of a cluster that die, stop and come back under a load: every request that was acknowledged takes effect once, in the order of
+ * its key. One case a run, `test_cluster CASE`.
+ */
+#include "cluster_client.h"
+#include "members.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "workers.h"
+
+static void a_member_answers_its_clients(void)
+{
+    start_member(0);
+    struct client *one = open_teller(1), *other = open_teller(2);
+    for (int i = 0; i < 20; i++) {
+        send_some(one, 100);
+        send_some(other, 50);
+        receive_some(one, one->sent - 20);
+    }
+    receive_some(one, one->sent);
+    receive_some(other, other->sent);
+    close_teller(one);
+    close_teller(other);
+    end_member(0);
+}
+
+/* One of two members is killed again and again, in the midst of a load. */
+static void every_request_takes_effect_once_whatever_member_is_killed(void)
+{
+    enum { KILLS = 4, BETWEEN = 12 };
+    start_member(0);
+    start_member(1);
+    struct client *teller = open_teller(1);
+    for (int kills = 0; kills < KILLS; kills++) {
+        await_owned(kills % 2, 1);
+        for (int i = 0; i < BETWEEN; i++) {
+            send_some(teller, 64);
+            receive_some(teller, teller->sent < 400 ? 0 : teller->sent - 400);
+        }
+        kill_member(kills % 2);
+        send_some(teller, 64);
+        receive_some(teller, teller->sent - 200);
+        start_member(kills % 2);
+    }
+    receive_some(teller, teller->sent);
+    close_teller(teller);
+    end_member(0);
+    end_member(1);
+}
+
+/* All members are gone for a while; what was sent meanwhile is handled by the next one, with the states of before. */
+static void states_outlive_all_members(void)
+{
+    start_member(0);
+    struct client *teller = open_teller(1);
+    send_some(teller, 200);
+    receive_some(teller, 200);
+    kill_member(0);
+    send_some(teller, 200);
+    start_member(1);
+    receive_some(teller, 400);
+    end_member(1);
+    send_some(teller, 200);
+    start_member(2);
+    receive_some(teller, 600);
+    close_teller(teller);
+    end_member(2);
+}
+
+/* A member that is stopped for longer than its lease comes back: nothing of what it does afterwards counts. */
+static void a_member_that_comes_back_late_changes_nothing(void)
+{
+    gyre_member_info info;
+    start_member(0);
+    struct client *teller = open_teller(1);
+    send_some(teller, 200);
+    receive_some(teller, 150);
+    await_owned(0, SHARDS);
+    require(kill(member_process(0), SIGSTOP) == 0);
+    start_member(1);
+    send_some(teller, 200);
+    receive_some(teller, 400);
+    require(kill(member_process(0), SIGCONT) == 0);
+    const uint64_t until = soon();
+    while (!read_member(0, &info) || info.lost == 0) {
+        require(gyre_now_ns() < until);
+        send_some(teller, 10);
+        receive_some(teller, teller->sent);
+    }
+    require(strstr(info.trouble, "lease") || strstr(info.trouble, "another member"));
+    send_some(teller, 100);
+    receive_some(teller, teller->sent);
+    close_teller(teller);
+    end_member(0);
+    end_member(1);
+}
+
+/* A member that comes gets its part of the shards from one that is alive, in order, under a load. */
+static void shards_move_to_a_new_member(void)
+{
+    gyre_member_info info;
+    setenv("CLUSTER_MEMBER_SETTING", "cluster.settle_ms=0", 1);
+    start_member(0);
+    struct client *teller = open_teller(1);
+    send_some(teller, 200);
+    receive_some(teller, 200);
+    await_owned(0, SHARDS);
+    start_member(1);
+    const uint64_t until = soon();
+    while (!read_member(1, &info) || info.owned == 0) {
+        require(gyre_now_ns() < until);
+        send_some(teller, 20);
+        receive_some(teller, teller->sent - 10);
+    }
+    while (!read_member(0, &info) || info.given == 0)
+        require(gyre_now_ns() < until);
+    send_some(teller, 200);
+    receive_some(teller, teller->sent);
+    close_teller(teller);
+    end_member(0);
+    end_member(1);
+}
+
+/* ---- what is refused ---- */
+
+static void refuse_member(const char *setting, const char *kernel, gyre_status expected, const char *sentence)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_member *member = NULL;
+    const gyre_open_desc open_desc = {
+        .size = sizeof open_desc, .settings = cluster_settings(setting), .backend = "cpu"};
+    must(gyre_open(&open_desc, &runtime));
+    const gyre_member_desc desc = {.size = sizeof desc, .source = COUNTERS_KERNEL, .kernel = kernel};
+    const gyre_status status = gyre_member_start(runtime, &desc, &member);
+    if (status != expected || !strstr(gyre_error_text(), sentence))
+        fprintf(stderr, "%s: %s\n", gyre_status_word(status), gyre_error_text());
+    require(status == expected && strstr(gyre_error_text(), sentence) != NULL && member == NULL);
+    gyre_close(runtime);
+}
+
+static void what_does_not_fit_is_refused(void)
+{
+    count_state state;
+    struct client *teller;
+    start_member(0);
+    await_owned(0, SHARDS);
+    teller = open_teller(1);
+    must(count_once(teller->runtime, (count_request){.account = 5, .amount = 9}, &state));
+    require(state.count == 1 && state.trace == COUNTED(0, 9));
+    close_teller(teller);
+    refuse_member("cluster.shards=16", "counters", GYRE_INCOMPATIBLE,
+                  "the cluster has 8 shards, and shards = 16 here");
+    refuse_member(NULL, "no_keys", GYRE_INVALID, "is no keyed actor");
+    refuse_member("cluster.transport=flie", "counters", GYRE_NOT_FOUND, "there is no transport 'flie'");
+    refuse_member("cluster.app=", "counters", GYRE_CONFIG, "[cluster] needs an `app`");
+    refuse_member("cluster.member=m0", "counters", GYRE_INVALID, "has a member 'm0' already");
+    refuse_member("kernel.counters.checkpoints=true", "counters", GYRE_CONFIG, "leave it out");
+    end_member(0);
+}
+
+static const named_case cases[] = {
+    {"a_member_answers_its_clients", a_member_answers_its_clients},
+    {"every_request_takes_effect_once_whatever_member_is_killed",
+     every_request_takes_effect_once_whatever_member_is_killed},
+    {"states_outlive_all_members", states_outlive_all_members},
+    {"a_member_that_comes_back_late_changes_nothing", a_member_that_comes_back_late_changes_nothing},
+    {"shards_move_to_a_new_member", shards_move_to_a_new_member},
+    {"what_does_not_fit_is_refused", what_does_not_fit_is_refused},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "member") == 0)
+        return run_member(argv[2], argv[3]);
+    return RUN_NAMED(argc, argv, begin_cluster, cases);
+}

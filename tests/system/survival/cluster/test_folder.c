@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file transport on files that were cut, changed or are not there: one case a run, `test_folder CASE`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/config/config.h"
+#include "core/transport/transport.h"
+#include "members.h"
+#include "workers.h"
+
+static char segment[400], record[400];
+static struct gyre_config *config;
+static struct gyre_transport *transport;
+
+static gyre_status try_open(const char *more)
+{
+    const struct gyre_config_desc desc = {.api = cluster_settings(more)};
+    gyre_config_destroy(config);
+    must(gyre_config_load(&desc, &config));
+    return gyre_transport_open(config, NULL, NULL, soon(), &transport);
+}
+
+static void open_again(void)
+{
+    gyre_transport_close(transport);
+    must(try_open(NULL));
+}
+
+static void append_text(const char *text)
+{
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = text, .byte_count = strlen(text), .expected = GYRE_TRANSPORT_ANY};
+    must(gyre_transport_append(transport, "in.1", &block, NULL));
+}
+
+static void begin(void)
+{
+    uint64_t revision;
+    begin_cluster();
+    must(try_open(NULL));
+    append_text("one");
+    append_text("two");
+    must(gyre_transport_record_put(transport, "app", "record", 6, 0, &revision));
+    const char *folder = getenv("CLUSTER_TEST_FOLDER"), *app = getenv("CLUSTER_TEST_APP");
+    snprintf(segment, sizeof segment, "%s/%s/logs/in.1/00000000000000000001.seg", folder, app);
+    snprintf(record, sizeof record, "%s/%s/records/app", folder, app);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat about;
+    require(stat(path, &about) == 0);
+    return about.st_size;
+}
+
+static void turn_byte(const char *path, off_t at)
+{
+    unsigned char byte;
+    const int file = open(path, O_RDWR);
+    require(file >= 0 && pread(file, &byte, 1, at) == 1);
+    byte ^= 0x40;
+    require(pwrite(file, &byte, 1, at) == 1);
+    close(file);
+}
+
+static gyre_status read_all(unsigned *count)
+{
+    char bytes[64];
+    size_t size;
+    uint64_t at = 0;
+    gyre_status status = GYRE_OK;
+    for (*count = 0; status == GYRE_OK; *count += status == GYRE_OK)
+        status = gyre_transport_read(transport, "in.1", at, bytes, sizeof bytes, &size, &at);
+    return status;
+}
+
+/* At each length of its last block: a process was killed while it wrote. */
+static void a_block_that_was_cut_is_written_over(void)
+{
+    const off_t whole = size_of(segment), block = whole / 2;
+    unsigned count;
+    for (off_t length = block; length < whole - 5; length++) { /* the last bytes are filling */
+        require(truncate(segment, length) == 0);
+        open_again();
+        require(read_all(&count) == GYRE_AGAIN && count == 1);
+        append_text("new");
+        require(size_of(segment) == whole && read_all(&count) == GYRE_AGAIN && count == 2);
+    }
+}
+
+/* Each byte in turn, except of the filling behind a block. */
+static void every_byte_of_a_block_that_changed_is_told(void)
+{
+    unsigned count;
+    for (off_t at = 0; at < 24 + 3; at++) {
+        if (at >= 20 && at < 24)
+            continue; /* reserved */
+        turn_byte(segment, at);
+        open_again();
+        const gyre_status status = read_all(&count);
+        require((status == GYRE_INCOMPATIBLE && strstr(gyre_error_text(), "damaged")) ||
+                (at < 8 && status == GYRE_AGAIN));
+        require(count == 0);
+        turn_byte(segment, at);
+    }
+}
+
+static void a_damaged_record_is_told(void)
+{
+    char bytes[64];
+    size_t size;
+    uint64_t revision;
+    turn_byte(record, size_of(record) - 1);
+    require(gyre_transport_record_get(transport, "app", bytes, sizeof bytes, &size, &revision) ==
+            GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "is damaged") != NULL);
+    require(gyre_transport_record_put(transport, "app", "x", 1, 1, &revision) == GYRE_INCOMPATIBLE);
+    require(truncate(record, 3) == 0);
+    require(gyre_transport_record_get(transport, "app", bytes, sizeof bytes, &size, &revision) ==
+            GYRE_INCOMPATIBLE);
+}
+
+/* Somebody who cuts the file of bells short ends no process. */
+static void bells_that_are_gone_cost_time_alone(void)
+{
+    char path[400];
+    unsigned count;
+    snprintf(path, sizeof path, "%s/%s/bells", getenv("CLUSTER_TEST_FOLDER"), getenv("CLUSTER_TEST_APP"));
+    require(truncate(path, 0) == 0);
+    append_text("three");
+    must(gyre_transport_wait(transport, "in.1", 2, soon()));
+    require(gyre_transport_wait(transport, "in.1", 3, gyre_in_ms(20)) == GYRE_TIMEOUT);
+    require(read_all(&count) == GYRE_AGAIN && count == 3);
+}
+
+static void folders_that_do_not_do_are_refused(void)
+{
+    char setting[512];
+    gyre_transport_close(transport);
+    require(try_open("cluster.folder=") == GYRE_CONFIG);
+    require(strstr(gyre_error_text(), "needs a folder") != NULL);
+    snprintf(setting, sizeof setting, "cluster.folder=%s", segment);
+    require(try_open(setting) == GYRE_UNAVAILABLE);
+    require(strstr(gyre_error_text(), "Not a directory") != NULL);
+    snprintf(setting, sizeof setting, "cluster.folder=%s/there/is/none", getenv("CLUSTER_TEST_FOLDER"));
+    require(try_open(setting) == GYRE_UNAVAILABLE);
+    require(strstr(gyre_error_text(), "No such file") != NULL);
+}
+
+static const named_case cases[] = {
+    {"a_block_that_was_cut_is_written_over", a_block_that_was_cut_is_written_over},
+    {"every_byte_of_a_block_that_changed_is_told", every_byte_of_a_block_that_changed_is_told},
+    {"a_damaged_record_is_told", a_damaged_record_is_told},
+    {"bells_that_are_gone_cost_time_alone", bells_that_are_gone_cost_time_alone},
+    {"folders_that_do_not_do_are_refused", folders_that_do_not_do_are_refused},
+};
+
+int main(int argc, char **argv)
+{
+    const int code = RUN_NAMED(argc, argv, begin, cases);
+    gyre_transport_close(transport);
+    gyre_config_destroy(config);
+    return code;
+}

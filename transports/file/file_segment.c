@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Segments of a log (file_transport.h). The caller holds the log's mutex. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_transport.h"
+
+enum { SEGMENT_NAME_SIZE = 32 };
+
+static void name_segment(char name[SEGMENT_NAME_SIZE], uint64_t base)
+{
+    snprintf(name, SEGMENT_NAME_SIZE, "%020" PRIu64 ".seg", base);
+}
+
+/* The number in a segment's name; 0: it is no segment. */
+static uint64_t segment_base(const char *name)
+{
+    char *end = NULL, again[SEGMENT_NAME_SIZE];
+    if (name[0] < '0' || name[0] > '9')
+        return 0;
+    errno = 0;
+    const uint64_t base = strtoull(name, &end, 10);
+    name_segment(again, base);
+    return errno == 0 && strcmp(name, again) == 0 ? base : 0;
+}
+
+static gyre_status damaged(const file_log *log, const file_place *place, const char *expected)
+{
+    char name[SEGMENT_NAME_SIZE];
+    name_segment(name, place->base);
+    return log->link->host->error(GYRE_INCOMPATIBLE,
+                                  "the cluster's log '%s' is damaged: '%s/logs/%s/%s' at byte %" PRIu64
+                                  ": expected %s: put back a copy of the "
+                                  "folder, or begin with another app in [cluster]",
+                                  log->name, log->link->path, log->name, name, place->offset, expected);
+}
+
+gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
+                           enum file_finding *found)
+{
+    struct stat about;
+    *found = FILE_NOTHING;
+    if (place->file < 0)
+        return GYRE_OK;
+    const ssize_t got = pread(place->file, head, sizeof *head, (off_t)place->offset);
+    if (got < 0 || fstat(place->file, &about) != 0)
+        return file_failed(log->link, "read the log", log->name);
+    if ((size_t)got < sizeof *head)
+        return GYRE_OK;
+    if (head->magic != FILE_BLOCK_MAGIC || head->number != place->next ||
+        head->size > GYRE_TRANSPORT_BLOCK_MAX)
+        return damaged(log, place, "the head of a block");
+    if ((uint64_t)about.st_size >= place->offset + sizeof *head + head->size)
+        *found = FILE_FOUND;
+    return GYRE_OK;
+}
+
+void file_place_pass(file_place *place, const file_block_head *head)
+{
+    place->offset += (sizeof *head + head->size + 7) / 8 * 8;
+    place->next++;
+}
+
+void file_place_close(file_place *place)
+{
+    if (place->file >= 0)
+        close(place->file);
+    *place = (file_place){.file = -1};
+}
+
+static gyre_status open_segment(const file_log *log, file_place *place, uint64_t base, int flags)
+{
+    char name[SEGMENT_NAME_SIZE];
+    name_segment(name, base);
+    const int file = openat(log->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (file < 0 && errno == ENOENT)
+        return GYRE_NOT_FOUND;
+    if (file < 0)
+        return file_failed(log->link, "open a segment of the log", log->name);
+    file_place_close(place);
+    *place = (file_place){.file = file, .base = base, .next = base};
+    return GYRE_OK;
+}
+
+gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved)
+{
+    *moved = false;
+    if (place->file < 0 || place->next == place->base)
+        return GYRE_OK;
+    const gyre_status status = open_segment(log, place, place->next, 0);
+    *moved = status == GYRE_OK;
+    return status == GYRE_NOT_FOUND ? GYRE_OK : status;
+}
+
+gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number)
+{
+    return open_segment(log, place, number, O_CREAT);
+}
+
+/* Calls for each segment; stops when `each` returns false. */
+static gyre_status walk_segments(const file_log *log, bool (*each)(void *context, uint64_t base),
+                                 void *context)
+{
+    const int copy = openat(log->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        const gyre_status status = file_failed(log->link, "read the folder of the log", log->name);
+        if (copy >= 0)
+            close(copy);
+        return status;
+    }
+    for (const struct dirent *entry; (entry = readdir(stream));) {
+        const uint64_t base = segment_base(entry->d_name);
+        if (base && !each(context, base))
+            break;
+    }
+    closedir(stream);
+    return GYRE_OK;
+}
+
+struct search {
+    uint64_t number, best, first; /* 0: none */
+};
+
+static bool look_at(void *context, uint64_t base)
+{
+    struct search *search = context;
+    if (base <= search->number && base > search->best)
+        search->best = base;
+    if (!search->first || base < search->first)
+        search->first = base;
+    return true;
+}
+
+gyre_status file_place_open(const file_log *log, file_place *place, uint64_t number)
+{
+    enum { TRIES = 16 }; /* a segment may be purged between the look and the opening */
+    gyre_status status = GYRE_NOT_FOUND;
+    file_place_close(place);
+    for (int i = 0; i < TRIES && status == GYRE_NOT_FOUND; i++) {
+        struct search search = {.number = number};
+        status = walk_segments(log, look_at, &search);
+        const uint64_t base = search.best ? search.best : search.first;
+        if (status == GYRE_OK && !base)
+            return GYRE_OK;
+        if (status == GYRE_OK)
+            status = open_segment(log, place, base, 0);
+    }
+    return status == GYRE_NOT_FOUND
+               ? log->link->host->error(GYRE_UNAVAILABLE, "the cluster's log '%s' is purged all the time",
+                                        log->name)
+               : status;
+}
+
+struct removal {
+    const file_log *log;
+    uint64_t below, last; /* `last`: the begin of the first segment that has to stay */
+};
+
+static bool remove_segment(void *context, uint64_t base)
+{
+    const struct removal *removal = context;
+    char name[SEGMENT_NAME_SIZE];
+    name_segment(name, base);
+    if (base < removal->last)
+        unlinkat(removal->log->folder, name, 0);
+    return true;
+}
+
+gyre_status file_segments_remove(const file_log *log, uint64_t below)
+{
+    struct search search = {.number = below};
+    gyre_status status = walk_segments(log, look_at, &search);
+    struct removal removal = {.log = log, .below = below, .last = search.best};
+    return status == GYRE_OK && search.best ? walk_segments(log, remove_segment, &removal) : status;
+}

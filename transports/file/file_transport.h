@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of the file transport: logs and records in a folder that several processes of a machine share.
+ *
+ *     FOLDER/APP/bells            one word for each of 1,024 groups of logs: changes when one of them grows
+ *     FOLDER/APP/logs/LOG/lock    locked (flock) while a process appends to the log or purges it
+ *     FOLDER/APP/logs/LOG/N.seg   blocks from number N on, one behind the other, each with a file_block_head
+ *     FOLDER/APP/records.lock     locked while a process replaces a record
+ *     FOLDER/APP/records/NAME     a file_record_head and the bytes; replaced by rename
+ *
+ * A process may be killed at any moment. A block that was written in part lies at the end of the last segment; who appends next cuts it
+ * off under the lock. Readers take no lock: a block counts once it is there as a whole.
+ */
+#ifndef GYRE_FILE_TRANSPORT_H
+#define GYRE_FILE_TRANSPORT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gyre/transport.h"
+
+#define FILE_BLOCK_MAGIC  0x314c5947u /* "GYL1" */
+#define FILE_RECORD_MAGIC 0x31525947u /* "GYR1" */
+
+enum { FILE_BELLS = 1024, FILE_PATH_MAX = 512, FILE_SEGMENT_SIZE = 4 << 20 };
+
+/** In front of each block. Blocks lie at multiples of 8 bytes. */
+typedef struct file_block_head {
+    uint32_t magic, size; /* bytes of the block, without this head */
+    uint64_t number;
+    uint32_t seal; /* CRC-32C of the members above and of the block's bytes */
+    uint32_t reserved;
+} file_block_head;
+
+typedef struct file_record_head {
+    uint32_t magic, size;
+    uint64_t revision;
+    uint32_t seal; /* as that of a block */
+    uint32_t reserved;
+} file_record_head;
+
+/** A place in a log: behind a block, or at its begin. */
+typedef struct file_place {
+    int file;        /* the open segment; -1: none */
+    uint64_t base;   /* the number of its first block */
+    uint64_t next;   /* the number of the block that begins, or will begin, at `offset` */
+    uint64_t offset; /* in the segment */
+} file_place;
+
+typedef struct file_log {
+    struct file_log *following;
+    gyre_transport_link *link;
+    char name[GYRE_TRANSPORT_NAME_MAX + 1];
+    int folder, lock;      /* descriptors */
+    pthread_mutex_t mutex; /* guards the two places; held while the lock is */
+    file_place end,
+        reader; /* where the last append of anybody was seen to end; behind the block that was read last */
+} file_log;
+
+struct gyre_transport_link {
+    const gyre_host *host;
+    char path[FILE_PATH_MAX]; /* FOLDER/APP, for sentences */
+    int folder, logs, records, record_lock, bells;
+    void *bell_words; /* `bells`, mapped; only its address is used, for futexes */
+    bool sync;        /* blocks and records are on the disk before they count */
+    pthread_mutex_t mutex;
+    file_log *first; /* under the mutex */
+    pthread_mutex_t record_mutex;
+};
+
+/* file_folder.c: opening folders and files */
+
+/** Opens a file below `folder` for reading and writing, made if it is not there. -1 and a sentence after a failure. */
+int file_open_made(const gyre_transport_link *link, int folder, const char *name);
+/** Opens a folder below `folder`, made if it is not there. -1 and a sentence. */
+int file_open_folder(const gyre_transport_link *link, int folder, const char *name);
+/** A sentence with the words of errno; returns EXHAUSTED when a disk, memory or descriptors are, else UNAVAILABLE. */
+gyre_status file_failed(const gyre_transport_link *link, const char *what, const char *name);
+/** Takes and gives back a lock that other processes take, too. */
+gyre_status file_lock(const gyre_transport_link *link, int lock, const char *name);
+void file_unlock(int lock);
+/** Writes everything at an offset; false with errno. */
+bool file_write_all(int file, const void *bytes, size_t size, uint64_t offset);
+/** The seal of a head, whose seal member lies behind `before` bytes, and its contents. */
+uint32_t file_seal(const void *head, size_t before, const void *bytes, size_t size);
+
+/* file_segment.c: segments of a log. Under the log's mutex */
+
+/** What lies at a place. */
+enum file_finding {
+    FILE_FOUND,  /* a whole block */
+    FILE_NOTHING /* no block, or a part of one */
+};
+/** Reads the head of the block at the place and checks it. INCOMPATIBLE when something else lies there. */
+gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
+                           enum file_finding *found);
+/** Moves the place behind the block with this head. */
+void file_place_pass(file_place *place, const file_block_head *head);
+/** Moves to the next segment if there is one that begins with place->next. *moved: there is. */
+gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved);
+/** Opens the segment that has, or will have, block `number`: the last one that does not begin behind it, else the first one. Without a
+ * segment place->file is -1. */
+gyre_status file_place_open(const file_log *log, file_place *place, uint64_t number);
+/** Makes a segment that begins with block `number`. */
+gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number);
+void file_place_close(file_place *place);
+/** Removes the segments that only have blocks below `below`. */
+gyre_status file_segments_remove(const file_log *log, uint64_t below);
+
+/* file_log.c */
+gyre_status file_append(gyre_transport_link *link, const char *name, const gyre_transport_block *block,
+                        uint64_t *number);
+gyre_status file_read(gyre_transport_link *link, const char *name, uint64_t after, void *bytes, size_t room,
+                      size_t *byte_count, uint64_t *number);
+gyre_status file_last(gyre_transport_link *link, const char *name, uint64_t *number);
+gyre_status file_wait(gyre_transport_link *link, const char *name, uint64_t after, uint64_t deadline_ns);
+gyre_status file_purge(gyre_transport_link *link, const char *name, uint64_t below);
+void file_logs_close(gyre_transport_link *link);
+
+/* file_record.c */
+gyre_status file_record_get(gyre_transport_link *link, const char *name, void *bytes, size_t room,
+                            size_t *byte_count, uint64_t *revision);
+gyre_status file_record_put(gyre_transport_link *link, const char *name, const void *bytes, size_t byte_count,
+                            uint64_t expected, uint64_t *revision);
+gyre_status file_record_list(gyre_transport_link *link, const char *prefix,
+                             int (*each)(void *context, const char *name), void *context);
+
+#endif

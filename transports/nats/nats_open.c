@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens and closes a connection: options from [cluster], the two streams. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nats_transport.h"
+
+static const char *value_of(const gyre_transport_desc *desc, const char *key)
+{
+    for (size_t i = 0; i < desc->parameter_count; i++)
+        if (strcmp(desc->parameters[i].key, key) == 0)
+            return desc->parameters[i].value;
+    return "";
+}
+
+void nats_close(gyre_transport_link *link)
+{
+    if (!link)
+        return;
+    while (link->bells) {
+        nats_bell *bell = link->bells;
+        link->bells = bell->following;
+        natsSubscription_Destroy(bell->subscription);
+        free(bell);
+    }
+    jsCtx_Destroy(link->jetstream);
+    natsConnection_Destroy(link->connection);
+    natsOptions_Destroy(link->options);
+    pthread_mutex_destroy(&link->mutex);
+    free(link);
+}
+
+/* Errors are told by the calls that they disturb; the library would print them. */
+static void hear_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
+                       void *closure)
+{
+    (void)connection;
+    (void)subscription;
+    (void)status;
+    (void)closure;
+}
+
+/* ---- who connects ---- */
+
+static gyre_status read_password(const gyre_transport_desc *desc, char password[256])
+{
+    const char *path = value_of(desc, "password_file");
+    password[0] = '\0';
+    if (!path[0])
+        return GYRE_OK;
+    FILE *file = fopen(path, "re");
+    const bool read = file && fgets(password, 256, file);
+    if (file)
+        fclose(file);
+    password[strcspn(password, "\r\n")] = '\0';
+    return read ? GYRE_OK
+                : desc->host->error(GYRE_CONFIG, "[cluster] `password_file`: cannot read a line from '%s'",
+                                    path);
+}
+
+static natsStatus set_user(gyre_transport_link *link, const gyre_transport_desc *desc, const char *password)
+{
+    const char *user = value_of(desc, "user"), *credentials = value_of(desc, "credentials");
+    natsStatus status = NATS_OK;
+    if (user[0])
+        status = natsOptions_SetUserInfo(link->options, user, password);
+    if (status == NATS_OK && credentials[0])
+        status = natsOptions_SetUserCredentialsFromFiles(link->options, credentials, NULL);
+    return status;
+}
+
+static natsStatus set_options(gyre_transport_link *link, const gyre_transport_desc *desc,
+                              const char *password)
+{
+    enum { RECONNECT_MS = 100 };
+    natsStatus status = natsOptions_Create(&link->options);
+    if (status == NATS_OK)
+        status = natsOptions_SetURL(link->options, link->url);
+    if (status == NATS_OK)
+        status = natsOptions_SetTimeout(link->options, link->reach_ms);
+    if (status == NATS_OK)
+        status = natsOptions_SetMaxReconnect(link->options, -1);
+    if (status == NATS_OK)
+        status = natsOptions_SetReconnectWait(link->options, RECONNECT_MS);
+    if (status == NATS_OK)
+        status = natsOptions_SetErrorHandler(link->options, hear_error, NULL);
+    return status == NATS_OK ? set_user(link, desc, password) : status;
+}
+
+static gyre_status connect(gyre_transport_link *link, const gyre_transport_desc *desc)
+{
+    char password[256];
+    gyre_status status = read_password(desc, password);
+    if (status != GYRE_OK)
+        return status;
+    natsStatus done = set_options(link, desc, password);
+    if (done == NATS_OK)
+        done = natsConnection_Connect(&link->connection, link->options);
+    if (done == NATS_CONNECTION_AUTH_FAILED)
+        return desc->host->error(
+            GYRE_CONFIG,
+            "the NATS server at '%s' does not let this user in: look at `user`, `password_file` and "
+            "`credentials` in [cluster]",
+            link->url);
+    if (done == NATS_NO_SERVER || done == NATS_TIMEOUT)
+        return desc->host->error(
+            GYRE_UNAVAILABLE,
+            "no NATS server answers at '%s': start it with JetStream (nats-server -js), or set `url` in "
+            "[cluster]",
+            link->url);
+    return done == NATS_OK ? GYRE_OK : nats_failed(link, done, 0, GYRE_UNAVAILABLE, "connect as", link->app);
+}
+
+/* ---- streams ---- */
+
+static natsStatus find_stream(gyre_transport_link *link, const char *name, jsErrCode *error)
+{
+    jsStreamInfo *info = NULL;
+    const natsStatus status = js_GetStreamInfo(&info, link->jetstream, name, NULL, error);
+    jsStreamInfo_Destroy(info);
+    return status;
+}
+
+static gyre_status make_stream(gyre_transport_link *link, const gyre_transport_desc *desc, const char *name,
+                               const char *kind, int64_t for_each)
+{
+    jsErrCode error = 0;
+    jsStreamConfig config;
+    char subject[NATS_SUBJECT_SIZE];
+    const char *subjects[] = {nats_subject(link, subject, kind, ">")};
+    if (find_stream(link, name, &error) == NATS_OK)
+        return GYRE_OK;
+    if (error == JSNotEnabledErr || error == JSNotEnabledForAccountErr)
+        return desc->host->error(
+            GYRE_UNAVAILABLE,
+            "the NATS server at '%s' runs without JetStream: start it with `nats-server -js`", link->url);
+    jsStreamConfig_Init(&config);
+    config.Name = name;
+    config.Subjects = subjects;
+    config.SubjectsLen = 1;
+    config.Storage = js_FileStorage;
+    config.Retention = js_LimitsPolicy;
+    config.Replicas = strtol(value_of(desc, "replicas"), NULL, 10);
+    config.MaxMsgsPerSubject = for_each;
+    config.AllowDirect = true;
+    jsStreamInfo *info = NULL;
+    natsStatus status = js_AddStream(&info, link->jetstream, &config, NULL, &error);
+    jsStreamInfo_Destroy(info);
+    if (status != NATS_OK) /* another member may have been first */
+        status = find_stream(link, name, &error);
+    return status == NATS_OK ? GYRE_OK
+                             : nats_failed(link, status, error, GYRE_UNAVAILABLE, "make the stream", name);
+}
+
+static gyre_status open_streams(gyre_transport_link *link, const gyre_transport_desc *desc)
+{
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Wait = link->reach_ms;
+    const natsStatus status = natsConnection_JetStream(&link->jetstream, link->connection, &options);
+    if (status != NATS_OK)
+        return nats_failed(link, status, 0, GYRE_UNAVAILABLE, "use JetStream for", link->app);
+    gyre_status made = make_stream(link, desc, link->logs, "log", -1);
+    return made == GYRE_OK ? make_stream(link, desc, link->records, "record", 1) : made;
+}
+
+gyre_status nats_open(const gyre_transport_desc *desc, gyre_transport_link **out)
+{
+    const char *url = value_of(desc, "url");
+    *out = NULL;
+    gyre_transport_link *link = calloc(1, sizeof *link);
+    if (!link)
+        return desc->host->error(GYRE_EXHAUSTED, "no memory for a transport");
+    link->host = desc->host;
+    link->reach_ms = strtol(value_of(desc, "reach_ms"), NULL, 10);
+    pthread_mutex_init(&link->mutex, NULL);
+    snprintf(link->url, sizeof link->url, "%s", url[0] ? url : "nats://127.0.0.1:4222");
+    snprintf(link->app, sizeof link->app, "%s", desc->app);
+    snprintf(link->logs, sizeof link->logs, "GYRE_%s", desc->app);
+    snprintf(link->records, sizeof link->records, "GYRE_%s_records", desc->app);
+    gyre_status status = connect(link, desc);
+    if (status == GYRE_OK)
+        status = open_streams(link, desc);
+    if (status != GYRE_OK) {
+        nats_close(link);
+        return status;
+    }
+    *out = link;
+    return GYRE_OK;
+}

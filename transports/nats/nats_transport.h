@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of the NATS transport. Logs are subjects GYRE.APP.log.NAME of the stream GYRE_APP, and the number of a block is its sequence
+ * in the stream. Records are subjects GYRE.APP.record.NAME of the stream GYRE_APP_records, which keeps the last message of each, and the
+ * revision is its sequence. Who appends rings the plain subject GYRE.APP.bell.NAME, which waiters subscribe to; a bell may be lost.
+ */
+#ifndef GYRE_NATS_TRANSPORT_H
+#define GYRE_NATS_TRANSPORT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <nats/nats.h>
+
+#include "gyre/transport.h"
+
+enum { NATS_SUBJECT_SIZE = 256, NATS_STREAM_SIZE = 64 };
+
+typedef struct nats_bell {
+    struct nats_bell *following;
+    natsSubscription *subscription;
+    char name[GYRE_TRANSPORT_NAME_MAX + 1];
+} nats_bell;
+
+struct gyre_transport_link {
+    const gyre_host *host;
+    natsOptions *options;
+    natsConnection *connection;
+    jsCtx *jetstream;
+    int64_t reach_ms;
+    char app[GYRE_TRANSPORT_NAME_MAX + 1];
+    char logs[NATS_STREAM_SIZE], records[NATS_STREAM_SIZE]; /* names of the streams */
+    char url[256];                                          /* for sentences */
+    pthread_mutex_t mutex;
+    nats_bell *bells; /* under the mutex */
+};
+
+/* nats_open.c */
+gyre_status nats_open(const gyre_transport_desc *desc, gyre_transport_link **out);
+void nats_close(gyre_transport_link *link);
+
+/* nats_status.c */
+/**
+ * The status for a failed call, with a sentence that has the server's or the library's words. `unknown`: what a lost connection means,
+ * TIMEOUT for a call that may have taken place.
+ */
+gyre_status nats_failed(const gyre_transport_link *link, natsStatus status, jsErrCode error,
+                        gyre_status unknown, const char *what, const char *name);
+/** Writes and returns a subject of the app. */
+const char *nats_subject(const gyre_transport_link *link, char subject[NATS_SUBJECT_SIZE], const char *kind,
+                         const char *name);
+
+/* nats_log.c */
+gyre_status nats_append(gyre_transport_link *link, const char *log, const gyre_transport_block *block,
+                        uint64_t *number);
+gyre_status nats_read(gyre_transport_link *link, const char *log, uint64_t after, void *bytes, size_t room,
+                      size_t *byte_count, uint64_t *number);
+gyre_status nats_last(gyre_transport_link *link, const char *log, uint64_t *number);
+gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns);
+gyre_status nats_purge(gyre_transport_link *link, const char *log, uint64_t below);
+/** Copies a message. INVALID when it has more than `room` bytes. */
+gyre_status nats_copy(const gyre_transport_link *link, const natsMsg *message, const char *name, void *bytes,
+                      size_t room, size_t *byte_count);
+
+/* nats_record.c */
+gyre_status nats_record_get(gyre_transport_link *link, const char *name, void *bytes, size_t room,
+                            size_t *byte_count, uint64_t *revision);
+gyre_status nats_record_put(gyre_transport_link *link, const char *name, const void *bytes, size_t byte_count,
+                            uint64_t expected, uint64_t *revision);
+gyre_status nats_record_list(gyre_transport_link *link, const char *prefix,
+                             int (*each)(void *context, const char *name), void *context);
+
+#endif
