@@ -98,7 +98,9 @@ static const char introduction[] =
     "A section may have any name. A name that resembles one in use is told as mistyped. `gyre call` warns of every section\n"
     "`[kernel.NAME]` or `[queue.NAME]` that is for nothing here, and `gyre serve` of every such `[kernel.NAME]`, if it\n"
     "stands at the command line or in the file of `--config` or `GYRE_CONFIG`: other files may be for other programs.\n"
-    "\n"
+    "\n";
+
+static const char format_lines[] =
     "## The format of the files\n"
     "\n"
     "- `[section]` and `key = value` start in the first column, one a line. An indented line is an error: a value\n"
@@ -183,6 +185,7 @@ static void write_page(FILE *out)
     size_t count;
     const struct gyre_config_row *rows = gyre_config_rows(&count);
     fputs(introduction, out);
+    fputs(format_lines, out);
     write_limits(out);
     fputs(format_rules, out);
     for (size_t i = 0; i < count; i++) {
