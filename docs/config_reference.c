@@ -85,7 +85,9 @@ static const char introduction[] =
     "\n"
     "`GYRE_CONFIG` is the path of a file. `GYRE_REQUIRE`, `GYRE_NO_INSTALL` and variables that begin with `GYRE_TEST_`\n"
     "belong to the project's own scripts and tests. Any other variable is a setting, and a mistyped one warns.\n"
-    "\n"
+    "\n";
+
+static const char names_and_format[] =
     "## Sections by name\n"
     "\n"
     "`[kernel.NAME]` is for the kernel launched under that name, `[queue.NAME]` for the queue opened with it; the queue\n"
@@ -98,9 +100,7 @@ static const char introduction[] =
     "A section may have any name. A name that resembles one in use is told as mistyped. `gyre call` warns of every section\n"
     "`[kernel.NAME]` or `[queue.NAME]` that is for nothing here, and `gyre serve` of every such `[kernel.NAME]`, if it\n"
     "stands at the command line or in the file of `--config` or `GYRE_CONFIG`: other files may be for other programs.\n"
-    "\n";
-
-static const char format_lines[] =
+    "\n"
     "## The format of the files\n"
     "\n"
     "- `[section]` and `key = value` start in the first column, one a line. An indented line is an error: a value\n"
@@ -185,7 +185,7 @@ static void write_page(FILE *out)
     size_t count;
     const struct gyre_config_row *rows = gyre_config_rows(&count);
     fputs(introduction, out);
-    fputs(format_lines, out);
+    fputs(names_and_format, out);
     write_limits(out);
     fputs(format_rules, out);
     for (size_t i = 0; i < count; i++) {
