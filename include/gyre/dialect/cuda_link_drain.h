@@ -205,8 +205,8 @@ GYRE_HELPER gyre_u32 gyre_drain_publish_(const gyre_link_out_ *out, const gyre_u
         gyre_chunk chunk = lines[gyre_swizzle_(slot, part)];
         if (part == 0)
             chunk.y |= (at + 1) << 32;
-        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part,
-                               chunk); /* one instruction for the line */
+        gyre_u8 *const to = gyre_link_slot_(out, at) + 16 * part;
+        gyre_near_chunk_store_(to, chunk); /* one instruction for the line */
     }
     return __shfl_sync(GYRE_ALL_LANES, sum, 31);
 }
