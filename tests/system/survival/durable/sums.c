@@ -41,4 +41,3 @@ void add_and_expect(gyre_queue *queue, uint64_t add, uint64_t sum)
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
     require(reply.sum == sum);
 }
-
