@@ -169,6 +169,26 @@ static void keyed_actors_have_one_key_alone(struct conformance *test)
     follow_model(test, only_one);
 }
 
+/* A device that other kernels come to, and leave, may take this one away for a moment. */
+static void keyed_actors_go_on_beside_kernels_that_come_and_go(struct conformance *test)
+{
+    static struct model model;
+    gyre_kernel *kernel = launch_marks(test, 3);
+    uint64_t chance = random_begin(3);
+    memset(&model, 0, sizeof model);
+    for (uint64_t round = 0; round < 4; round++) {
+        gyre_kernel *other = launch(test, "words.gyre.c", "words_of_1");
+        for (uint64_t sent = 0; sent < 4 * BATCH; sent += BATCH) {
+            mark requests[BATCH];
+            for (uint64_t i = 0; i < BATCH; i++)
+                requests[i] = (mark){zipf(&chance), round * 4 * BATCH + sent + i, what_of(&chance)};
+            exchange(gyre_kernel_queue(kernel), &model, requests, BATCH);
+        }
+        gyre_kernel_release(other);
+    }
+    require_states(kernel, &model);
+}
+
 /* ---- several senders ---- */
 
 struct keyed_sender {
@@ -485,6 +505,8 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_do_as_one_after_the_other", keyed_actors_do_as_one_after_the_other},
     {"keyed_actors_have_some_keys_often", keyed_actors_have_some_keys_often},
     {"keyed_actors_have_one_key_alone", keyed_actors_have_one_key_alone},
+    {"keyed_actors_go_on_beside_kernels_that_come_and_go",
+     keyed_actors_go_on_beside_kernels_that_come_and_go},
     {"keyed_actors_see_each_sender_in_order", keyed_actors_see_each_sender_in_order},
     {"a_full_table_refuses_keys", a_full_table_refuses_keys},
     {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},

@@ -17,6 +17,14 @@
 #define GYRE_CALLED_ GYRE_HELPER
 #include "gyre/dialect/keyed_table.h"
 
+/*
+ * The least number of messages that a run is allowed to have, however slow the handler is. Tests on a GPU made of software, where
+ * everything is slow, raise it.
+ */
+#ifndef GYRE_KEYED_LEAST
+#define GYRE_KEYED_LEAST 1
+#endif
+
 /** What the threads of a block share about a run: of each message, its part, and the next message of the same part. */
 struct gyre_keyed_run_ {
     gyre_u16 part[GYRE_KEYED_THREADS];
@@ -304,6 +312,14 @@ template <class K> GYRE_HELPER gyre_shape gyre_keyed_shape_(gyre_u32 in_shared)
             stage::request_chunks, stage::reply_chunks, 0, 0};
 }
 
+/* Runs are never shorter than GYRE_KEYED_LEAST. Called by one thread, before the block serves queues. */
+GYRE_HELPER void gyre_keyed_widen_(gyre_stage_place *stage)
+{
+    const gyre_u32 least = GYRE_KEYED_LEAST < stage->most ? GYRE_KEYED_LEAST : stage->most;
+    if (stage->least < least)
+        stage->window = stage->least = least;
+}
+
 template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments &arguments)
 {
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
@@ -320,6 +336,8 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
                                      : gyre_near_load_(gyre_keyed_done_(arguments, blockIdx.x));
     gyre_arrive_(arguments, &view, gyre_keyed_shape_<K>(in_shared), 0);
     while (gyre_next_order_(arguments, &view) != 0) {
+        if (GYRE_KEYED_LEAST > 1 && threadIdx.x == 0)
+            gyre_keyed_widen_(&view.stage);
         if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else

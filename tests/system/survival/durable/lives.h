@@ -36,6 +36,8 @@ void live_at_work(void (*life)(void), unsigned kill_after_us);
 
 /** A runtime with journals; `settings` NULL-terminated. */
 gyre_runtime *open_durable(bool isolated, const char *const *settings);
+/** Ends the program as skipped where the backend has no device. */
+void need_backend(const char *name);
 /** The number that request `index` carries. */
 uint64_t number_of(uint64_t index);
 /** Receives the next completion, which must be the reply of an undisturbed run to request `index`. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 struct sums next;
-static const char *looked_for;
 
 void begin_sums(void)
 {
@@ -41,22 +40,4 @@ void add_and_expect(gyre_queue *queue, uint64_t add, uint64_t sum)
     sum_reply reply = {0};
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
     require(reply.sum == sum);
-}
-
-static void look_for_backend(void)
-{
-    gyre_runtime *runtime = open_isolated(NULL);
-    gyre_buffer *buffer = NULL;
-    ledger->seed = gyre_buffer_alloc(runtime, looked_for, 0, 64, &buffer) == GYRE_OK;
-    gyre_close(runtime);
-}
-
-void need_backend(const char *name)
-{
-    looked_for = name;
-    live(look_for_backend, 0);
-    if (ledger->seed)
-        return;
-    printf("skipped: backend '%s' does not start here\n", name);
-    exit(77);
 }

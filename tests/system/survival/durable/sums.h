@@ -34,7 +34,5 @@ void begin_sums(void);
 void write_sum(const char *text);
 gyre_status launch_sum(gyre_runtime **runtime, gyre_kernel **kernel);
 void add_and_expect(gyre_queue *queue, uint64_t add, uint64_t sum);
-/** Ends the program as skipped where the backend has no device. */
-void need_backend(const char *name);
 
 #endif

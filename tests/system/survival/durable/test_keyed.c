@@ -36,10 +36,15 @@ static void make_model(void)
     }
 }
 
+static const char *backend; /* NULL: the first that there is */
+
 static gyre_status launch_tellers(gyre_runtime *runtime, uint32_t blocks, gyre_kernel **kernel)
 {
-    const gyre_launch_desc desc = {
-        .size = sizeof desc, .source = TELLERS_KERNEL, .kernel = "tellers", .blocks = blocks};
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = TELLERS_KERNEL,
+                                   .kernel = "tellers",
+                                   .backend = backend,
+                                   .blocks = blocks};
     return gyre_launch(runtime, &desc, kernel);
 }
 
@@ -94,7 +99,7 @@ static void require_accounts(gyre_kernel *kernel, uint64_t count)
 /* ---- lives ---- */
 
 static bool isolated, workers_die;
-static uint32_t blocks = 1;
+static uint32_t blocks = 1, last_blocks = 2;
 static const char *const with[] = {"kernel.default.checkpoint_ms=5", "kernel.tellers.keys=2000", NULL};
 
 static void busy_life(void)
@@ -126,7 +131,7 @@ static void last_life(void)
 {
     gyre_kernel *kernel = NULL;
     gyre_runtime *runtime = open_durable(false, with);
-    must(launch_tellers(runtime, 2, &kernel));
+    must(launch_tellers(runtime, last_blocks, &kernel));
     const uint64_t count = take_over(gyre_kernel_queue(kernel));
     require(count > 0);
     require_accounts(kernel, count);
@@ -151,6 +156,17 @@ static void states_of_keys_outlive_workers(void)
         blocks = 1 + i % 2;
         live_at_work(busy_life, 100000 + 40000 * i);
     }
+    live(last_life, 0);
+}
+
+/* A kernel with checkpoints has one block there. */
+static void states_of_keys_outlive_the_program_on_cuda(void)
+{
+    need_backend("cuda");
+    backend = "cuda";
+    last_blocks = 1;
+    for (unsigned i = 0; i < 3; i++)
+        live_at_work(busy_life, 200000 + 100000 * i);
     live(last_life, 0);
 }
 
@@ -330,6 +346,7 @@ static void another_number_of_keys_is_refused(void)
 static const named_case cases[] = {
     {"states_of_keys_outlive_the_program", states_of_keys_outlive_the_program},
     {"states_of_keys_outlive_workers", states_of_keys_outlive_workers},
+    {"states_of_keys_outlive_the_program_on_cuda", states_of_keys_outlive_the_program_on_cuda},
     {"another_number_of_keys_is_refused", another_number_of_keys_is_refused},
     {"reminders_outlive_the_program", reminders_outlive_the_program},
     {"reminders_outlive_workers", reminders_outlive_workers},
