@@ -360,8 +360,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_default = 1,
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,
-                            .knows_links = GYRE_LINKING_YES | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
-                                           GYRE_LINKING_TOPICS | GYRE_LINKING_FOREIGN,
+                            .knows_links = GYRE_LINKING_YES | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS | GYRE_LINKING_TOPICS,
                             .link_slots =
                                 4096, /* room comes back by sixteenths, and a run takes 512 messages */
                             .block_lane_multiple = WARP};
