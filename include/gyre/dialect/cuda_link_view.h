@@ -444,8 +444,8 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));
 #pragma unroll 1
-        for (gyre_u32 i = 0; i < K::gyre_its_port_count_; i++)
-            gyre_link_open_topic_(links, i);
+        for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
+            gyre_link_open_topic_(links, (gyre_u32)i);
     }
     __syncthreads();
     gyre_link_open_rest_(arguments, links);
