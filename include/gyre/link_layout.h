@@ -93,8 +93,7 @@ enum gyre_link_talk {
 enum gyre_link_share {
     GYRE_LINK_SHARE_ANY = 0,
     /* only for a device with GYRE_LINKING_KEYS: each block reads all messages, and handles those whose keys it owns: */
-    GYRE_LINK_SHARE_KEY =
-        1, /* by a hash of a field (key_hash.h), scaled to the blocks */
+    GYRE_LINK_SHARE_KEY = 1,  /* by a hash of a field (key_hash.h), scaled to the blocks */
     GYRE_LINK_SHARE_TABLE = 2 /* as the target's table of keys says, which is a keyed actor */
 };
 

@@ -151,7 +151,7 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     gyre_chunk line[GYRE_LINE_CHUNKS];
     gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
-    gyre_link_message_ message = {0, source.next + slot, 0, 0, 0, 0};
+    gyre_link_message_ message = {0, source.next + slot, 0, 0, 0};
     if ((slot & ~31u) >= count)
         return;
 #pragma unroll

@@ -81,14 +81,9 @@ struct gyre_link_in_ {
 struct gyre_link_entry_ {
     gyre_flow *flows; /* NULL: there is none of that number */
     gyre_u8 *replies;
-    const gyre_u8 *headers; /* of an entry of another program: their copies, behind the flows */
+    const gyre_u8 *headers;
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue, foreign;
-    const gyre_u8 *sent; /* the headers that the client writes */
-    gyre_stamp *stamps;  /* NULL: its flows have no times */
-    gyre_u32 *seals;     /* NULL: its messages have none */
-    gyre_u32 capacity;
-    gyre_u32 cares; /* its flows have more than a completion (cuda_link_entry.h) */
 };
 
 /** One place to fetch from. */
@@ -123,8 +118,6 @@ struct gyre_link_view_ {
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
     gyre_u32 enters;      /* how many of the served queues enter the pipeline */
     gyre_u32 hopes;       /* runs may be hoped for */
-    gyre_u32 cares;       /* an entry does */
-    gyre_u32 admitted;    /* enum gyre_link_admitted_, of the present message of a block kernel */
     gyre_u32 apart;       /* the messages of a run are handled at the same time */
     gyre_u32 looks;       /* looks at several queues */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
@@ -393,29 +386,16 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
 {
     const gyre_link_entry *from = &links->table->entries[number];
     gyre_link_entry_ *entry = &links->entries[number];
-    const gyre_u8 *const region = (const gyre_u8 *)gyre_near_load_(&from->region);
+    const gyre_u64 region = gyre_near_load_(&from->region);
     const gyre_u64 headers = gyre_near_load_(&from->slots.headers_offset);
-    const gyre_u64 stamps = gyre_near_load_(&from->slots.stamps_offset);
-    const gyre_u32 bytes = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
     entry->flows = (gyre_flow *)gyre_near_load_(&from->flows);
     entry->replies = (gyre_u8 *)region + gyre_near_load_(&from->slots.reply_offset);
+    entry->headers = headers ? (const gyre_u8 *)region + headers : 0;
     entry->serial = gyre_near_load_(&from->serial);
     entry->reply_stride = gyre_near_half_load_(&from->slots.reply_stride);
     entry->header_size = gyre_near_half_load_(&from->slots.header_size);
     entry->queue = gyre_near_half_load_(&from->queue);
-    entry->capacity = (gyre_u32)gyre_near_load_(&from->slots.capacity);
-    entry->foreign = bytes >> 8 & 0xffu;
-    entry->sent = entry->headers = headers ? region + headers : 0;
-    if (headers && entry->foreign & GYRE_FOREIGN_RING)
-        entry->headers = (const gyre_u8 *)(entry->flows + entry->capacity);
-    entry->stamps = stamps ? (gyre_stamp *)(region + stamps) : 0;
-    const gyre_u64 seals = headers + (gyre_u64)entry->capacity * entry->header_size;
-    entry->seals = bytes & 0xffu
-                       ? (gyre_u32 *)(region + (seals + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE)
-                       : 0;
-    entry->cares = entry->foreign || stamps || entry->seals;
-    if (entry->flows && entry->cares)
-        links->cares = 1;
+    entry->foreign = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed) >> 8 & 0xffu;
 }
 
 /* Finds the entry that a served queue is. */
@@ -446,7 +426,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = 0;
     links->wide = links->waits = 0;
-    links->branch_count = links->cares = 0;
+    links->branch_count = 0;
     links->run = {};
     links->in_turn = 1;
     links->nowhere = {};

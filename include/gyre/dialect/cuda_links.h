@@ -115,8 +115,6 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
 
 /* ---- flows ---- */
 
-#include "gyre/dialect/cuda_link_entry.h"
-
 /** A message that is being handled, and what becomes of it. */
 struct gyre_link_message_ {
     gyre_u64 origin; /* 0: it belongs to no flow */
@@ -125,7 +123,6 @@ struct gyre_link_message_ {
     gyre_u64 to;     /* where the completion goes; 0: there is none. Bit 0: its payload is there already */
     gyre_u32
         counted; /* its flow's account was written, and has to be there before what was emitted is published */
-    gyre_u32 cares; /* its flow has more than a completion (gyre_link_close_) */
 };
 
 GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
@@ -156,8 +153,6 @@ GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origi
     for (gyre_u32 chunk = 1; chunk <= chunks; chunk++)
         gyre_chunk_store_(to + chunk, ((const gyre_chunk *)out)[chunk]);
     *(volatile gyre_u32 *)&flow->length = out->length;
-    if (gyre_entry_of_(links, origin)->seals)
-        gyre_link_seal_reply_(gyre_entry_of_(links, origin), origin, out);
     gyre_fence_system_(); /* whoever ends the flow stores the header behind this payload */
 }
 
@@ -326,8 +321,6 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         if (message->to && !begins)
             message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
     }
-    if (message->to && message->cares)
-        gyre_link_close_(links, message->origin, message->index, out, (gyre_u32)message->to & 1);
     out->sequence = message->index + 1;
     message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
@@ -337,11 +330,10 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
                                                 gyre_u32 number, gyre_context *gyre)
 {
     const gyre_link_run_ *run = &links->run;
-    gyre_link_message_ message = {0, run->first + number, 0, 0, 0, 0};
+    gyre_link_message_ message = {0, run->first + number, 0, 0, 0};
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
-    gyre->clears = 0;
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
@@ -353,48 +345,17 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     }
     gyre->origin = message.origin;
     gyre->index = message.index;
+#if GYRE_HEADED
     if (message.origin & GYRE_ORIGIN_TAP) {
-        gyre->clears = 1; /* what the places held may be of any program */
         GYRE_HEADER_QUEUE_(gyre, 0, 0, ~(gyre_u64)0);
         GYRE_HEADER_FOREIGN_(gyre, 0);
         return message;
     }
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message.origin);
-    message.cares = entry->cares;
-    gyre->clears = entry->foreign;
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
-    GYRE_HEADER_FOREIGN_(gyre, 0); /* another program cannot write them */
+    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+#endif
     return message;
-}
-
-/*
- * Admits a message whose entry cares, if it is a request that is not to be dropped. Returns 1 when the handler does not get it; then
- * `out` has its outcome, unless the request is passed over. Called by one thread.
- */
-GYRE_HELPER gyre_u32 gyre_link_enter_(const gyre_link_view_ *links, gyre_link_message_ *message,
-                                      const gyre_slot *in, gyre_slot *out, gyre_u64 index, gyre_u32 refused,
-                                      gyre_link_admitted_ *admitted)
-{
-    *admitted = GYRE_ADMITTED;
-    if (!message->cares || links->run.from != GYRE_RUN_ENTRY)
-        return refused;
-    if (index < links->run.drop_before) {
-        message->cares = 0; /* it begins no flow */
-        return refused;
-    }
-    *admitted = gyre_link_admit_(links, message->origin, in, !refused);
-    if (*admitted == GYRE_ADMITTED_DAMAGED)
-        gyre_write_failure_(out, GYRE_FAILURE_SEAL, GYRE_SEAL_TEXT_);
-    return refused || *admitted != GYRE_ADMITTED;
-}
-
-/* Passes over a request that came too early. Called by the thread that speaks for it. */
-GYRE_HELPER void gyre_link_pass_(gyre_link_message_ *message, gyre_cuda_port *ports, gyre_u32 count)
-{
-    message->next = message->to = 0;
-    message->counted = 0;
-    for (gyre_u32 i = 0; i < count; i++)
-        ports[i].emitted = 0;
 }
 
 /* Which header a message has: that of the request that began its flow. */
@@ -413,16 +374,8 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
-    gyre_link_admitted_ admitted;
     *message = gyre_link_begin_(links, in, number, gyre);
-    const gyre_u32 wrong = gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1);
-    const gyre_u32 refused =
-        gyre_link_enter_(links, message, in, out, links->run.first + number, wrong, &admitted);
-    if (admitted == GYRE_ADMITTED_BUSY) {
-        gyre_link_pass_(message, ports, gyre_link_shape_<K>::ports);
-        return 0;
-    }
-    if (!refused) {
+    if (!gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1)) {
         GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
@@ -441,7 +394,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
 
 /* Handles one message by all lanes of the block. Lane 0 settles it, and returns 1 when it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
+GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
                                              gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
                                              void *scratch, const void *buffers, gyre_context *gyre)
 {
@@ -450,20 +403,8 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk 
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
     *message = gyre_link_begin_(links, in, number, gyre);
-    gyre_u32 refused = gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
-    if (message->cares && links->run.from == GYRE_RUN_ENTRY) { /* the same for all lanes */
-        gyre_link_admitted_ admitted;
-        if (gyre->lane == 0) {
-            gyre_link_enter_(links, message, in, out, links->run.first + number, refused, &admitted);
-            links->admitted = admitted;
-        }
-        __syncthreads();
-        refused = refused || links->admitted != GYRE_ADMITTED;
-        if (links->admitted == GYRE_ADMITTED_BUSY) {
-            gyre_link_pass_(message, ports, gyre_link_shape_<K>::ports);
-            return 0;
-        }
-    }
+    const gyre_u32 refused =
+        gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
     GYRE_STAMP_BEGIN_(gyre, started);
     if (!refused) {
         gyre_block_begin_(gyre);
@@ -510,7 +451,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
                                       gyre_context *gyre)
 {
     gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
-    gyre_link_message_ message = {0, 0, 0, 0, 0, 0};
+    gyre_link_message_ message = {0, 0, 0, 0, 0};
     const gyre_u32 number = threadIdx.x, hoped = links->run.hoped;
     gyre_u32 failed = 0;
     gyre_link_fetch_<K>(links, places.cells, threads);
@@ -633,7 +574,7 @@ GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_bl
     const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
     gyre_link_open_<K>(arguments, view, links);
     if (threadIdx.x == 0)
-        links->drains = gyre_drain_suits_<K>(memory) && !links->cares && !links->branch_count;
+        links->drains = gyre_drain_suits_<K>(memory) && !links->branch_count;
     __syncthreads();
     for (;;) {
         if (threadIdx.x < 32)

@@ -97,7 +97,7 @@ enum { gyre_ports_of_gyre_no_ports = 0 };
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
- * tail, and its bytes are those of an earlier message; zeros, when the flow is of another program.
+ * tail, and its bytes are those of an earlier message.
  */
 GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 least)
 {
@@ -108,9 +108,6 @@ GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 
     port->emitted++;
     if (gyre->in_block && gyre->lane > 0)
         gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a block kernel lane 0 emits");
-    if (gyre->clears && !least)
-        for (gyre_u32 i = 0; i < port->stride - GYRE_SLOT_HEADER_SIZE; i += 4)
-            *(gyre_u32 *)(place + i) = 0;
     for (gyre_u32 i = 0; i < least; i += 4)
         *(gyre_u32 *)(place + i) = i ? 0 : least;
     return __builtin_assume_aligned(place, 16);

@@ -367,7 +367,6 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
     gyre->origin = gyre->index = 0;
     gyre->flow = 0;
     gyre->ports = 0;
-    gyre->clears = 0;
 #endif
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
     GYRE_HEADER_FOREIGN_(gyre, 0);

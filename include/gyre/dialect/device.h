@@ -100,7 +100,6 @@ typedef struct gyre_context {
 #ifdef GYRE_DIALECT_CUDA
     gyre_u64 index;       /* of the request that began the flow, where `flow` is NULL */
     const gyre_u64 *flow; /* where that index is otherwise */
-    gyre_u32 clears;      /* what a handler leaves out of a message that it emits is zero */
 #else
     gyre_u64 flow_id; /* what gyre_flow_id says */
 #endif
@@ -280,7 +279,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #define GYRE_HEADER_AT_(gyre, index_)                    ((void)0)
 #endif
 
-#if GYRE_SEALED || (GYRE_STAGE && defined(GYRE_DIALECT_CUDA)) /* entries of pipelines may have seals */
+#if GYRE_SEALED
 #include "gyre/dialect/seal.h"
 #endif
 
