@@ -21,7 +21,8 @@
 
 #include "cli/cli.h"
 
-enum { MOMENT_NS = 100000000 };
+/* For the thread that prints what was answered before: a busy machine gives it a processor late. */
+enum { MOMENT_NS = 300000000 };
 
 static atomic_int watched;                 /* id of the watched process, or 0 */
 static _Atomic(const char *) advised = ""; /* text behind each sentence */

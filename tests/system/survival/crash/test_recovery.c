@@ -469,12 +469,17 @@ static void stopping_and_closing_take_precedence(void)
     require(worker_of(getpid()) == 0);
 }
 
-static const char *const impatient[] = {"kernel.default.handler_budget_ms=100", NULL};
+/* A handler that has no processor for so long is taken for one that does not return. */
+static gyre_runtime *open_impatient(void)
+{
+    return open_isolated(
+        (const char *const[]){patient_setting("kernel.default.handler_budget_ms", 100), NULL});
+}
 
 static void an_endless_loop_is_ended_and_everything_answered(void)
 {
     for (uint32_t blocks = 1; blocks <= 3; blocks += 2) {
-        gyre_runtime *runtime = open_isolated(impatient);
+        gyre_runtime *runtime = open_impatient();
         gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
         gyre_queue *queue = gyre_kernel_queue(kernel);
         for (uint64_t i = 0; i < 500; i++)
@@ -493,7 +498,7 @@ static void an_endless_loop_is_ended_and_everything_answered(void)
 
 static void a_stopped_worker_is_replaced(void)
 {
-    gyre_runtime *runtime = open_isolated(impatient);
+    gyre_runtime *runtime = open_impatient();
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
     send_one(gyre_kernel_queue(kernel), CRASH_STOP, 0, 1);
     receive_reply(gyre_kernel_queue(kernel), 0, 1);
@@ -502,7 +507,7 @@ static void a_stopped_worker_is_replaced(void)
 
 static void a_request_that_always_loops_is_failed(void)
 {
-    gyre_runtime *runtime = open_isolated(impatient);
+    gyre_runtime *runtime = open_impatient();
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
     for (uint64_t i = 0; i < 100; i++)
         send_one(gyre_kernel_queue(kernel), i == 30 ? CRASH_LOOP : CRASH_NOT, 1, i);
@@ -520,7 +525,7 @@ static void a_request_that_always_loops_is_failed(void)
 static void a_loop_with_others_behind_it_is_failed(void)
 {
     for (uint32_t blocks = 1; blocks <= 2; blocks++) {
-        gyre_runtime *runtime = open_isolated(impatient);
+        gyre_runtime *runtime = open_impatient();
         gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
         gyre_queue *queue = gyre_kernel_queue(kernel);
         for (uint64_t i = 0; i < 4; i++)

@@ -3,6 +3,7 @@
 #include "parties.h"
 #include "tests/sanitizers.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,42 @@
 
 enum { WINDOW = 200 };
 
+/* Whether every other thread of this program sleeps. */
+static bool others_sleep(void)
+{
+    const pid_t self = gettid();
+    bool sleep = true;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *entry; threads && sleep && (entry = readdir(threads));) {
+        char path[300], state = 'S';
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", entry->d_name);
+        FILE *file = entry->d_name[0] == '.' || atol(entry->d_name) == self ? NULL : fopen(path, "re");
+        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1)
+            sleep = state == 'S';
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return sleep;
+}
+
+/* A thread that is being started may hold the sanitizer's allocator, for which the child would wait for ever. Threads that never
+ * sleep are started by then. */
+static void let_others_start(void)
+{
+    usleep(50000);
+    for (uint64_t i = 0; !others_sleep() && i < patiently(100); i++)
+        usleep(1000);
+}
+
 party party_start(void (*run)(const party *self))
 {
     int from[2] = {-1, -1}, to[2] = {-1, -1};
     meeting_place(); /* made by the parent, for all of them */
     require(pipe(from) == 0 && pipe(to) == 0);
-    if (UNDER_ADDRESS_SANITIZER) /* a thread that is being started may hold the allocator, and the child would wait for it */
-        usleep(50000);
+    if (UNDER_ADDRESS_SANITIZER)
+        let_others_start();
     pid_t process = fork();
     require(process >= 0);
     if (process == 0) {
