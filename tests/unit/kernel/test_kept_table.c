@@ -5,7 +5,7 @@
 
 #include "core/kernel/keyed.h"
 #include "core/kernel/keyed_table.h"
-#include "unit.h"
+#include "unit/unit.h"
 
 static gyre_keyed_table head;
 static unsigned char *table;
