@@ -166,5 +166,5 @@ int main(int argc, char **argv)
     const int code = RUN_NAMED(argc, argv, begin, cases);
     gyre_transport_close(transport);
     gyre_config_destroy(config);
-    return code;
+    return end_cluster(code);
 }

@@ -114,5 +114,5 @@ static void begin(void)
 
 int main(int argc, char **argv)
 {
-    return RUN_NAMED(argc, argv, begin, cases);
+    return end_cluster(RUN_NAMED(argc, argv, begin, cases));
 }

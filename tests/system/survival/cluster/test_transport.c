@@ -469,5 +469,5 @@ int main(int argc, char **argv)
         return run_member(argv[2], argv[3]);
     const int code = RUN_NAMED(argc, argv, open_transport, cases);
     close_transport();
-    return code;
+    return end_cluster(code);
 }
