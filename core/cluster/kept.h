@@ -51,6 +51,12 @@ void gyre_kept_finish(struct gyre_kept *kept);
  * with a later epoch was here; INCOMPATIBLE when the log is damaged or of another table.
  */
 gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns);
+/**
+ * The steps of gyre_kept_begin: takes block `number` of the log, the first `size` bytes of kept->block; and forgets pieces whose commit did not
+ * come.
+ */
+gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size);
+void gyre_kept_drop(struct gyre_kept *kept);
 /** Keeps a checkpoint of `table`, kept->callers and `position`. LOST when another owner was fenced in meanwhile. After any failure the
  * owner has to give the shard up. */
 gyre_status gyre_kept_checkpoint(struct gyre_kept *kept, const unsigned char *table, uint64_t position);

@@ -40,7 +40,7 @@ static gyre_status append_fence(struct gyre_kept *kept, uint64_t deadline_ns)
 
 /* ---- pieces ---- */
 
-static void drop_pending(struct gyre_kept *kept)
+void gyre_kept_drop(struct gyre_kept *kept)
 {
     while (kept->pending) {
         struct gyre_kept_pending *piece = kept->pending;
@@ -73,7 +73,7 @@ static gyre_status take_piece(struct gyre_kept *kept, uint64_t number, enum gyre
             kept, number,
             "a piece of a checkpoint lies outside of the table: let `keys` and the handler be as they were");
     if (piece.epoch != kept->pending_epoch || piece.checkpoint != kept->pending_checkpoint) {
-        drop_pending(kept);
+        gyre_kept_drop(kept);
         kept->pending_epoch = piece.epoch;
         kept->pending_checkpoint = piece.checkpoint;
     }
@@ -117,7 +117,7 @@ static gyre_status take_commit(struct gyre_kept *kept, uint64_t number, size_t s
     const bool follows = commit.pieces == 0 || (commit.epoch == kept->pending_epoch &&
                                                 commit.checkpoint == kept->pending_checkpoint);
     if (commit.pieces == 0)
-        drop_pending(kept);
+        gyre_kept_drop(kept);
     if (commit.table_size != kept->table_size)
         return gyre_error_set(
             GYRE_INCOMPATIBLE,
@@ -128,7 +128,7 @@ static gyre_status take_commit(struct gyre_kept *kept, uint64_t number, size_t s
         (!commit.is_whole && commit.checkpoint != kept->checkpoint + 1))
         return damaged(kept, number, "a checkpoint lacks pieces");
     apply_pending(kept, commit.is_whole);
-    drop_pending(kept);
+    gyre_kept_drop(kept);
     kept->checkpoint = commit.checkpoint;
     kept->position = commit.position;
     return GYRE_OK;
@@ -152,7 +152,7 @@ static gyre_status take_state(struct gyre_kept *kept, uint64_t number, enum gyre
                 ? kept->pending_count
                 : 0;
         if (!commit.is_whole || pieces != commit.pieces) {
-            drop_pending(kept);
+            gyre_kept_drop(kept);
             return GYRE_OK;
         }
     }
@@ -161,7 +161,7 @@ static gyre_status take_state(struct gyre_kept *kept, uint64_t number, enum gyre
 
 /* ---- reading ---- */
 
-static gyre_status take_block(struct gyre_kept *kept, uint64_t number, size_t size)
+gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size)
 {
     enum gyre_block_kind kind;
     uint64_t epoch;
@@ -178,7 +178,7 @@ static gyre_status take_block(struct gyre_kept *kept, uint64_t number, size_t si
         return damaged(kept, number, "an earlier owner wrote behind a later one");
     kept->seen_epoch = epoch;
     if (kind == GYRE_BLOCK_FENCE) {
-        drop_pending(kept);
+        gyre_kept_drop(kept);
         return GYRE_OK;
     }
     if (kind != GYRE_BLOCK_BYTES && kind != GYRE_BLOCK_CLIENTS && kind != GYRE_BLOCK_COMMIT)
@@ -204,7 +204,7 @@ static gyre_status read_states(struct gyre_kept *kept, uint64_t deadline_ns)
             continue;
         }
         if (status == GYRE_OK)
-            status = take_block(kept, number, size);
+            status = gyre_kept_take(kept, number, size);
         at = number;
     }
     return status;
@@ -215,6 +215,6 @@ gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns)
     gyre_status status = append_fence(kept, deadline_ns);
     if (status == GYRE_OK)
         status = read_states(kept, deadline_ns);
-    drop_pending(kept);
+    gyre_kept_drop(kept);
     return status;
 }

@@ -43,9 +43,9 @@ static gyre_status check_sizes(const struct gyre_keyed_about *about)
 
 static gyre_status describe(struct gyre_member *member, const gyre_kernel *kernel)
 {
-    struct gyre_cluster_app *app = &member->app;
+    struct gyre_cluster_app *app = &member->site.app;
     struct gyre_keyed_about about;
-    *app = (struct gyre_cluster_app){.shards = (uint32_t)setting(member->runtime->config, "shards")};
+    *app = (struct gyre_cluster_app){.shards = (uint32_t)setting(member->site.runtime->config, "shards")};
     gyre_status status = gyre_keyed_about_get(kernel, &about);
     if (status == GYRE_OK)
         status = check_sizes(&about);
@@ -64,11 +64,11 @@ static gyre_status look_at_kernel(struct gyre_member *member)
 {
     gyre_kernel *kernel = NULL;
     const gyre_launch_desc desc = {.size = sizeof desc,
-                                   .source = member->source,
-                                   .kernel = member->kernel,
-                                   .backend = member->backend,
+                                   .source = member->site.source,
+                                   .kernel = member->site.kernel,
+                                   .backend = member->site.backend,
                                    .start_inactive = 1};
-    gyre_status status = gyre_launch(member->runtime, &desc, &kernel);
+    gyre_status status = gyre_launch(member->site.runtime, &desc, &kernel);
     if (status == GYRE_OK)
         status = gyre_keyed_table_check_settings(kernel);
     if (status == GYRE_OK)
@@ -83,7 +83,7 @@ static gyre_status choose_name(struct gyre_member *member)
 {
     char host[GYRE_MEMBER_NAME_MAX / 2] = "";
     struct gyre_cluster_member *record = &member->record;
-    const char *given = gyre_config_text(member->runtime->config, GYRE_SECTION_CLUSTER, NULL, "member");
+    const char *given = gyre_config_text(member->site.runtime->config, GYRE_SECTION_CLUSTER, NULL, "member");
     if (getrandom(&record->incarnation, sizeof record->incarnation, 0) != sizeof record->incarnation)
         return gyre_error_set(GYRE_UNAVAILABLE, "the system has no random numbers for a member's name");
     gethostname(host, sizeof host - 1);
@@ -98,7 +98,7 @@ static gyre_status choose_name(struct gyre_member *member)
         gyre_cluster_text_is_name(record->name, sizeof record->name, false))
         return GYRE_OK;
     return gyre_config_blame(
-        member->runtime->config, GYRE_SECTION_CLUSTER, NULL, "member",
+        member->site.runtime->config, GYRE_SECTION_CLUSTER, NULL, "member",
         gyre_error_set(GYRE_CONFIG,
                        "[cluster] `member`: expected 1 to %d of a-z, A-Z, 0-9, '-', '_' and '.' "
                        "inside, found '%.70s'",
@@ -112,7 +112,7 @@ static gyre_status take_name(struct gyre_member *member)
     uint64_t seen = 0, seen_ns = gyre_clock_ns();
     for (;;) {
         gyre_status status =
-            gyre_roster_read(member->transport, member->record.name, &its, &member->revision);
+            gyre_roster_read(member->site.transport, member->record.name, &its, &member->revision);
         if (status == GYRE_NOT_FOUND || (status == GYRE_OK && its.state == GYRE_MEMBER_GONE))
             return GYRE_OK;
         if (status != GYRE_OK)
@@ -124,7 +124,7 @@ static gyre_status take_name(struct gyre_member *member)
                 "`member` in [cluster]",
                 member->record.name);
         seen = member->revision;
-        if (gyre_clock_ns() - seen_ns > member->lease_ns + member->lease_ns / 4)
+        if (gyre_clock_ns() - seen_ns > member->site.lease_ns + member->site.lease_ns / 4)
             return GYRE_OK;
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
@@ -135,7 +135,7 @@ static gyre_status take_name(struct gyre_member *member)
 static void *run(void *argument)
 {
     struct gyre_member *member = argument;
-    uint64_t every_ns = member->lease_ns / 8;
+    uint64_t every_ns = member->site.lease_ns / 8;
     every_ns = every_ns < UINT64_C(500000000) ? every_ns : UINT64_C(500000000);
     while (!__atomic_load_n(&member->stop, __ATOMIC_ACQUIRE)) {
         gyre_member_tick(member);
@@ -149,11 +149,11 @@ static void *run(void *argument)
 
 static void free_member(struct gyre_member *member)
 {
-    gyre_transport_close(member->transport);
-    pthread_mutex_destroy(&member->lock);
-    free(member->source);
-    free(member->kernel);
-    free(member->backend);
+    gyre_transport_close(member->site.transport);
+    pthread_mutex_destroy(&member->site.lock);
+    free(member->site.source);
+    free(member->site.kernel);
+    free(member->site.backend);
     free(member->roster);
     free(member->retry_ns);
     free(member->shards);
@@ -174,43 +174,47 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     bool failed = false;
     if (!member)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
-    pthread_mutex_init(&member->lock, NULL);
-    member->runtime = runtime;
-    member->lease_ns = setting_ns(config, "lease_ms");
-    member->settle_ns = setting_ns(config, "settle_ms");
-    member->checkpoint_ns = setting_ns(config, "checkpoint_ms");
-    member->checkpoint_requests = (uint64_t)setting(config, "checkpoint_requests");
-    member->reach_ns = setting_ns(config, "reach_ms");
+    pthread_mutex_init(&member->site.lock, NULL);
+    member->site.runtime = runtime;
+    member->site.lease_ns = setting_ns(config, "lease_ms");
+    member->site.settle_ns = setting_ns(config, "settle_ms");
+    member->site.checkpoint_ns = setting_ns(config, "checkpoint_ms");
+    member->site.checkpoint_requests = (uint64_t)setting(config, "checkpoint_requests");
+    member->site.reach_ns = setting_ns(config, "reach_ms");
     member->record.weight = (uint32_t)setting(config, "weight");
-    member->source = copy_text(desc->source, &failed);
-    member->kernel = copy_text(desc->kernel, &failed);
-    member->backend = copy_text(desc->backend, &failed);
+    member->site.source = copy_text(desc->source, &failed);
+    member->site.kernel = copy_text(desc->kernel, &failed);
+    member->site.backend = copy_text(desc->backend, &failed);
     member->roster = calloc(1, sizeof *member->roster);
     member->shards = calloc(GYRE_SHARDS_MAX, sizeof *member->shards);
     member->retry_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->retry_ns);
     if (failed || !member->roster || !member->shards || !member->retry_ns)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
-    member->roster->lease_ns = member->lease_ns;
-    return choose_name(member);
+    member->roster->lease_ns = member->site.lease_ns;
+    const gyre_status status = choose_name(member);
+    memcpy(member->site.name, member->record.name, sizeof member->site.name);
+    member->site.incarnation = member->record.incarnation;
+    return status;
 }
 
 static gyre_status begin(struct gyre_member *member)
 {
-    const gyre_runtime *runtime = member->runtime;
-    gyre_status status = gyre_transport_open(runtime->config, runtime->log, runtime->log_context,
-                                             gyre_clock_ns() + member->reach_ns, &member->transport);
+    const gyre_runtime *runtime = member->site.runtime;
+    gyre_status status =
+        gyre_transport_open(runtime->config, runtime->log, runtime->log_context,
+                            gyre_clock_ns() + member->site.reach_ns, &member->site.transport);
     if (status == GYRE_OK)
         status = look_at_kernel(member);
     if (status == GYRE_OK)
-        status = gyre_cluster_app_agree(member->transport, &member->app);
+        status = gyre_cluster_app_agree(member->site.transport, &member->site.app);
     if (status == GYRE_OK)
         status = take_name(member);
     if (status == GYRE_OK)
         status = gyre_member_beat(member, GYRE_MEMBER_HERE);
     if (status != GYRE_OK)
         return status;
-    member->info.shards = member->app.shards;
-    snprintf(member->info.name, sizeof member->info.name, "%s", member->record.name);
+    member->site.info.shards = member->site.app.shards;
+    snprintf(member->site.info.name, sizeof member->site.info.name, "%s", member->record.name);
     return gyre_thread_need(&member->thread, run, member, "for a member of a cluster");
 }
 
@@ -240,18 +244,11 @@ gyre_status gyre_member_start(gyre_runtime *runtime, const gyre_member_desc *des
 
 void gyre_member_stop(gyre_member *member)
 {
-    if (!member || gyre_runtime_check_own(member->runtime, "gyre_member_stop") != GYRE_OK)
+    if (!member || gyre_runtime_check_own(member->site.runtime, "gyre_member_stop") != GYRE_OK)
         return;
     __atomic_store_n(&member->stop, 1, __ATOMIC_RELEASE);
     pthread_join(member->thread, NULL);
     free_member(member);
-}
-
-void gyre_member_count(struct gyre_member *member, uint64_t *counter, uint64_t more)
-{
-    pthread_mutex_lock(&member->lock);
-    *counter += more;
-    pthread_mutex_unlock(&member->lock);
 }
 
 gyre_status gyre_member_info_get(gyre_member *member, gyre_member_info *info)
@@ -259,11 +256,11 @@ gyre_status gyre_member_info_get(gyre_member *member, gyre_member_info *info)
     if (!member || !info || info->size < sizeof info->size)
         return GYRE_ARGUMENTS("gyre_member_info_get", {"member", member}, GYRE_SIZED(info));
     const size_t size = info->size;
-    pthread_mutex_lock(&member->lock);
-    gyre_member_info now = member->info;
-    for (uint32_t i = 0; i < member->app.shards; i++)
+    pthread_mutex_lock(&member->site.lock);
+    gyre_member_info now = member->site.info;
+    for (uint32_t i = 0; i < member->site.app.shards; i++)
         now.owned += member->shards[i] && gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_WORKING;
-    pthread_mutex_unlock(&member->lock);
+    pthread_mutex_unlock(&member->site.lock);
     memcpy(info, &now, size < sizeof now ? size : sizeof now);
     info->size = size;
     return GYRE_OK;

@@ -15,9 +15,9 @@ gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state 
     const uint64_t before_ns = gyre_clock_ns();
     member->record.state = state;
     member->record.beats++;
-    const gyre_status status = gyre_roster_write(member->transport, &member->record, &member->revision);
+    const gyre_status status = gyre_roster_write(member->site.transport, &member->record, &member->revision);
     if (status == GYRE_OK)
-        __atomic_store_n(&member->lease_until_ns, before_ns + member->lease_ns, __ATOMIC_RELEASE);
+        __atomic_store_n(&member->site.lease_until_ns, before_ns + member->site.lease_ns, __ATOMIC_RELEASE);
     return status;
 }
 
@@ -31,12 +31,12 @@ static void beat(struct gyre_member *member)
     gyre_status status = gyre_member_beat(member, GYRE_MEMBER_HERE);
     if (status == GYRE_OK || status == GYRE_UNAVAILABLE)
         return;
-    status = gyre_roster_read(member->transport, member->record.name, &its, &revision);
+    status = gyre_roster_read(member->site.transport, member->record.name, &its, &revision);
     if (status == GYRE_OK && its.incarnation == member->record.incarnation)
         member->revision = revision;
     else if (status == GYRE_OK && member->revision) {
         gyre_runtime_log(
-            member->runtime, GYRE_LOG_ERROR,
+            member->site.runtime, GYRE_LOG_ERROR,
             "another process took the name of member '%s': this one gives its shards up; start it again "
             "with another `member`",
             member->record.name);
@@ -48,16 +48,16 @@ static void beat(struct gyre_member *member)
 
 static void tell_end(struct gyre_member *member, const struct gyre_shard *shard)
 {
-    pthread_mutex_lock(&member->lock);
+    pthread_mutex_lock(&member->site.lock);
     if (shard->status == GYRE_OK)
-        member->info.given++;
+        member->site.info.given++;
     else {
-        member->info.lost++;
-        snprintf(member->info.trouble, sizeof member->info.trouble, "%s", shard->why);
+        member->site.info.lost++;
+        snprintf(member->site.info.trouble, sizeof member->site.info.trouble, "%s", shard->why);
     }
-    pthread_mutex_unlock(&member->lock);
+    pthread_mutex_unlock(&member->site.lock);
     if (shard->status != GYRE_OK)
-        gyre_runtime_log(member->runtime, shard->status == GYRE_LOST ? GYRE_LOG_WARNING : GYRE_LOG_ERROR,
+        gyre_runtime_log(member->site.runtime, shard->status == GYRE_LOST ? GYRE_LOG_WARNING : GYRE_LOG_ERROR,
                          "%s", shard->why);
 }
 
@@ -65,20 +65,20 @@ static void join_shard(struct gyre_member *member, uint32_t number)
 {
     struct gyre_shard *shard = member->shards[number];
     tell_end(member, shard);
-    member->retry_ns[number] =
-        shard->status == GYRE_OK
-            ? 0
-            : gyre_clock_ns() + (shard->status == GYRE_LOST ? member->lease_ns / 4 : member->lease_ns);
-    pthread_mutex_lock(&member->lock);
+    member->retry_ns[number] = shard->status == GYRE_OK
+                                   ? 0
+                                   : gyre_clock_ns() + (shard->status == GYRE_LOST ? member->site.lease_ns / 4
+                                                                                   : member->site.lease_ns);
+    pthread_mutex_lock(&member->site.lock);
     member->shards[number] = NULL;
-    pthread_mutex_unlock(&member->lock);
+    pthread_mutex_unlock(&member->site.lock);
     gyre_shard_join(shard);
 }
 
 static void join_ended(struct gyre_member *member)
 {
     member->record.owned = 0;
-    for (uint32_t i = 0; i < member->app.shards; i++) {
+    for (uint32_t i = 0; i < member->site.app.shards; i++) {
         if (!member->shards[i])
             continue;
         if (gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
@@ -108,18 +108,18 @@ static void start_shard(struct look *look, uint32_t number)
     struct gyre_shard_place place;
     struct gyre_shard *shard = NULL;
     if (look->now_ns < member->retry_ns[number] ||
-        gyre_place_read(member->transport, number, &place) != GYRE_OK)
+        gyre_place_read(member->site.transport, number, &place) != GYRE_OK)
         return;
     const bool mine = is_me(member, place.owner) && place.incarnation == member->record.incarnation;
     if (place.owner[0] && !mine &&
         gyre_roster_is_alive(member->roster, place.owner, place.incarnation, look->now_ns))
         return;
-    if (gyre_shard_start(member, number, &place, &shard) != GYRE_OK)
+    if (gyre_shard_start(&member->site, number, &place, &shard) != GYRE_OK)
         return;
     look->starts++;
-    pthread_mutex_lock(&member->lock);
+    pthread_mutex_lock(&member->site.lock);
     member->shards[number] = shard;
-    pthread_mutex_unlock(&member->lock);
+    pthread_mutex_unlock(&member->site.lock);
 }
 
 static void place_shard(struct look *look, uint32_t number)
@@ -129,7 +129,7 @@ static void place_shard(struct look *look, uint32_t number)
     const bool wanted = is_me(member, gyre_roster_choose(member->roster, number, look->now_ns));
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
         start_shard(look, number);
-    if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= member->settle_ns) {
+    if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= member->site.settle_ns) {
         gyre_shard_stop(shard);
         look->gave = true;
     }
@@ -142,10 +142,10 @@ void gyre_member_tick(struct gyre_member *member)
     join_ended(member);
     beat(member);
     look.now_ns = gyre_clock_ns();
-    if (!gyre_member_has_lease(member, look.now_ns) ||
-        gyre_roster_look(member->roster, member->transport, look.now_ns) != GYRE_OK)
+    if (!gyre_site_has_lease(&member->site, look.now_ns) ||
+        gyre_roster_look(member->roster, member->site.transport, look.now_ns) != GYRE_OK)
         return;
-    for (uint32_t i = 0; i < member->app.shards; i++)
+    for (uint32_t i = 0; i < member->site.app.shards; i++)
         place_shard(&look, i);
 }
 
@@ -155,16 +155,16 @@ void gyre_member_end_shards(struct gyre_member *member)
 {
     bool left = true;
     uint64_t beat_ns = 0;
-    for (uint32_t i = 0; i < member->app.shards; i++)
+    for (uint32_t i = 0; i < member->site.app.shards; i++)
         if (member->shards[i])
             gyre_shard_stop(member->shards[i]);
     while (left) {
         left = false;
         if (member->revision && gyre_clock_ns() >= beat_ns) {
             gyre_member_beat(member, GYRE_MEMBER_LEAVING);
-            beat_ns = gyre_clock_ns() + member->lease_ns / 8;
+            beat_ns = gyre_clock_ns() + member->site.lease_ns / 8;
         }
-        for (uint32_t i = 0; i < member->app.shards; i++) {
+        for (uint32_t i = 0; i < member->site.app.shards; i++) {
             if (member->shards[i] && gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
                 join_shard(member, i);
             left = left || member->shards[i];

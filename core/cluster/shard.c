@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
-#include "core/cluster/member.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 #include "gyre/waiting.h"
@@ -17,11 +16,11 @@ enum { UNDER_WAY_MAX = 64 };
 
 static gyre_status take_place(struct gyre_shard *shard)
 {
-    struct gyre_member *member = shard->member;
-    memcpy(shard->place.owner, member->record.name, sizeof shard->place.owner);
-    shard->place.incarnation = member->record.incarnation;
+    struct gyre_site *site = shard->site;
+    memcpy(shard->place.owner, site->name, sizeof shard->place.owner);
+    shard->place.incarnation = site->incarnation;
     shard->place.epoch++;
-    gyre_status status = gyre_place_write(member->transport, shard->number, &shard->place);
+    gyre_status status = gyre_place_write(site->transport, shard->number, &shard->place);
     if (status == GYRE_AGAIN)
         return gyre_error_set(GYRE_LOST, "shard %u: another member was first", shard->number);
     return status;
@@ -29,16 +28,16 @@ static gyre_status take_place(struct gyre_shard *shard)
 
 static gyre_status launch(struct gyre_shard *shard)
 {
-    struct gyre_member *member = shard->member;
+    struct gyre_site *site = shard->site;
     char name[GYRE_KERNEL_NAME_MAX];
-    snprintf(name, sizeof name, "%.50s#%u", member->app.kernel, shard->number);
+    snprintf(name, sizeof name, "%.50s#%u", site->app.kernel, shard->number);
     const gyre_launch_desc desc = {.size = sizeof desc,
-                                   .source = member->source,
-                                   .kernel = member->app.kernel,
+                                   .source = site->source,
+                                   .kernel = site->app.kernel,
                                    .name = name,
-                                   .backend = member->backend,
+                                   .backend = site->backend,
                                    .start_inactive = 1};
-    gyre_status status = gyre_launch(member->runtime, &desc, &shard->kernel);
+    gyre_status status = gyre_launch(site->runtime, &desc, &shard->kernel);
     if (status != GYRE_OK)
         return status;
     shard->queue = gyre_kernel_queue(shard->kernel);
@@ -69,7 +68,7 @@ static gyre_status make_room(struct gyre_shard *shard)
 static gyre_status check_log(struct gyre_shard *shard)
 {
     uint64_t last;
-    const gyre_status status = gyre_transport_last(shard->member->transport, shard->log, &last);
+    const gyre_status status = gyre_transport_last(shard->site->transport, shard->log, &last);
     if (status != GYRE_OK || last >= shard->kept.position)
         return status;
     return gyre_error_set(
@@ -82,15 +81,15 @@ static gyre_status check_log(struct gyre_shard *shard)
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
 static gyre_status restore(struct gyre_shard *shard)
 {
-    struct gyre_member *member = shard->member;
+    struct gyre_site *site = shard->site;
     struct gyre_kept *kept = &shard->kept;
     const uint64_t size = shard->table_size;
-    gyre_status status = gyre_kept_init(kept, member->transport, shard->number, size);
+    gyre_status status = gyre_kept_init(kept, site->transport, shard->number, size);
     kept->epoch = shard->place.epoch;
     kept->incarnation = shard->place.incarnation;
     memcpy(kept->owner, shard->place.owner, sizeof kept->owner);
     if (status == GYRE_OK)
-        status = gyre_kept_begin(kept, gyre_clock_ns() + member->reach_ns);
+        status = gyre_kept_begin(kept, gyre_clock_ns() + site->reach_ns);
     if (status == GYRE_OK)
         status = check_log(shard);
     if (status == GYRE_OK)
@@ -98,8 +97,7 @@ static gyre_status restore(struct gyre_shard *shard)
                                   : gyre_shard_checkpoint(shard);
     shard->position = kept->position;
     shard->checkpoint_ns = gyre_clock_ns();
-    return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + member->reach_ns)
-                             : status;
+    return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + site->reach_ns) : status;
 }
 
 /* The next owner goes on from the checkpoint in any case, so a failure here loses time alone. */
@@ -110,7 +108,7 @@ static gyre_status give_back(struct gyre_shard *shard)
         return status;
     memset(shard->place.owner, 0, sizeof shard->place.owner);
     shard->place.incarnation = 0;
-    return gyre_place_write(shard->member->transport, shard->number, &shard->place);
+    return gyre_place_write(shard->site->transport, shard->number, &shard->place);
 }
 
 static gyre_status live(struct gyre_shard *shard)
@@ -124,7 +122,7 @@ static gyre_status live(struct gyre_shard *shard)
         status = restore(shard);
     if (status != GYRE_OK)
         return gyre_error_add(status, "taking shard %u", shard->number);
-    gyre_member_count(shard->member, &shard->member->info.taken, 1);
+    gyre_site_count(shard->site, &shard->site->info.taken, 1);
     __atomic_store_n(&shard->step, GYRE_SHARD_WORKING, __ATOMIC_RELEASE);
     status = gyre_shard_work(shard);
     return status == GYRE_OK ? give_back(shard) : status;
@@ -147,14 +145,14 @@ static void *run(void *argument)
     return NULL;
 }
 
-gyre_status gyre_shard_start(struct gyre_member *member, uint32_t number,
-                             const struct gyre_shard_place *place, struct gyre_shard **out)
+gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
+                             struct gyre_shard **out)
 {
     struct gyre_shard *shard = calloc(1, sizeof *shard);
     *out = NULL;
     if (!shard)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", number);
-    shard->member = member;
+    shard->site = site;
     shard->number = number;
     shard->place = *place;
     shard->step = GYRE_SHARD_TAKING;

@@ -17,12 +17,13 @@
 
 #include "core/cluster/kept.h"
 #include "core/cluster/place.h"
+#include "core/cluster/site.h"
 #include "gyre/cluster.h"
 
 enum gyre_shard_step { GYRE_SHARD_TAKING = 1, GYRE_SHARD_WORKING = 2, GYRE_SHARD_ENDED = 3 };
 
 struct gyre_shard {
-    struct gyre_member *member;
+    struct gyre_site *site;
     uint32_t number;
     pthread_t thread;
     uint32_t stop;      /* atomic: give the shard back */
@@ -49,8 +50,8 @@ struct gyre_shard {
 };
 
 /** Starts the shard's thread. `place`: as it was read; nobody alive owns it. */
-gyre_status gyre_shard_start(struct gyre_member *member, uint32_t number,
-                             const struct gyre_shard_place *place, struct gyre_shard **out);
+gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
+                             struct gyre_shard **out);
 /** Asks the shard to be given back. Does not wait. */
 void gyre_shard_stop(struct gyre_shard *shard);
 /** Waits until the thread has ended, and frees the shard. */

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/cluster/member.h"
+#include "core/cluster/shard.h"
 #include "core/kernel/keyed_table.h"
 #include "gyre/waiting.h"
 
@@ -32,7 +32,7 @@ static gyre_status lost_lease(const struct gyre_shard *shard)
         GYRE_LOST,
         "shard %u: the lease of %llu ms ran out before this member could renew it, so another one may "
         "have the shard",
-        shard->number, (unsigned long long)(shard->member->lease_ns / 1000000));
+        shard->number, (unsigned long long)(shard->site->lease_ns / 1000000));
 }
 
 static void nap(uint64_t time_ns)
@@ -59,9 +59,9 @@ static gyre_status publish(struct gyre_shard *shard, const unsigned char client[
                                         .expected = GYRE_TRANSPORT_ANY};
     gyre_cluster_client_name(log, client);
     for (;; wait_ns = wait_ns < IDLE_NS ? 2 * wait_ns : wait_ns) {
-        if (!gyre_member_has_lease(shard->member, gyre_clock_ns()))
+        if (!gyre_site_has_lease(shard->site, gyre_clock_ns()))
             return lost_lease(shard);
-        const gyre_status status = gyre_transport_append(shard->member->transport, log, &block, &number);
+        const gyre_status status = gyre_transport_append(shard->site->transport, log, &block, &number);
         if (status != GYRE_UNAVAILABLE && status != GYRE_TIMEOUT && status != GYRE_EXHAUSTED) {
             begin_replies(shard);
             return status;
@@ -112,10 +112,10 @@ static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *c
         if (status != GYRE_TIMEOUT)
             return status;
         const uint64_t now = gyre_clock_ns();
-        if (!gyre_member_has_lease(shard->member, now))
+        if (!gyre_site_has_lease(shard->site, now))
             return lost_lease(shard);
         if (gyre_shard_is_stopping(shard) && !give_up_ns)
-            give_up_ns = now + shard->member->reach_ns;
+            give_up_ns = now + shard->site->reach_ns;
         if (give_up_ns && now > give_up_ns)
             return gyre_error_set(GYRE_LOST,
                                   "shard %u: a handler does not return: its request is the next owner's",
@@ -187,8 +187,8 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     if (status == GYRE_OK && handled)
         caller->number = number - 1;
     shard->since += handled;
-    gyre_member_count(shard->member, &shard->member->info.handled, handled);
-    gyre_member_count(shard->member, &shard->member->info.duplicates, passed);
+    gyre_site_count(shard->site, &shard->site->info.handled, handled);
+    gyre_site_count(shard->site, &shard->site->info.duplicates, passed);
     return status;
 }
 
@@ -202,8 +202,7 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
              shard->log);
     gyre_status status = gyre_cluster_requests_open(shard->requests, size, where, &head, &walk);
     if (status == GYRE_INCOMPATIBLE) {
-        gyre_runtime_log(shard->member->runtime, GYRE_LOG_WARNING, "%s: it is passed over",
-                         gyre_error_text());
+        gyre_runtime_log(shard->site->runtime, GYRE_LOG_WARNING, "%s: it is passed over", gyre_error_text());
         gyre_error_clear();
         status = GYRE_OK;
     } else if (status == GYRE_OK) {
@@ -218,7 +217,7 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 {
-    struct gyre_member *member = shard->member;
+    struct gyre_site *site = shard->site;
     gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
     if (status == GYRE_OK)
         status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
@@ -226,9 +225,9 @@ gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
         return status;
     shard->since = 0;
     shard->checkpoint_ns = gyre_clock_ns();
-    gyre_member_count(member, &member->info.checkpoints, 1);
+    gyre_site_count(site, &site->info.checkpoints, 1);
     gyre_error_hold();
-    gyre_transport_purge(member->transport, shard->log, shard->position); /* a failure is made up for later */
+    gyre_transport_purge(site->transport, shard->log, shard->position); /* a failure is made up for later */
     gyre_error_let_go();
     return GYRE_OK;
 }
@@ -236,8 +235,8 @@ gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {
     return shard->position != shard->kept.position &&
-           (shard->since >= shard->member->checkpoint_requests ||
-            now_ns - shard->checkpoint_ns >= shard->member->checkpoint_ns);
+           (shard->since >= shard->site->checkpoint_requests ||
+            now_ns - shard->checkpoint_ns >= shard->site->checkpoint_ns);
 }
 
 /* ---- the loop ---- */
@@ -251,12 +250,12 @@ static bool may_pass(gyre_status status)
 /* Reads the next block and handles it; waits for a moment while there is none. */
 static gyre_status work_once(struct gyre_shard *shard)
 {
-    struct gyre_transport *transport = shard->member->transport;
+    struct gyre_transport *transport = shard->site->transport;
     size_t size;
     uint64_t number;
     gyre_status status = gyre_transport_read(transport, shard->log, shard->position, shard->requests,
                                              GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
-    if (!gyre_member_has_lease(shard->member, gyre_clock_ns()))
+    if (!gyre_site_has_lease(shard->site, gyre_clock_ns()))
         return lost_lease(shard);
     if (status == GYRE_OK)
         return handle_block(shard, size, number);

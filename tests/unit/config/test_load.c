@@ -408,8 +408,9 @@ START_TEST(values_come_in_a_stable_order)
     const struct gyre_config_value *values = gyre_config_values(sandbox_config(), &count);
     const struct gyre_config_row *rows = gyre_config_rows(&row_count);
     const char *expected[] = {
-        "gyre",    "backend.default", "backend.cpu",      "kernel.default", "kernel.k",      "queue.default",
-        "queue.a", "queue.z",         "pipeline.default", "link.default",   "topic.default", "observe"};
+        "gyre",          "backend.default", "backend.cpu", "kernel.default",   "kernel.k",
+        "queue.default", "queue.a",         "queue.z",     "pipeline.default", "link.default",
+        "topic.default", "observe",         "cluster"};
     size_t at = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const char *dot = strchr(expected[i], '.'), *name = dot ? dot + 1 : "";

@@ -2,10 +2,13 @@
 #include "members.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +31,21 @@ void begin_cluster(void)
     snprintf(app, sizeof app, "%s", given ? given : strrchr(folder, '-') + 1);
     setenv("CLUSTER_TEST_FOLDER", folder, 1);
     setenv("CLUSTER_TEST_APP", app, 1);
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+int end_cluster(int code)
+{
+    if (code == 0 && folder[0])
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return code;
 }
 
 const char *const *cluster_settings(const char *more)
@@ -126,6 +144,7 @@ void start_member(int which)
     const pid_t child = fork();
     require(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* no member outlives its test */
         execl("/proc/self/exe", "member", "member", name, more ? more : "", (char *)NULL);
         _exit(127);
     }

@@ -18,6 +18,8 @@ enum { ACCOUNTS = 97, SHARDS = 8, MEMBERS = 3 };
 
 /** Makes a folder of the test's own, and an app. */
 void begin_cluster(void);
+/** Removes the folder after a test that passed; returns its exit code. */
+int end_cluster(int code);
 /** Settings of the cluster, NULL-terminated, with one more; valid until the next call. */
 const char *const *cluster_settings(const char *more);
 

@@ -178,5 +178,5 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "member") == 0)
         return run_member(argv[2], argv[3]);
-    return RUN_NAMED(argc, argv, begin_cluster, cases);
+    return end_cluster(RUN_NAMED(argc, argv, begin_cluster, cases));
 }

@@ -61,7 +61,7 @@ static off_t size_of(const char *path)
 
 static void turn_byte(const char *path, off_t at)
 {
-    unsigned char byte;
+    unsigned char byte = 0;
     const int file = open(path, O_RDWR);
     require(file >= 0 && pread(file, &byte, 1, at) == 1);
     byte ^= 0x40;
@@ -166,5 +166,5 @@ int main(int argc, char **argv)
     const int code = RUN_NAMED(argc, argv, begin, cases);
     gyre_transport_close(transport);
     gyre_config_destroy(config);
-    return code;
+    return end_cluster(code);
 }

@@ -362,6 +362,89 @@ static void a_block_that_changed_is_refused(void)
     refuse_state(&fence, sizeof fence, "its checksum is not that of its");
 }
 
+/* ---- clients that send a block again ---- */
+
+static size_t make_requests(unsigned char *block, uint64_t first, uint32_t count)
+{
+    struct gyre_cluster_requests head = {.client = {7}, .first = first, .count = count};
+    const struct gyre_cluster_message message = {.length = sizeof(count_request)};
+    size_t at = sizeof head;
+    memcpy(block, &head, sizeof head);
+    for (uint32_t i = 0; i < count; i++) {
+        const count_request request = {.account = 3, .amount = first + i};
+        at = gyre_cluster_message_add(block, at, &message, &request);
+    }
+    gyre_block_seal(block, at, GYRE_BLOCK_REQUESTS);
+    return at;
+}
+
+static void append_requests(uint64_t first, uint32_t count)
+{
+    unsigned char bytes[1024];
+    const gyre_transport_block block = {.size = sizeof block,
+                                        .bytes = bytes,
+                                        .byte_count = make_requests(bytes, first, count),
+                                        .expected = GYRE_TRANSPORT_ANY};
+    must(gyre_transport_append(transport, "in.2", &block, NULL));
+}
+
+/* Requires the next reply of the client's log to be that of a request, the `count`th of its key. */
+static void expect_reply(uint64_t *at, struct gyre_cluster_walk *walk, unsigned char *bytes, uint64_t number)
+{
+    struct gyre_cluster_replies head;
+    count_state state;
+    size_t size;
+    const char *log = "out.07000000000000000000000000000000";
+    const uint64_t until = soon();
+    while (!gyre_cluster_walk_next(walk)) {
+        uint64_t read = 0;
+        const gyre_status status =
+            gyre_transport_read(transport, log, *at, bytes, GYRE_TRANSPORT_BLOCK_MAX, &size, &read);
+        *at = status == GYRE_OK ? read : *at;
+        require((status == GYRE_OK || status == GYRE_AGAIN) && gyre_now_ns() < until);
+        if (status == GYRE_OK)
+            must(gyre_cluster_replies_open(bytes, size, log, &head, walk));
+        else
+            gyre_transport_wait(transport, log, *at, gyre_in_ms(20));
+    }
+    if (walk->message.number != number || walk->message.length != sizeof state)
+        fprintf(stderr, "reply %llu of %u bytes, expected %llu: %.44s\n",
+                (unsigned long long)walk->message.number, walk->message.length, (unsigned long long)number,
+                (const char *)walk->contents);
+    require(walk->message.number == number && walk->message.length == sizeof state);
+    memcpy(&state, walk->contents, sizeof state);
+    require(state.count == number);
+}
+
+static void a_request_that_comes_twice_is_handled_once(void)
+{
+    unsigned char *bytes = malloc(GYRE_TRANSPORT_BLOCK_MAX);
+    struct gyre_cluster_walk walk = {0};
+    uint64_t at = 0, next = 1;
+    require(bytes != NULL);
+    start_member(0);
+    append_requests(1, 3);
+    append_requests(1, 3); /* again as a whole, */
+    must(append_text("in.2", "what is no block is passed over", GYRE_TRANSPORT_ANY, NULL));
+    append_requests(2, 4); /* and in part */
+    for (; next <= 5; next++)
+        expect_reply(&at, &walk, bytes, next);
+    append_requests(6, 1);
+    expect_reply(&at, &walk, bytes, 6);
+    end_member(0); /* with a checkpoint: the next owner handles nothing again, and knows what came before */
+    append_requests(1, 6);
+    append_requests(6, 2);
+    start_member(1);
+    expect_reply(&at, &walk, bytes, 7);
+    gyre_member_info info = {0};
+    const uint64_t until = soon();
+    while (!read_member(1, &info) || info.duplicates < 7)
+        require(gyre_now_ns() < until);
+    require(info.handled == 1);
+    end_member(1);
+    free(bytes);
+}
+
 static const named_case cases[] = {
     {"blocks_come_back_in_order", blocks_come_back_in_order},
     {"large_and_empty_blocks_are_kept", large_and_empty_blocks_are_kept},
@@ -377,11 +460,14 @@ static const named_case cases[] = {
     {"pieces_outside_of_the_table_are_refused", pieces_outside_of_the_table_are_refused},
     {"bytes_that_are_no_block_are_refused", bytes_that_are_no_block_are_refused},
     {"a_block_that_changed_is_refused", a_block_that_changed_is_refused},
+    {"a_request_that_comes_twice_is_handled_once", a_request_that_comes_twice_is_handled_once},
 };
 
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "member") == 0)
+        return run_member(argv[2], argv[3]);
     const int code = RUN_NAMED(argc, argv, open_transport, cases);
     close_transport();
-    return code;
+    return end_cluster(code);
 }

@@ -12,8 +12,8 @@ idle=0
 
 while read -r key; do
     keys=$((keys + 1))
-    if ! grep -rqF --include='*.c' --exclude="$(basename "$table")" "\"$key\"" core cli backends; then
-        echo "$table: the key '$key' has no effect: nothing in core, cli or backends reads \"$key\""
+    if ! grep -rqF --include='*.c' --exclude="$(basename "$table")" "\"$key\"" core cli backends transports; then
+        echo "$table: the key '$key' has no effect: nothing in core, cli, backends or transports reads \"$key\""
         idle=$((idle + 1))
     fi
 done < <(sed -n 's/^ *\.key = "\([a-z_]*\)",$/\1/p' "${parts[@]}" | sort -u)

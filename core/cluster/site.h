@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a member's shards share: the transport, the kernel that each of them launches, times, the lease and counts. Lock: `lock`, for `info`;
+ * everything else is constant while shards are there, unless it says otherwise.
+ */
+#ifndef GYRE_CORE_CLUSTER_SITE_H
+#define GYRE_CORE_CLUSTER_SITE_H
+
+#include <pthread.h>
+
+#include "core/cluster/app.h"
+#include "core/device/runtime.h"
+#include "gyre/cluster.h"
+
+struct gyre_site {
+    gyre_runtime *runtime;
+    struct gyre_transport *transport;
+    char *source, *kernel, *backend; /* as given; NULL: none */
+    struct gyre_cluster_app app;
+    uint64_t lease_ns, settle_ns, checkpoint_ns, checkpoint_requests, reach_ns;
+    char name[GYRE_MEMBER_NAME_MAX]; /* of the member, */
+    uint64_t incarnation;            /* and which process of that name it is */
+    uint64_t lease_until_ns;         /* atomic: others may take the shards from then on */
+    pthread_mutex_t lock;
+    gyre_member_info info;
+};
+
+/** Whether nobody else may own this member's shards yet. Any thread. */
+static inline bool gyre_site_has_lease(const struct gyre_site *site, uint64_t now_ns)
+{
+    return now_ns < __atomic_load_n(&site->lease_until_ns, __ATOMIC_ACQUIRE);
+}
+
+/** Counts something of `info`. Any thread. */
+static inline void gyre_site_count(struct gyre_site *site, uint64_t *counter, uint64_t more)
+{
+    pthread_mutex_lock(&site->lock);
+    *counter += more;
+    pthread_mutex_unlock(&site->lock);
+}
+
+#endif
