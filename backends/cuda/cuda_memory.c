@@ -18,6 +18,7 @@
 #include "cuda_resident.h"
 #include "cuda_service.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct gyre_queue_memory {
@@ -30,18 +31,70 @@ struct gyre_memory {
     CUdeviceptr address;
 };
 
+/*
+ * What is registered, with the devices of this process that use it: the driver registers memory once, for all of them. A queue that
+ * moves from one device to another is used by both for a moment.
+ */
+struct registered {
+    struct registered *next;
+    const void *address;
+    uint32_t users;
+};
+static struct {
+    pthread_mutex_t lock;
+    struct registered *first;
+} host = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct registered **find_registered(const void *address)
+{
+    struct registered **at = &host.first;
+    while (*at && (*at)->address != address)
+        at = &(*at)->next;
+    return at;
+}
+
 gyre_status cuda_host_register(gyre_device *device, void *address, size_t size)
 {
-    CUresult result;
-    CUDA_PATIENTLY(result, device->driver->cuMemHostRegister(
-                               address, size, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE))
+    CUresult result = CUDA_SUCCESS;
+    struct registered *made = malloc(sizeof *made);
+    if (!made)
+        return device->host->error(GYRE_EXHAUSTED, "no memory to register a queue");
+    pthread_mutex_lock(&host.lock);
+    struct registered **at = find_registered(address);
+    if (*at) {
+        (*at)->users++;
+        free(made);
+    } else {
+        CUDA_PATIENTLY(result, device->driver->cuMemHostRegister(
+                                   address, size, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE))
+        *made = (struct registered){.address = address, .users = 1};
+        if (result == CUDA_SUCCESS)
+            *at = made;
+        else
+            free(made);
+    }
+    pthread_mutex_unlock(&host.lock);
     return cuda_check(device, result, "cuMemHostRegister");
+}
+
+/* Whether no other device uses it. */
+static bool forget_registered(const void *address)
+{
+    pthread_mutex_lock(&host.lock);
+    struct registered **at = find_registered(address), *found = *at;
+    const bool last = !found || --found->users == 0;
+    if (found && last) {
+        *at = found->next;
+        free(found);
+    }
+    pthread_mutex_unlock(&host.lock);
+    return last;
 }
 
 void cuda_host_unregister(gyre_device *device, void *address)
 {
     CUresult result;
-    if (cuda_quiet_begin(device) != GYRE_OK)
+    if (!forget_registered(address) || cuda_quiet_begin(device) != GYRE_OK)
         return;
     CUDA_PATIENTLY(result, device->driver->cuMemHostUnregister(address))
     cuda_check_gone(device, result, "cuMemHostUnregister");

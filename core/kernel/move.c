@@ -209,7 +209,9 @@ static gyre_status move(gyre_kernel *kernel, struct gyre_dispatch *there, uint64
     if (status == GYRE_OK)
         tell(&change, from);
     gyre_change_finish(&change);
+    gyre_error_hold(); /* a release clears it */
     gyre_kernel_release(successor);
+    gyre_error_let_go();
     return status;
 }
 

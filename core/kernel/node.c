@@ -45,7 +45,8 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "pipeline on backend 'cpu', or on another one that does",
             kernel->name, backend);
     if (kernel->record->form == GYRE_FORM_KEYED &&
-        !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_KEYS))
+        (kernel->record->is_island ||
+         !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_KEYS)))
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' is a keyed actor, and backend '%s' does not link keyed actors yet: send to "

@@ -270,7 +270,9 @@ static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadli
     if (status == GYRE_OK)
         tell(&change, gyre_build_report(successor->build)->file);
     gyre_change_finish(&change);
+    gyre_error_hold(); /* a release clears it */
     gyre_kernel_release(successor);
+    gyre_error_let_go();
     return status;
 }
 

@@ -336,16 +336,22 @@ static void moves_lose_nothing(void)
 }
 
 /* On a GPU: swaps under load, and then away from it, to where clients need not wait in another way. */
+static void need_gpu(gyre_runtime *runtime, uint32_t number)
+{
+    gyre_buffer *probe;
+    if (gyre_buffer_alloc(runtime, "cuda", number, 8, &probe) == GYRE_OK)
+        return;
+    printf("no GPU %u here: %s\n", number, gyre_error_text());
+    exit(77);
+}
+
 static void a_gpu_swaps_and_gives_its_kernel_away(void)
 {
     enum { SWAPS = 6 };
-    gyre_buffer *totals, *probe;
+    gyre_buffer *totals;
     struct producer producers[2];
     gyre_runtime *runtime = open_plain(NULL);
-    if (gyre_buffer_alloc(runtime, "cuda", 0, 8, &probe) != GYRE_OK) {
-        printf("no GPU here: %s\n", gyre_error_text());
-        exit(77);
-    }
+    need_gpu(runtime, 0);
     gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
     start_producers(kernel, producers, 2);
     swap_turns(kernel, SWAPS);
@@ -353,6 +359,27 @@ static void a_gpu_swaps_and_gives_its_kernel_away(void)
     swap_turns(kernel, SWAPS);
     require(gyre_kernel_move(kernel, "cuda", 0, soon()) == GYRE_OK ||
             strstr(gyre_error_text(), "sleep until the device wakes them") != NULL);
+    const uint64_t count = stop_producers(producers, 2);
+    check_seen(count);
+    check_kept(kernel, totals, count);
+    gyre_close(runtime);
+}
+
+static void gpus_pass_a_kernel_on(void)
+{
+    enum { ROUNDS = 4 };
+    gyre_buffer *totals;
+    struct producer producers[2];
+    gyre_runtime *runtime = open_plain(NULL);
+    need_gpu(runtime, 1);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    start_producers(kernel, producers, 2);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        must(gyre_kernel_move(kernel, "cuda", 1 - i % 2, soon()));
+        swap_turns(kernel, 2);
+    }
+    require(gyre_kernel_move(kernel, "cuda", 0, soon()) == GYRE_INVALID &&
+            strstr(gyre_error_text(), "is on that device") != NULL);
     const uint64_t count = stop_producers(producers, 2);
     check_seen(count);
     check_kept(kernel, totals, count);
@@ -677,6 +704,7 @@ int main(int argc, char **argv)
         {"swaps_lose_nothing", swaps_lose_nothing},
         {"moves_lose_nothing", moves_lose_nothing},
         {"a_gpu_swaps_and_gives_its_kernel_away", a_gpu_swaps_and_gives_its_kernel_away},
+        {"gpus_pass_a_kernel_on", gpus_pass_a_kernel_on},
         {"several_blocks_lose_nothing", several_blocks_lose_nothing},
         {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
         {"journals_know_the_handler", journals_know_the_handler},
