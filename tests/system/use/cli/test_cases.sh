@@ -156,10 +156,10 @@ run test total.gyre-case --backend absent --config "$folder/absent.ini"
 exits 3
 
 # a case that passed has its warnings below it
-run test total.gyre-case --backend cpu --set queue.default.shards=2 --junit "$folder/junit.xml"
+run test total.gyre-case --backend cpu --set queue.default.capacitys=2 --junit "$folder/junit.xml"
 exits 0
-prints "    warning: command line: unknown key 'shards' in [queue.default], ignored; did you mean 'shard'?"
-grep -q "<system-err>warning: command line: unknown key 'shards'" "$folder/junit.xml" || fail "expected a warning in $(<"$folder/junit.xml")"
+prints "    warning: command line: unknown key 'capacitys' in [queue.default], ignored; did you mean 'capacity'?"
+grep -q "<system-err>warning: command line: unknown key 'capacitys'" "$folder/junit.xml" || fail "expected a warning in $(<"$folder/junit.xml")"
 
 # who ends gyre test ends its cases
 mkdir endless
