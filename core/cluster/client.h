@@ -3,7 +3,8 @@
  * A client of a cluster. It numbers its requests to each shard from 1 on, one block after the other, so the shard's owner knows those that
  * come twice; and a shard's replies come in that order, so the client knows replies that come twice.
  *
- * Lock: `lock`, for everything. It is given up while a caller waits.
+ * Lock: `lock`, for everything. It is held while a block is appended, and again until the deadline where that fails; it is given up while a
+ * caller waits for replies.
  */
 #ifndef GYRE_CORE_CLUSTER_CLIENT_H
 #define GYRE_CORE_CLUSTER_CLIENT_H

@@ -13,7 +13,7 @@
 
 /* ---- one block ---- */
 
-/* Appends a block until it is known to be in the log, or the deadline. TIMEOUT: not known; UNAVAILABLE: it is not. */
+/* Appends a block until it is known to be in the log, or the deadline. TIMEOUT: not known; another failure: it is not. */
 static gyre_status append(struct gyre_cluster *cluster, uint32_t shard, const unsigned char *block,
                           size_t size, uint64_t deadline_ns)
 {
@@ -28,9 +28,11 @@ static gyre_status append(struct gyre_cluster *cluster, uint32_t shard, const un
     for (;;) {
         const gyre_status status = gyre_transport_append(cluster->transport, log, &desc, NULL);
         maybe = maybe || status == GYRE_TIMEOUT;
-        if (status != GYRE_TIMEOUT && status != GYRE_UNAVAILABLE && status != GYRE_EXHAUSTED)
+        const bool is_final =
+            status != GYRE_TIMEOUT && status != GYRE_UNAVAILABLE && status != GYRE_EXHAUSTED;
+        if (status == GYRE_OK)
             return status;
-        if (gyre_clock_ns() >= deadline_ns)
+        if (is_final || gyre_clock_ns() >= deadline_ns)
             return maybe ? GYRE_TIMEOUT : status;
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at a cluster from outside, for the command: who is a member, and who owns which shard. Changes nothing. */
+/*
+ * A look at a cluster from outside, for the command: who is a member, and who owns which shard. It writes no record and no log; opening the
+ * transport before it may make an empty folder or stream.
+ */
 #ifndef GYRE_CORE_CLUSTER_LOOK_H
 #define GYRE_CORE_CLUSTER_LOOK_H
 

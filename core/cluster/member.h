@@ -24,7 +24,10 @@ struct gyre_member {
     struct gyre_shard **shards; /* for each number; NULL: not here. Under site.lock */
 };
 
-/** Writes the member's record, with its state; extends the lease. LOST when another process has taken its name. */
+/**
+ * Writes the member's record, with its state, and extends the lease; counts a lapse when the lease had run out before the record was written.
+ * AGAIN when the record is not as this member left it. The thread's own, after the start.
+ */
 gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state state);
 /** One look: shards that ended are joined; others are started or given back. */
 void gyre_member_tick(struct gyre_member *member);

@@ -16,9 +16,12 @@ gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state 
     member->record.state = state;
     member->record.beats++;
     const gyre_status status = gyre_roster_write(member->site.transport, &member->record, &member->revision);
-    if (status == GYRE_OK)
-        __atomic_store_n(&member->site.lease_until_ns, before_ns + member->site.lease_ns, __ATOMIC_RELEASE);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    if (gyre_clock_ns() >= member->site.lease_until_ns)
+        __atomic_add_fetch(&member->site.lapses, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&member->site.lease_until_ns, before_ns + member->site.lease_ns, __ATOMIC_RELEASE);
+    return GYRE_OK;
 }
 
 /*

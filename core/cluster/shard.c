@@ -10,7 +10,6 @@
 #include "core/base/threads.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
-#include "gyre/waiting.h"
 
 enum { UNDER_WAY_MAX = 64 };
 
@@ -108,7 +107,10 @@ static gyre_status give_back(struct gyre_shard *shard)
         return status;
     memset(shard->place.owner, 0, sizeof shard->place.owner);
     shard->place.incarnation = 0;
-    return gyre_place_write(shard->site->transport, shard->number, &shard->place);
+    status = gyre_place_write(shard->site->transport, shard->number, &shard->place);
+    return status == GYRE_AGAIN
+               ? gyre_error_set(GYRE_LOST, "another member took the shard before it was given back")
+               : status;
 }
 
 static gyre_status live(struct gyre_shard *shard)
@@ -157,6 +159,7 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
     shard->place = *place;
     shard->step = GYRE_SHARD_TAKING;
     shard->taken_ns = gyre_clock_ns();
+    shard->lapses = __atomic_load_n(&site->lapses, __ATOMIC_ACQUIRE);
     gyre_cluster_shard_name(shard->log, "in", number);
     const gyre_status status = gyre_thread_need(&shard->thread, run, shard, "for shard %u", number);
     if (status != GYRE_OK) {

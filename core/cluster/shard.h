@@ -19,6 +19,7 @@
 #include "core/cluster/place.h"
 #include "core/cluster/site.h"
 #include "gyre/cluster.h"
+#include "gyre/waiting.h"
 
 enum gyre_shard_step { GYRE_SHARD_TAKING = 1, GYRE_SHARD_WORKING = 2, GYRE_SHARD_ENDED = 3 };
 
@@ -31,6 +32,7 @@ struct gyre_shard {
     gyre_status status; /* how it ended; read after the step is ENDED */
     char why[256];      /* and the sentence */
     uint64_t taken_ns;
+    uint64_t lapses; /* of the site, when the shard was taken */
 
     /* the thread's own */
     struct gyre_shard_place place;
@@ -59,6 +61,11 @@ void gyre_shard_join(struct gyre_shard *shard);
 static inline enum gyre_shard_step gyre_shard_step_of(struct gyre_shard *shard)
 {
     return (enum gyre_shard_step)__atomic_load_n(&shard->step, __ATOMIC_ACQUIRE);
+}
+/** Whether no other member may own the shard yet. */
+static inline bool gyre_shard_has_lease(const struct gyre_shard *shard)
+{
+    return gyre_site_kept_lease(shard->site, shard->lapses, gyre_clock_ns());
 }
 static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 {

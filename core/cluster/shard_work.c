@@ -14,7 +14,6 @@
 #include "core/base/text.h"
 #include "core/cluster/shard.h"
 #include "core/kernel/keyed_table.h"
-#include "gyre/waiting.h"
 
 #define IDLE_NS UINT64_C(20000000)
 
@@ -59,7 +58,7 @@ static gyre_status publish(struct gyre_shard *shard, const unsigned char client[
                                         .expected = GYRE_TRANSPORT_ANY};
     gyre_cluster_client_name(log, client);
     for (;; wait_ns = wait_ns < IDLE_NS ? 2 * wait_ns : wait_ns) {
-        if (!gyre_site_has_lease(shard->site, gyre_clock_ns()))
+        if (!gyre_shard_has_lease(shard))
             return lost_lease(shard);
         const gyre_status status = gyre_transport_append(shard->site->transport, log, &block, &number);
         if (status != GYRE_UNAVAILABLE && status != GYRE_TIMEOUT && status != GYRE_EXHAUSTED) {
@@ -112,7 +111,7 @@ static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *c
         if (status != GYRE_TIMEOUT)
             return status;
         const uint64_t now = gyre_clock_ns();
-        if (!gyre_site_has_lease(shard->site, now))
+        if (!gyre_shard_has_lease(shard))
             return lost_lease(shard);
         if (gyre_shard_is_stopping(shard) && !give_up_ns)
             give_up_ns = now + shard->site->reach_ns;
@@ -255,7 +254,7 @@ static gyre_status work_once(struct gyre_shard *shard)
     uint64_t number;
     gyre_status status = gyre_transport_read(transport, shard->log, shard->position, shard->requests,
                                              GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
-    if (!gyre_site_has_lease(shard->site, gyre_clock_ns()))
+    if (!gyre_shard_has_lease(shard))
         return lost_lease(shard);
     if (status == GYRE_OK)
         return handle_block(shard, size, number);

@@ -21,14 +21,24 @@ struct gyre_site {
     char name[GYRE_MEMBER_NAME_MAX]; /* of the member, */
     uint64_t incarnation;            /* and which process of that name it is */
     uint64_t lease_until_ns;         /* atomic: others may take the shards from then on */
+    uint64_t lapses; /* atomic: how often it was renewed after that; written before lease_until_ns */
     pthread_mutex_t lock;
     gyre_member_info info;
 };
 
-/** Whether nobody else may own this member's shards yet. Any thread. */
+/** Whether nobody else may take a shard that this member takes now. Any thread. */
 static inline bool gyre_site_has_lease(const struct gyre_site *site, uint64_t now_ns)
 {
     return now_ns < __atomic_load_n(&site->lease_until_ns, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * Whether nobody else may own a shard that was taken when `lapses` was that number: a lease that ran out and was renewed does not bring back what
+ * another member may have taken in between. Any thread. The acquire pairs with the release in gyre_member_beat.
+ */
+static inline bool gyre_site_kept_lease(const struct gyre_site *site, uint64_t lapses, uint64_t now_ns)
+{
+    return gyre_site_has_lease(site, now_ns) && lapses == __atomic_load_n(&site->lapses, __ATOMIC_ACQUIRE);
 }
 
 /** Counts something of `info`. Any thread. */

@@ -51,7 +51,7 @@ int end_cluster(int code)
 const char *const *cluster_settings(const char *more)
 {
     static char texts[8][400];
-    static const char *settings[12];
+    static const char *settings[13];
     const char *transport = getenv("CLUSTER_TRANSPORT"), *url = getenv("CLUSTER_URL");
     size_t count = 0;
     snprintf(texts[0], sizeof texts[0], "cluster.app=%s", app);
@@ -65,6 +65,7 @@ const char *const *cluster_settings(const char *more)
     for (; count < 7; count++)
         settings[count] = texts[count];
     settings[count++] = "cluster.checkpoint_ms=50";
+    settings[count++] = "cluster.settle_ms=0"; /* no test depends on which member came first */
     settings[count++] = "kernel.counters.keys=500";
     settings[count++] = "observe.enabled=false";
     settings[count++] = more;
@@ -165,6 +166,12 @@ void kill_member(int which)
 void end_member(int which)
 {
     int status = 0;
+    gyre_member_info info;
+    const uint64_t until = soon();
+    while (!read_member(which, &info)) { /* before that it may not handle the signal */
+        require(gyre_now_ns() < until);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
     kill(processes[which], SIGTERM);
     require(waitpid(processes[which], &status, 0) == processes[which]);
     require(WIFEXITED(status) && WEXITSTATUS(status) == 0);
