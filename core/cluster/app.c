@@ -43,6 +43,24 @@ gyre_status gyre_cluster_app_read(struct gyre_transport *transport, struct gyre_
     return GYRE_OK;
 }
 
+static gyre_status compare_settings(const struct gyre_cluster_app *mine, const struct gyre_cluster_app *its)
+{
+    if (mine->lease_ns != its->lease_ns)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "the cluster has leases of %llu ms, and lease_ms = %llu here: set lease_ms = %llu in [cluster], or "
+            "begin another app",
+            (unsigned long long)(its->lease_ns / 1000000), (unsigned long long)(mine->lease_ns / 1000000),
+            (unsigned long long)(its->lease_ns / 1000000));
+    if (mine->table_size != its->table_size)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "the cluster's shards have tables of %llu bytes, and of %llu here: set `keys` in "
+            "[kernel.%s] as the other members have it, or begin another app",
+            (unsigned long long)its->table_size, (unsigned long long)mine->table_size, its->kernel);
+    return GYRE_OK;
+}
+
 static gyre_status compare(const struct gyre_cluster_app *mine, const struct gyre_cluster_app *its)
 {
     if (mine->shards != its->shards)
@@ -66,7 +84,7 @@ static gyre_status compare(const struct gyre_cluster_app *mine, const struct gyr
             mine->request != its->request ? "request"
             : mine->reply != its->reply   ? "reply"
                                           : "state");
-    return GYRE_OK;
+    return compare_settings(mine, its);
 }
 
 gyre_status gyre_cluster_app_agree(struct gyre_transport *transport, const struct gyre_cluster_app *mine)

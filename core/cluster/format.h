@@ -24,6 +24,8 @@ struct gyre_cluster_app {
     struct gyre_block_head head;
     uint32_t shards, reserved;
     uint64_t request, reply, state; /* hashes of the types */
+    uint64_t lease_ns;              /* how long a member that says nothing keeps its shards */
+    uint64_t table_size;            /* bytes of a shard's table of keys */
     char kernel[64], key[128];      /* texts with a NUL */
 };
 
@@ -38,7 +40,10 @@ struct gyre_cluster_member {
 
 struct gyre_cluster_place {
     struct gyre_block_head head;
-    uint64_t epoch, incarnation;
+    uint64_t epoch;
+    uint64_t
+        incarnation;  /* of the owner; without an owner: of the member that could not take the shard, or 0 */
+    uint64_t is_kept; /* 1: the log of states has a checkpoint, from then on for ever */
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
 };
 

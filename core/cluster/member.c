@@ -45,7 +45,8 @@ static gyre_status describe(struct gyre_member *member, const gyre_kernel *kerne
 {
     struct gyre_cluster_app *app = &member->site.app;
     struct gyre_keyed_about about;
-    *app = (struct gyre_cluster_app){.shards = (uint32_t)setting(member->site.runtime->config, "shards")};
+    *app = (struct gyre_cluster_app){.shards = (uint32_t)setting(member->site.runtime->config, "shards"),
+                                     .lease_ns = member->site.lease_ns};
     gyre_status status = gyre_keyed_about_get(kernel, &about);
     if (status == GYRE_OK)
         status = check_sizes(&about);
@@ -53,6 +54,7 @@ static gyre_status describe(struct gyre_member *member, const gyre_kernel *kerne
         return status;
     snprintf(app->kernel, sizeof app->kernel, "%s", about.kernel);
     snprintf(app->key, sizeof app->key, "%s", about.key);
+    app->table_size = about.table_size;
     status = gyre_cluster_type_hash(about.request, &app->request);
     if (status == GYRE_OK)
         status = gyre_cluster_type_hash(about.reply, &app->reply);

@@ -27,6 +27,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
                               name);
     out->epoch = place.epoch;
     out->incarnation = place.incarnation;
+    out->is_kept = place.is_kept != 0;
     memcpy(out->owner, place.owner, sizeof out->owner);
     return GYRE_OK;
 }
@@ -35,7 +36,8 @@ gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard, s
 {
     char name[GYRE_CLUSTER_NAME_SIZE];
     uint64_t revision;
-    struct gyre_cluster_place record = {.epoch = place->epoch, .incarnation = place->incarnation};
+    struct gyre_cluster_place record = {
+        .epoch = place->epoch, .incarnation = place->incarnation, .is_kept = place->is_kept};
     memcpy(record.owner, place->owner, sizeof record.owner);
     gyre_block_seal(&record, sizeof record, GYRE_BLOCK_PLACE);
     const gyre_status status =

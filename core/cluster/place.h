@@ -8,12 +8,15 @@
 
 struct gyre_shard_place {
     uint64_t revision; /* 0: there is no record yet */
-    uint64_t epoch, incarnation;
+    uint64_t epoch;
+    uint64_t
+        incarnation; /* of the owner; without an owner: of the member that could not take the shard, or 0 */
+    bool is_kept;    /* there is a checkpoint */
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
 };
 
 gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, struct gyre_shard_place *out);
-/** Writes place->owner, epoch and incarnation if the record still has place->revision, which becomes the new one. AGAIN. */
+/** Writes what `place` says if the record still has place->revision, which becomes the new one. AGAIN. */
 gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard,
                              struct gyre_shard_place *place);
 

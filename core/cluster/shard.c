@@ -77,6 +77,30 @@ static gyre_status check_log(struct gyre_shard *shard)
         shard->log, (unsigned long long)last, (unsigned long long)shard->kept.position);
 }
 
+/* A place that says that there was a checkpoint does not begin with an empty table. */
+static gyre_status check_kept(const struct gyre_shard *shard)
+{
+    if (shard->kept.checkpoint || !shard->place.is_kept)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the cluster's log '%s' has no whole checkpoint, and one was kept: the transport lost what it had "
+        "acknowledged; put back a copy of what it keeps, or begin another app",
+        shard->kept.log);
+}
+
+/* The place says so from the first checkpoint on, also when its owner died before it could write that. */
+static gyre_status note_kept(struct gyre_shard *shard)
+{
+    if (shard->place.is_kept)
+        return GYRE_OK;
+    shard->place.is_kept = true;
+    const gyre_status status = gyre_place_write(shard->site->transport, shard->number, &shard->place);
+    return status == GYRE_AGAIN
+               ? gyre_error_set(GYRE_LOST, "shard %u: another member took it meanwhile", shard->number)
+               : status;
+}
+
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
 static gyre_status restore(struct gyre_shard *shard)
 {
@@ -90,10 +114,14 @@ static gyre_status restore(struct gyre_shard *shard)
     if (status == GYRE_OK)
         status = gyre_kept_begin(kept, gyre_clock_ns() + site->reach_ns);
     if (status == GYRE_OK)
+        status = check_kept(shard);
+    if (status == GYRE_OK)
         status = check_log(shard);
     if (status == GYRE_OK)
         status = kept->checkpoint ? gyre_keyed_table_write(shard->kernel, kept->table, size)
                                   : gyre_shard_checkpoint(shard);
+    if (status == GYRE_OK)
+        status = note_kept(shard);
     shard->position = kept->position;
     shard->checkpoint_ns = gyre_clock_ns();
     return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + site->reach_ns) : status;
@@ -113,15 +141,32 @@ static gyre_status give_back(struct gyre_shard *shard)
                : status;
 }
 
-static gyre_status live(struct gyre_shard *shard)
+/* Says that this member could not take the shard, so that another one may try; see place_shard of member_tick.c. */
+static void leave_place(struct gyre_shard *shard)
 {
-    gyre_status status = take_place(shard);
-    if (status == GYRE_OK)
-        status = launch(shard);
+    gyre_error_hold();
+    memset(shard->place.owner, 0, sizeof shard->place.owner);
+    gyre_place_write(shard->site->transport, shard->number, &shard->place);
+    gyre_error_let_go();
+}
+
+static gyre_status take(struct gyre_shard *shard)
+{
+    gyre_status status = launch(shard);
     if (status == GYRE_OK)
         status = make_room(shard);
     if (status == GYRE_OK)
         status = restore(shard);
+    if (status != GYRE_OK && status != GYRE_LOST)
+        leave_place(shard);
+    return status;
+}
+
+static gyre_status live(struct gyre_shard *shard)
+{
+    gyre_status status = take_place(shard);
+    if (status == GYRE_OK)
+        status = take(shard);
     if (status != GYRE_OK)
         return gyre_error_add(status, "taking shard %u", shard->number);
     gyre_site_count(shard->site, &shard->site->info.taken, 1);

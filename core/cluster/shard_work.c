@@ -162,13 +162,32 @@ static gyre_status send_one(struct flight *flight, const struct gyre_cluster_wal
     return status == GYRE_INVALID ? refuse(flight) : status;
 }
 
+/*
+ * The requests of a client follow each other. Where some are missing, this owner read behind what another one has purged, or the transport
+ * lost them: states without their effect would be wrong ones.
+ */
+static gyre_status check_follows(const struct gyre_shard *shard, const struct gyre_cluster_requests *head,
+                                 const struct gyre_cluster_caller *caller, uint64_t position)
+{
+    if (caller->number == 0 || head->first <= caller->number + 1)
+        return GYRE_OK;
+    if (!gyre_shard_has_lease(shard))
+        return lost_lease(shard);
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "block %llu of the cluster's log '%s' has the requests of a client from number %llu on, expected %llu: the "
+        "transport lost what it had acknowledged; put back a copy of what it keeps, or begin another app",
+        (unsigned long long)position, shard->log, (unsigned long long)head->first,
+        (unsigned long long)(caller->number + 1));
+}
+
 static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_cluster_requests *head,
                                    struct gyre_cluster_walk *walk, uint64_t position)
 {
     struct gyre_cluster_caller *caller = gyre_callers_note(&shard->kept.callers, head->client, position);
     struct flight flight = {.shard = shard, .head = head};
     uint64_t number = head->first, handled = 0, passed = 0;
-    gyre_status status = GYRE_OK;
+    gyre_status status = check_follows(shard, head, caller, position);
     begin_replies(shard);
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
         if (number <= caller->number) {

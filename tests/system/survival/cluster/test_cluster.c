@@ -157,6 +157,9 @@ static void what_does_not_fit_is_refused(void)
     close_teller(teller);
     refuse_member("cluster.shards=16", "counters", GYRE_INCOMPATIBLE,
                   "the cluster has 8 shards, and shards = 16 here");
+    refuse_member("cluster.lease_ms=7777", "counters", GYRE_INCOMPATIBLE, "lease_ms = 7777 here");
+    refuse_member("kernel.counters.keys=5000", "counters", GYRE_INCOMPATIBLE,
+                  "set `keys` in [kernel.counters] as the other members have it");
     refuse_member(NULL, "no_keys", GYRE_INVALID, "is no keyed actor");
     refuse_member("cluster.transport=flie", "counters", GYRE_NOT_FOUND, "there is no transport 'flie'");
     refuse_member("cluster.app=", "counters", GYRE_CONFIG, "[cluster] needs an `app`");
