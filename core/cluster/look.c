@@ -34,6 +34,7 @@ gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t ap
         return gyre_error_set(GYRE_NOT_FOUND,
                               "no member of this cluster was ever there: start one, with the same "
                               "[cluster]");
+    look->roster.lease_ns = look->app.lease_ns;
     if (status == GYRE_OK)
         status = gyre_roster_look(&look->roster, transport, look->since_ns);
     if (status != GYRE_OK)

@@ -158,6 +158,7 @@ static void free_member(struct gyre_member *member)
     free(member->site.backend);
     free(member->roster);
     free(member->retry_ns);
+    free(member->second_ns);
     free(member->shards);
     free(member);
 }
@@ -190,7 +191,8 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     member->roster = calloc(1, sizeof *member->roster);
     member->shards = calloc(GYRE_SHARDS_MAX, sizeof *member->shards);
     member->retry_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->retry_ns);
-    if (failed || !member->roster || !member->shards || !member->retry_ns)
+    member->second_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->second_ns);
+    if (failed || !member->roster || !member->shards || !member->retry_ns || !member->second_ns)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
     member->roster->lease_ns = member->site.lease_ns;
     const gyre_status status = choose_name(member);

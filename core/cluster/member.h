@@ -18,8 +18,10 @@ struct gyre_member {
     struct gyre_cluster_member record; /* the thread's own */
     uint64_t revision;
     struct gyre_roster *roster;
-    uint64_t *retry_ns; /* for each shard: when it may be taken again after a failure */
-    uint32_t stop;      /* atomic */
+    uint64_t *retry_ns;  /* for each shard: when it may be taken again after a failure */
+    uint64_t *second_ns; /* and when the second choice looks next whether the first one could not take it */
+    char told[512];      /* the last failure of a look that was told */
+    uint32_t stop;       /* atomic */
     pthread_t thread;
     struct gyre_shard **shards; /* for each number; NULL: not here. Under site.lock */
 };

@@ -24,6 +24,16 @@ gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state 
     return GYRE_OK;
 }
 
+/* Tells a failure of the thread's look, once as long as it is the same one. */
+static void tell_trouble(struct gyre_member *member)
+{
+    const char *text = gyre_error_text();
+    if (strncmp(member->told, text, sizeof member->told - 1) == 0)
+        return;
+    snprintf(member->told, sizeof member->told, "%s", text);
+    gyre_runtime_log(member->site.runtime, GYRE_LOG_WARNING, "member '%s': %s", member->record.name, text);
+}
+
 /*
  * A write that was not acknowledged may have changed the revision: the record is read, and is still this member's if it has its incarnation.
  */
@@ -32,7 +42,11 @@ static void beat(struct gyre_member *member)
     struct gyre_cluster_member its;
     uint64_t revision;
     gyre_status status = gyre_member_beat(member, GYRE_MEMBER_HERE);
-    if (status == GYRE_OK || status == GYRE_UNAVAILABLE)
+    if (status == GYRE_OK)
+        return;
+    if (status != GYRE_AGAIN)
+        tell_trouble(member);
+    if (status == GYRE_UNAVAILABLE)
         return;
     status = gyre_roster_read(member->site.transport, member->record.name, &its, &revision);
     if (status == GYRE_OK && its.incarnation == member->record.incarnation)
@@ -64,14 +78,20 @@ static void tell_end(struct gyre_member *member, const struct gyre_shard *shard)
                          "%s", shard->why);
 }
 
+/* A shard that this member could not take is left to the second choice for a while, which looks once a lease. */
+static uint64_t retry_after(const struct gyre_member *member, const struct gyre_shard *shard)
+{
+    const uint64_t lease_ns = member->site.lease_ns;
+    const bool has_second =
+        gyre_roster_choose(member->roster, shard->number, member->record.name, gyre_clock_ns()) != NULL;
+    return shard->status == GYRE_LOST ? lease_ns / 4 : has_second ? 3 * lease_ns : lease_ns;
+}
+
 static void join_shard(struct gyre_member *member, uint32_t number)
 {
     struct gyre_shard *shard = member->shards[number];
     tell_end(member, shard);
-    member->retry_ns[number] = shard->status == GYRE_OK
-                                   ? 0
-                                   : gyre_clock_ns() + (shard->status == GYRE_LOST ? member->site.lease_ns / 4
-                                                                                   : member->site.lease_ns);
+    member->retry_ns[number] = shard->status == GYRE_OK ? 0 : gyre_clock_ns() + retry_after(member, shard);
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = NULL;
     pthread_mutex_unlock(&member->site.lock);
@@ -105,20 +125,33 @@ static bool is_me(const struct gyre_member *member, const char *name)
     return name && strcmp(name, member->record.name) == 0;
 }
 
-static void start_shard(struct look *look, uint32_t number)
+/* Whether nobody alive owns the shard; for the second choice: whether another member could not take it. */
+static bool is_free(const struct look *look, const struct gyre_shard_place *place, bool as_second)
+{
+    const struct gyre_member *member = look->member;
+    if (as_second)
+        return !place->owner[0] && place->incarnation && place->incarnation != member->record.incarnation;
+    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
+    return !place->owner[0] || mine ||
+           !gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns);
+}
+
+static void start_shard(struct look *look, uint32_t number, bool as_second)
 {
     struct gyre_member *member = look->member;
     struct gyre_shard_place place;
     struct gyre_shard *shard = NULL;
-    if (look->now_ns < member->retry_ns[number] ||
-        gyre_place_read(member->site.transport, number, &place) != GYRE_OK)
+    if (look->now_ns < member->retry_ns[number])
         return;
-    const bool mine = is_me(member, place.owner) && place.incarnation == member->record.incarnation;
-    if (place.owner[0] && !mine &&
-        gyre_roster_is_alive(member->roster, place.owner, place.incarnation, look->now_ns))
+    gyre_status status = gyre_place_read(member->site.transport, number, &place);
+    if (status == GYRE_OK && !is_free(look, &place, as_second))
         return;
-    if (gyre_shard_start(&member->site, number, &place, &shard) != GYRE_OK)
+    if (status == GYRE_OK)
+        status = gyre_shard_start(&member->site, number, &place, &shard);
+    if (status != GYRE_OK) {
+        tell_trouble(member);
         return;
+    }
     look->starts++;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = shard;
@@ -129,9 +162,15 @@ static void place_shard(struct look *look, uint32_t number)
 {
     struct gyre_member *member = look->member;
     struct gyre_shard *shard = member->shards[number];
-    const bool wanted = is_me(member, gyre_roster_choose(member->roster, number, look->now_ns));
+    const char *first = gyre_roster_choose(member->roster, number, NULL, look->now_ns);
+    const bool wanted = is_me(member, first);
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
-        start_shard(look, number);
+        start_shard(look, number, false);
+    if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
+        is_me(member, gyre_roster_choose(member->roster, number, first, look->now_ns))) {
+        member->second_ns[number] = look->now_ns + member->site.lease_ns;
+        start_shard(look, number, true);
+    }
     if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= member->site.settle_ns) {
         gyre_shard_stop(shard);
         look->gave = true;
@@ -145,9 +184,12 @@ void gyre_member_tick(struct gyre_member *member)
     join_ended(member);
     beat(member);
     look.now_ns = gyre_clock_ns();
-    if (!gyre_site_has_lease(&member->site, look.now_ns) ||
-        gyre_roster_look(member->roster, member->site.transport, look.now_ns) != GYRE_OK)
+    if (!gyre_site_has_lease(&member->site, look.now_ns))
         return;
+    if (gyre_roster_look(member->roster, member->site.transport, look.now_ns) != GYRE_OK) {
+        tell_trouble(member);
+        return;
+    }
     for (uint32_t i = 0; i < member->site.app.shards; i++)
         place_shard(&look, i);
 }

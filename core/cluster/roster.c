@@ -62,11 +62,16 @@ struct look {
 };
 
 /* A quarter more than the lease: the member itself counts from before its record was written. */
+static uint64_t watch_ns(const struct gyre_roster *roster)
+{
+    return roster->lease_ns + roster->lease_ns / 4;
+}
+
 static bool is_there(const struct gyre_roster *roster, const struct gyre_roster_member *member,
                      uint64_t now_ns)
 {
-    return member->listed && member->state != GYRE_MEMBER_GONE &&
-           now_ns - member->seen_ns < roster->lease_ns + roster->lease_ns / 4;
+    return member->listed && member->state != GYRE_MEMBER_GONE && !member->is_unproven &&
+           now_ns - member->seen_ns < watch_ns(roster);
 }
 
 static struct gyre_roster_member *find(struct gyre_roster *roster, const char *name)
@@ -77,21 +82,56 @@ static struct gyre_roster_member *find(struct gyre_roster *roster, const char *n
     return NULL;
 }
 
-static struct gyre_roster_member *find_or_add(struct gyre_roster *roster, const char *name, uint64_t now_ns)
+/* Whether a member may leave a full table: it is gone, its record went, or it was watched for long enough and is silent. */
+static bool may_leave(const struct gyre_roster *roster, const struct gyre_roster_member *member,
+                      uint64_t now_ns)
 {
-    struct gyre_roster_member *member = find(roster, name);
+    return member->state == GYRE_MEMBER_GONE || (!member->listed && !member->was_listed) ||
+           (now_ns - member->seen_ns >= watch_ns(roster) && now_ns - member->added_ns >= watch_ns(roster));
+}
+
+/* The place of the member that was watched longest, of those that may leave; NULL: none may. */
+static struct gyre_roster_member *find_leaver(struct gyre_roster *roster, uint64_t now_ns)
+{
+    struct gyre_roster_member *found = NULL;
+    for (size_t i = 0; i < roster->count; i++)
+        if (may_leave(roster, &roster->members[i], now_ns) &&
+            (!found || roster->members[i].added_ns < found->added_ns))
+            found = &roster->members[i];
+    return found;
+}
+
+static struct gyre_roster_member *find_or_add(struct gyre_roster *roster,
+                                              const struct gyre_cluster_member *its, uint64_t now_ns)
+{
+    struct gyre_roster_member *member = find(roster, its->name);
+    const bool is_full = roster->count == GYRE_MEMBERS_MAX;
     if (member)
         return member;
-    if (roster->count < GYRE_MEMBERS_MAX)
+    if (!is_full)
         member = &roster->members[roster->count++];
-    for (size_t i = 0; !member && i < roster->count; i++)
-        if (!is_there(roster, &roster->members[i], now_ns))
-            member = &roster->members[i];
+    else if (its->state != GYRE_MEMBER_GONE)
+        member = find_leaver(roster, now_ns);
     if (!member)
         return NULL;
-    *member = (struct gyre_roster_member){0};
-    snprintf(member->name, sizeof member->name, "%s", name);
+    *member = (struct gyre_roster_member){.seen_ns = now_ns, .added_ns = now_ns, .is_unproven = is_full};
+    memcpy(member->name, its->name, sizeof member->name);
     return member;
+}
+
+static void note(struct gyre_roster_member *member, const struct gyre_cluster_member *its, uint64_t revision,
+                 uint64_t now_ns)
+{
+    if (member->revision != revision || member->incarnation != its->incarnation) {
+        member->seen_ns = now_ns;
+        member->is_unproven = member->is_unproven && !member->revision; /* this is the second revision */
+    }
+    member->revision = revision;
+    member->incarnation = its->incarnation;
+    member->weight = its->weight;
+    member->state = its->state;
+    member->owned = its->owned;
+    member->listed = true;
 }
 
 static int look_at(void *context, const char *record)
@@ -108,25 +148,19 @@ static int look_at(void *context, const char *record)
         return 0;
     }
     struct gyre_roster_member *member =
-        status == GYRE_OK ? find_or_add(look->roster, name, look->now_ns) : NULL;
-    if (!member)
-        return 1;
-    if (member->revision != revision || member->incarnation != its.incarnation)
-        member->seen_ns = look->now_ns;
-    member->revision = revision;
-    member->incarnation = its.incarnation;
-    member->weight = its.weight;
-    member->state = its.state;
-    member->owned = its.owned;
-    member->listed = true;
+        status == GYRE_OK ? find_or_add(look->roster, &its, look->now_ns) : NULL;
+    if (member)
+        note(member, &its, revision, look->now_ns);
     return 1;
 }
 
 gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport, uint64_t now_ns)
 {
     struct look look = {.roster = roster, .transport = transport, .now_ns = now_ns};
-    for (size_t i = 0; i < roster->count; i++)
+    for (size_t i = 0; i < roster->count; i++) {
+        roster->members[i].was_listed = roster->members[i].listed;
         roster->members[i].listed = false;
+    }
     const gyre_status status = gyre_transport_record_list(transport, PREFIX, look_at, &look);
     return status == GYRE_OK ? look.status : status;
 }
@@ -165,13 +199,15 @@ static double score(const struct gyre_roster_member *member, uint32_t shard)
     return -logarithm(number) / (member->weight ? (double)member->weight : 1e-9);
 }
 
-const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, uint64_t now_ns)
+const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, const char *without,
+                               uint64_t now_ns)
 {
     const struct gyre_roster_member *best = NULL;
     double least = 0;
     for (size_t i = 0; i < roster->count; i++) {
         const struct gyre_roster_member *member = &roster->members[i];
-        if (member->state != GYRE_MEMBER_HERE || !is_there(roster, member, now_ns))
+        if (member->state != GYRE_MEMBER_HERE || !is_there(roster, member, now_ns) ||
+            (without && strcmp(member->name, without) == 0))
             continue;
         const double its = score(member, shard);
         if (!best || its < least) {

@@ -14,9 +14,12 @@ enum { GYRE_MEMBERS_MAX = 256 };
 struct gyre_roster_member {
     char name[GYRE_MEMBER_NAME_MAX];
     uint64_t incarnation, revision;
-    uint64_t seen_ns; /* when this revision was seen first */
+    uint64_t seen_ns;  /* when this revision was seen first */
+    uint64_t added_ns; /* when the name was seen first */
     uint32_t weight, state, owned;
-    bool listed; /* in the last look */
+    bool listed;      /* in the last look */
+    bool was_listed;  /* in the look before it */
+    bool is_unproven; /* came in place of a dead member, and its record did not change yet */
 };
 
 struct gyre_roster {
@@ -25,13 +28,18 @@ struct gyre_roster {
     uint64_t lease_ns;
 };
 
-/** Reads all member records. A record that is damaged counts as that of nobody. */
+/**
+ * Reads all member records. A record that is damaged counts as that of nobody. A record that is new counts as that of a living member for a
+ * lease. In a full table a new name takes the place of a dead member alone, and then counts as alive once its record changes; a name that finds
+ * no place is passed over until there is one.
+ */
 gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport, uint64_t now_ns);
 /** Whether a member of that name and incarnation has to be taken for alive. */
 bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
                           uint64_t now_ns);
-/** The member that should own a shard (rendezvous by weight); NULL: no member is there. */
-const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, uint64_t now_ns);
+/** The member that should own a shard (rendezvous by weight), of all but `without` (NULL: of all); NULL: no member is there. */
+const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, const char *without,
+                               uint64_t now_ns);
 
 /** Reads the record of a member. NOT_FOUND, INCOMPATIBLE. */
 gyre_status gyre_roster_read(struct gyre_transport *transport, const char *name,

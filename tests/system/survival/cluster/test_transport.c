@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/cluster/kept.h"
+#include "core/cluster/roster.h"
 #include "core/config/config.h"
 #include "core/transport/transport.h"
 #include "members.h"
@@ -246,6 +247,38 @@ static void records_are_replaced_by_compare_and_set(void)
     require(gyre_transport_record_put(transport, "../escape", "x", 1, 0, &revision) == GYRE_INVALID);
 }
 
+/* ---- members ---- */
+
+static void write_record(const char *name, uint64_t *revision)
+{
+    struct gyre_cluster_member record = {.incarnation = 5, .weight = 100, .state = GYRE_MEMBER_HERE};
+    snprintf(record.name, sizeof record.name, "%s", name);
+    must(gyre_roster_write(transport, &record, revision));
+}
+
+/* More records of members that died than a table has room for: the one that lives gets its shards, and keeps them. The clock is the test's own. */
+static void a_member_is_found_among_many_that_died(void)
+{
+    enum { DEAD = GYRE_MEMBERS_MAX + 40, LEASE = 1000 };
+    static struct gyre_roster roster = {.lease_ns = LEASE};
+    uint64_t now = 1, revision = 0, found = 0;
+    for (int i = 0; i < DEAD; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "dead%d", i);
+        write_record(name, &(uint64_t){0});
+    }
+    for (int looks = 0; looks < 200; looks++, now += LEASE / 8) {
+        if (looks >= 20)
+            write_record("living", &revision);
+        must(gyre_roster_look(&roster, transport, now));
+        const char *owner = gyre_roster_choose(&roster, 3, NULL, now);
+        require(!found || (owner && strcmp(owner, "living") == 0));
+        found += owner && strcmp(owner, "living") == 0;
+    }
+    require(found > 100 && gyre_roster_is_alive(&roster, "living", 5, now));
+    require(!gyre_roster_choose(&roster, 3, "living", now));
+}
+
 /* ---- what a shard keeps ---- */
 
 enum { TABLE = 200000 };
@@ -453,6 +486,7 @@ static const named_case cases[] = {
     {"a_wait_ends_with_a_block", a_wait_ends_with_a_block},
     {"purged_blocks_go_and_numbers_go_on", purged_blocks_go_and_numbers_go_on},
     {"records_are_replaced_by_compare_and_set", records_are_replaced_by_compare_and_set},
+    {"a_member_is_found_among_many_that_died", a_member_is_found_among_many_that_died},
     {"a_checkpoint_comes_back_and_an_earlier_owner_is_refused",
      a_checkpoint_comes_back_and_an_earlier_owner_is_refused},
     {"a_checkpoint_without_its_end_is_passed_over", a_checkpoint_without_its_end_is_passed_over},
