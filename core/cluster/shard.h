@@ -49,6 +49,8 @@ struct gyre_shard {
     uint64_t under_way; /* requests in the kernel's queue at a time */
     size_t replies_at;  /* bytes of the block of replies that are filled */
     uint32_t replies_count;
+    bool has_deaf;                           /* a client whose replies could not be published in time, */
+    unsigned char deaf[GYRE_CLIENT_ID_SIZE]; /* and which: its replies are tried once from then on */
 };
 
 /** Starts the shard's thread. `place`: as it was read; nobody alive owns it. */
