@@ -8,7 +8,7 @@
 #include "core/cluster/member.h"
 #include "gyre/waiting.h"
 
-enum { STARTS_A_LOOK = 8 };
+enum { STARTS_A_LOOK = 8, SECOND_LEASES = 10 };
 
 gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state state)
 {
@@ -152,10 +152,18 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
         tell_trouble(member);
         return;
     }
+    shard->is_second = as_second;
     look->starts++;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = shard;
     pthread_mutex_unlock(&member->site.lock);
+}
+
+/* How long a shard stays when another member should own it. One that the other could not take stays for some leases at least. */
+static uint64_t hold_ns(const struct gyre_member *member, const struct gyre_shard *shard)
+{
+    const uint64_t least = shard->is_second ? SECOND_LEASES * member->site.lease_ns : 0;
+    return member->site.settle_ns > least ? member->site.settle_ns : least;
 }
 
 static void place_shard(struct look *look, uint32_t number)
@@ -171,7 +179,7 @@ static void place_shard(struct look *look, uint32_t number)
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }
-    if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= member->site.settle_ns) {
+    if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= hold_ns(member, shard)) {
         gyre_shard_stop(shard);
         look->gave = true;
     }

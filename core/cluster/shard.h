@@ -33,6 +33,8 @@ struct gyre_shard {
     char why[256];      /* and the sentence */
     uint64_t taken_ns;
     uint64_t lapses; /* of the site, when the shard was taken */
+    bool
+        is_second; /* taken because the member that should own it could not take it; the member's thread's own */
 
     /* the thread's own */
     struct gyre_shard_place place;
