@@ -78,6 +78,8 @@ static void states_outlive_all_members(void)
 static void a_member_that_comes_back_late_changes_nothing(void)
 {
     gyre_member_info info;
+    setenv("CLUSTER_MEMBER_SETTING", "cluster.settle_ms=600000",
+           1); /* nobody gives shards to the other one */
     start_member(0);
     struct client *teller = open_teller(1);
     send_some(teller, 200);

@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/cluster/kept.h"
-#include "core/cluster/roster.h"
+#include "core/cluster/member.h"
 #include "core/config/config.h"
 #include "core/transport/transport.h"
 #include "members.h"
@@ -279,6 +279,25 @@ static void a_member_is_found_among_many_that_died(void)
     require(!gyre_roster_choose(&roster, 3, "living", now));
 }
 
+/* A lease that ran out and is renewed is that of shards that are taken from then on, and not of those from before. */
+static void a_lease_that_ran_out_is_not_that_of_before(void)
+{
+    static struct gyre_member member = {.record = {.incarnation = 5, .name = "one"}};
+    struct gyre_site *site = &member.site;
+    site->transport = transport;
+    site->lease_ns = UINT64_C(3600000000000);
+    must(gyre_member_beat(&member, GYRE_MEMBER_HERE));
+    const uint64_t lapses = site->lapses;
+    must(gyre_member_beat(&member, GYRE_MEMBER_HERE));
+    require(gyre_site_kept_lease(site, lapses, gyre_now_ns()));
+    site->lease_until_ns = gyre_now_ns() - 1;
+    require(!gyre_site_kept_lease(site, lapses, gyre_now_ns()));
+    must(gyre_member_beat(&member, GYRE_MEMBER_HERE));
+    require(gyre_site_has_lease(site, gyre_now_ns()));
+    require(!gyre_site_kept_lease(site, lapses, gyre_now_ns()));
+    require(gyre_site_kept_lease(site, site->lapses, gyre_now_ns()));
+}
+
 /* ---- what a shard keeps ---- */
 
 enum { TABLE = 200000 };
@@ -487,6 +506,7 @@ static const named_case cases[] = {
     {"purged_blocks_go_and_numbers_go_on", purged_blocks_go_and_numbers_go_on},
     {"records_are_replaced_by_compare_and_set", records_are_replaced_by_compare_and_set},
     {"a_member_is_found_among_many_that_died", a_member_is_found_among_many_that_died},
+    {"a_lease_that_ran_out_is_not_that_of_before", a_lease_that_ran_out_is_not_that_of_before},
     {"a_checkpoint_comes_back_and_an_earlier_owner_is_refused",
      a_checkpoint_comes_back_and_an_earlier_owner_is_refused},
     {"a_checkpoint_without_its_end_is_passed_over", a_checkpoint_without_its_end_is_passed_over},
