@@ -156,11 +156,12 @@ static gyre_status write_block(file_log *log, const gyre_transport_block *block)
     file_block_head head = {
         .magic = FILE_BLOCK_MAGIC, .size = (uint32_t)block->byte_count, .number = log->end.next};
     unsigned char small[4096];
-    const size_t size = sizeof head + block->byte_count, whole = (size + 7) / 8 * 8;
+    const size_t size = sizeof head + block->byte_count, whole = (size_t)file_block_whole(&head);
     unsigned char *bytes = whole <= sizeof small ? small : malloc(whole);
     if (!bytes)
         return log->link->host->error(GYRE_EXHAUSTED, "no memory for a block of the log '%s'", log->name);
     head.seal = file_seal(&head, offsetof(file_block_head, seal), block->bytes, block->byte_count);
+    head.head_seal = file_head_seal(&head);
     memcpy(bytes, &head, sizeof head);
     if (block->byte_count)
         memcpy(bytes + sizeof head, block->bytes, block->byte_count);

@@ -42,6 +42,28 @@ static gyre_status damaged(const file_log *log, const file_place *place, const c
                                   log->name, log->link->path, log->name, name, place->offset, expected);
 }
 
+uint64_t file_block_whole(const file_block_head *head)
+{
+    return (sizeof *head + (uint64_t)head->size + 7) / 8 * 8;
+}
+
+uint32_t file_head_seal(const file_block_head *head)
+{
+    return file_seal(head, offsetof(file_block_head, seal), NULL, 0);
+}
+
+/* A machine that lost its power may leave a file that has grown without its bytes. */
+static bool is_zero_from(int file, uint64_t offset)
+{
+    static const unsigned char zeros[4096];
+    unsigned char bytes[sizeof zeros];
+    ssize_t got;
+    for (; (got = pread(file, bytes, sizeof bytes, (off_t)offset)) > 0; offset += (uint64_t)got)
+        if (memcmp(bytes, zeros, (size_t)got) != 0)
+            return false;
+    return got == 0;
+}
+
 gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
                            enum file_finding *found)
 {
@@ -55,16 +77,18 @@ gyre_status file_head_read(const file_log *log, const file_place *place, file_bl
     if ((size_t)got < sizeof *head)
         return GYRE_OK;
     if (head->magic != FILE_BLOCK_MAGIC || head->number != place->next ||
-        head->size > GYRE_TRANSPORT_BLOCK_MAX)
-        return damaged(log, place, "the head of a block");
-    if ((uint64_t)about.st_size >= place->offset + sizeof *head + head->size)
+        head->size > GYRE_TRANSPORT_BLOCK_MAX || head->head_seal != file_head_seal(head))
+        return !head->magic && is_zero_from(place->file, place->offset)
+                   ? GYRE_OK
+                   : damaged(log, place, "the head of a block with a checksum that fits");
+    if ((uint64_t)about.st_size >= place->offset + file_block_whole(head))
         *found = FILE_FOUND;
     return GYRE_OK;
 }
 
 void file_place_pass(file_place *place, const file_block_head *head)
 {
-    place->offset += (sizeof *head + head->size + 7) / 8 * 8;
+    place->offset += file_block_whole(head);
     place->next++;
 }
 

@@ -9,7 +9,8 @@
  *     FOLDER/APP/records/NAME     a file_record_head and the bytes; replaced by rename
  *
  * A process may be killed at any moment. A block that was written in part lies at the end of the last segment; who appends next cuts it
- * off under the lock. Readers take no lock: a block counts once it is there as a whole.
+ * off under the lock. Such a part is shorter than a head, or a head whose own seal fits and too few bytes, or zeros up to the end of the
+ * file; everything else that is no block is damage and stays as it is. Readers take no lock: a block counts once it is there as a whole.
  */
 #ifndef GYRE_FILE_TRANSPORT_H
 #define GYRE_FILE_TRANSPORT_H
@@ -31,7 +32,8 @@ typedef struct file_block_head {
     uint32_t magic, size; /* bytes of the block, without this head */
     uint64_t number;
     uint32_t seal; /* CRC-32C of the members above and of the block's bytes */
-    uint32_t reserved;
+    uint32_t
+        head_seal; /* CRC-32C of magic, size and number: a size that changed is damage, never the end of the log */
 } file_block_head;
 
 typedef struct file_record_head {
@@ -93,6 +95,10 @@ enum file_finding {
     FILE_FOUND,  /* a whole block */
     FILE_NOTHING /* no block, or a part of one */
 };
+/** Bytes of a block in its segment: the head, the block, and the filling up to a multiple of 8. */
+uint64_t file_block_whole(const file_block_head *head);
+/** The seal of a head without the block's bytes. */
+uint32_t file_head_seal(const file_block_head *head);
 /** Reads the head of the block at the place and checks it. INCOMPATIBLE when something else lies there. */
 gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
                            enum file_finding *found);
