@@ -49,6 +49,7 @@ typedef struct file_place {
     uint64_t base;   /* the number of its first block */
     uint64_t next;   /* the number of the block that begins, or will begin, at `offset` */
     uint64_t offset; /* in the segment */
+    bool is_whole;   /* a later segment was there when this one was opened: no append goes on in this one */
 } file_place;
 
 typedef struct file_log {
@@ -104,7 +105,8 @@ gyre_status file_head_read(const file_log *log, const file_place *place, file_bl
                            enum file_finding *found);
 /** Moves the place behind the block with this head. */
 void file_place_pass(file_place *place, const file_block_head *head);
-/** Moves to the next segment if there is one that begins with place->next. *moved: there is. */
+/** Moves to the next segment, the first one that does not begin below place->next, if there is one. *moved: there is. INCOMPATIBLE when
+ * this segment ends before an append would have made the next one. */
 gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved);
 /** Opens the segment that has, or will have, block `number`: the last one that does not begin behind it, else the first one. Without a
  * segment place->file is -1. */
@@ -112,7 +114,7 @@ gyre_status file_place_open(const file_log *log, file_place *place, uint64_t num
 /** Makes a segment that begins with block `number`. */
 gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number);
 void file_place_close(file_place *place);
-/** Removes the segments that only have blocks below `below`. */
+/** Removes the segments that only have blocks below `below`, the oldest first: a process that is killed leaves no hole. */
 gyre_status file_segments_remove(const file_log *log, uint64_t below);
 
 /* file_log.c */

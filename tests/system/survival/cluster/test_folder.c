@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/transport/transport.h"
+#include "gyre/backend.h"
 #include "members.h"
 #include "workers.h"
 
@@ -144,6 +147,96 @@ static void zeros_at_the_end_are_written_over(void)
     require(read_all(&count) == GYRE_INCOMPATIBLE && count == 2);
 }
 
+/* ---- logs of several segments ---- */
+
+enum { IN_SEGMENT = 8, SEGMENTS = 6 }; /* blocks of the largest size that fill a segment */
+
+static char *segment_path(char path[400], unsigned base)
+{
+    snprintf(path, 400, "%s/%s/logs/state.1/%020u.seg", getenv("CLUSTER_TEST_FOLDER"),
+             getenv("CLUSTER_TEST_APP"), base);
+    return path;
+}
+
+static void fill_segments(void)
+{
+    static unsigned char bytes[GYRE_TRANSPORT_BLOCK_MAX];
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = bytes, .byte_count = sizeof bytes, .expected = GYRE_TRANSPORT_ANY};
+    for (unsigned i = 0; i < IN_SEGMENT * SEGMENTS; i++)
+        must(gyre_transport_append(transport, "state.1", &block, NULL));
+}
+
+static gyre_status read_behind(uint64_t after, uint64_t *number)
+{
+    static unsigned char bytes[GYRE_TRANSPORT_BLOCK_MAX];
+    size_t size;
+    return gyre_transport_read(transport, "state.1", after, bytes, sizeof bytes, &size, number);
+}
+
+/* Set: the plugin's unlinkat records what it removes, and the process ends at the third. */
+static bool dies_while_it_purges;
+
+GYRE_BACKEND_EXPORT int unlinkat(int in, const char *name, int flags)
+{
+    static unsigned removals;
+    if (dies_while_it_purges && strstr(name, ".seg") && ++removals == 3)
+        _exit(33);
+    return (int)syscall(SYS_unlinkat, in, name, flags);
+}
+
+static void a_purge_that_was_killed_leaves_no_hole(void)
+{
+    char path[400];
+    int how;
+    fill_segments();
+    const pid_t child = fork();
+    if (child == 0) {
+        dies_while_it_purges = true;
+        open_again();
+        gyre_transport_purge(transport, "state.1", IN_SEGMENT * (SEGMENTS - 1) + 1);
+        _exit(0);
+    }
+    require(child > 0 && waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == 33);
+    for (unsigned i = 0; i < SEGMENTS; i++)
+        require((access(segment_path(path, 1 + i * IN_SEGMENT), F_OK) == 0) == (i >= 2));
+}
+
+/* What a purge of another Gyre, or a person, removed from the middle. */
+static void a_hole_is_passed(void)
+{
+    char path[400];
+    uint64_t number = 0;
+    fill_segments();
+    must(read_behind(IN_SEGMENT - 1, &number));
+    require(unlink(segment_path(path, 1 + IN_SEGMENT)) == 0);
+    for (int i = 0; i < 2; i++) { /* a reader that was there already, and one that comes */
+        must(read_behind(IN_SEGMENT, &number));
+        require(number == 2 * IN_SEGMENT + 1);
+        open_again();
+        must(read_behind(IN_SEGMENT - 1, &number));
+        require(number == IN_SEGMENT);
+    }
+    must(gyre_transport_last(transport, "state.1", &number));
+    require(number == IN_SEGMENT * SEGMENTS);
+}
+
+/* What is missing there was acknowledged. */
+static void a_segment_that_was_cut_before_another_is_told(void)
+{
+    char path[400];
+    uint64_t number = 0;
+    fill_segments();
+    require(truncate(segment_path(path, 1 + IN_SEGMENT), 3 << 20) == 0);
+    open_again();
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK)
+        status = read_behind(number, &number);
+    require(status == GYRE_INCOMPATIBLE && strstr(gyre_error_text(), "because later ones are there") != NULL);
+}
+
+/* ---- records, bells, folders ---- */
+
 static void a_damaged_record_is_told(void)
 {
     char bytes[64];
@@ -191,6 +284,9 @@ static const named_case cases[] = {
     {"every_byte_of_a_block_that_changed_is_told", every_byte_of_a_block_that_changed_is_told},
     {"a_damaged_head_keeps_the_blocks_behind_it", a_damaged_head_keeps_the_blocks_behind_it},
     {"zeros_at_the_end_are_written_over", zeros_at_the_end_are_written_over},
+    {"a_purge_that_was_killed_leaves_no_hole", a_purge_that_was_killed_leaves_no_hole},
+    {"a_hole_is_passed", a_hole_is_passed},
+    {"a_segment_that_was_cut_before_another_is_told", a_segment_that_was_cut_before_another_is_told},
     {"a_damaged_record_is_told", a_damaged_record_is_told},
     {"bells_that_are_gone_cost_time_alone", bells_that_are_gone_cost_time_alone},
     {"folders_that_do_not_do_are_refused", folders_that_do_not_do_are_refused},
