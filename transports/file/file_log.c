@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logs of the file transport. Locks, outermost first: log->mutex, the file `lock` of the log (appends and purges). link->mutex, for the
+ * Logs of the file transport. Locks, outermost first: log->mutex, the file `lock` of the log (appends and purges; a thread that waits for it
+ * naps without the mutex). link->mutex, for the
  * list of logs, is never held with either.
  */
 #include <errno.h>
@@ -213,13 +214,11 @@ gyre_status file_append(gyre_transport_link *link, const char *name, const gyre_
     if (block->byte_count > GYRE_TRANSPORT_BLOCK_MAX)
         return link->host->error(GYRE_INVALID, "a block has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_BLOCK_MAX, block->byte_count);
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = append_locked(log, block, number);
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     if (status == GYRE_OK)
         ring_bell(link, name);
     return status;
@@ -232,14 +231,12 @@ gyre_status file_last(gyre_transport_link *link, const char *name, uint64_t *num
     *number = 0;
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = find_end(log);
         *number = status == GYRE_OK && log->end.file >= 0 ? log->end.next - 1 : 0;
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     return status;
 }
 
@@ -249,13 +246,11 @@ gyre_status file_purge(gyre_transport_link *link, const char *name, uint64_t bel
     gyre_status status = find_log(link, name, &log);
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = file_segments_remove(log, below);
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     return status;
 }
 
@@ -332,6 +327,19 @@ static gyre_status read_block(file_log *log, uint64_t after, void *bytes, size_t
     return status;
 }
 
+/* An append may have cut off and overwritten a part: with nobody appending it is told. */
+static gyre_status read_with_lock(file_log *log, uint64_t after, void *bytes, size_t room, size_t *byte_count,
+                                  uint64_t *number)
+{
+    gyre_status status = file_lock(log->link, &log->mutex, log->lock, log->name);
+    if (status != GYRE_OK)
+        return status;
+    file_place_close(&log->reader);
+    status = read_block(log, after, bytes, room, byte_count, number);
+    file_unlock(&log->mutex, log->lock);
+    return status;
+}
+
 gyre_status file_read(gyre_transport_link *link, const char *name, uint64_t after, void *bytes, size_t room,
                       size_t *byte_count, uint64_t *number)
 {
@@ -343,14 +351,8 @@ gyre_status file_read(gyre_transport_link *link, const char *name, uint64_t afte
         return status;
     pthread_mutex_lock(&log->mutex);
     status = read_block(log, after, bytes, room, byte_count, number);
-    if (status == GYRE_INCOMPATIBLE && file_lock(link, log->lock, name) == GYRE_OK) {
-        file_place_close(
-            &log->reader); /* an append may have cut off and overwritten a part: with nobody appending it is told */
-        status = read_block(log, after, bytes, room, byte_count, number);
-        file_unlock(log->lock);
-    }
     pthread_mutex_unlock(&log->mutex);
-    return status;
+    return status == GYRE_INCOMPATIBLE ? read_with_lock(log, after, bytes, room, byte_count, number) : status;
 }
 
 static gyre_status look_behind(file_log *log, uint64_t after, enum file_finding *found)

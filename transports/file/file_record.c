@@ -102,13 +102,11 @@ gyre_status file_record_put(gyre_transport_link *link, const char *name, const v
     if (byte_count > GYRE_TRANSPORT_RECORD_MAX)
         return link->host->error(GYRE_INVALID, "a record has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_RECORD_MAX, byte_count);
-    pthread_mutex_lock(&link->record_mutex);
-    gyre_status status = file_lock(link, link->record_lock, "records.lock");
+    gyre_status status = file_lock(link, &link->record_mutex, link->record_lock, "records");
     if (status == GYRE_OK) {
         status = put_locked(link, name, bytes, byte_count, expected, revision);
-        file_unlock(link->record_lock);
+        file_unlock(&link->record_mutex, link->record_lock);
     }
-    pthread_mutex_unlock(&link->record_mutex);
     return status;
 }
 

@@ -86,7 +86,8 @@ static gyre_status check_folder(const gyre_transport_desc *desc, const gyre_para
 
 static gyre_status file_open(const gyre_transport_desc *desc, gyre_transport_link **out)
 {
-    const gyre_parameter *folder = find_parameter(desc, "folder"), *sync = find_parameter(desc, "sync");
+    const gyre_parameter *folder = find_parameter(desc, "folder"), *sync = find_parameter(desc, "sync"),
+                         *reach = find_parameter(desc, "reach_ms");
     *out = NULL;
     gyre_status status = check_folder(desc, folder);
     if (status != GYRE_OK)
@@ -100,6 +101,7 @@ static gyre_status file_open(const gyre_transport_desc *desc, gyre_transport_lin
                                   .records = -1,
                                   .record_lock = -1,
                                   .bells = -1,
+                                  .reach_ns = reach ? strtoull(reach->value, NULL, 10) * 1000000 : 0,
                                   .sync = sync && strcmp(sync->value, "true") == 0};
     snprintf(link->path, sizeof link->path, "%s/%s", folder->value, desc->app);
     pthread_mutex_init(&link->mutex, NULL);

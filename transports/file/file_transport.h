@@ -66,8 +66,9 @@ struct gyre_transport_link {
     const gyre_host *host;
     char path[FILE_PATH_MAX]; /* FOLDER/APP, for sentences */
     int folder, logs, records, record_lock, bells;
-    void *bell_words; /* `bells`, mapped; only its address is used, for futexes */
-    bool sync;        /* blocks and records are on the disk before they count */
+    void *bell_words;  /* `bells`, mapped; only its address is used, for futexes */
+    bool sync;         /* blocks and records are on the disk before they count */
+    uint64_t reach_ns; /* how long another process may hold a lock */
     pthread_mutex_t mutex;
     file_log *first; /* under the mutex */
     pthread_mutex_t record_mutex;
@@ -81,9 +82,10 @@ int file_open_made(const gyre_transport_link *link, int folder, const char *name
 int file_open_folder(const gyre_transport_link *link, int folder, const char *name);
 /** A sentence with the words of errno; returns EXHAUSTED when a disk, memory or descriptors are, else UNAVAILABLE. */
 gyre_status file_failed(const gyre_transport_link *link, const char *what, const char *name);
-/** Takes and gives back a lock that other processes take, too. */
-gyre_status file_lock(const gyre_transport_link *link, int lock, const char *name);
-void file_unlock(int lock);
+/** Takes a mutex and a lock that other processes take, too; both or none. UNAVAILABLE when another process holds the lock until reach_ns
+ * passed; meanwhile the mutex is free. */
+gyre_status file_lock(const gyre_transport_link *link, pthread_mutex_t *mutex, int lock, const char *name);
+void file_unlock(pthread_mutex_t *mutex, int lock);
 /** Writes everything at an offset; false with errno. */
 bool file_write_all(int file, const void *bytes, size_t size, uint64_t offset);
 /** The seal of a head, whose seal member lies behind `before` bytes, and its contents. */

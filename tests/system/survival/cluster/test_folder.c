@@ -2,9 +2,12 @@
 /* The file transport on files that were cut, changed or are not there: one case a run, `test_folder CASE`. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -147,6 +150,51 @@ static void zeros_at_the_end_are_written_over(void)
     require(read_all(&count) == GYRE_INCOMPATIBLE && count == 2);
 }
 
+/* ---- a process that is stopped within a lock ---- */
+
+/* A process of its own that holds the lock of a file below the app's folder. */
+static pid_t hold(const char *name)
+{
+    char path[400], told;
+    int ready[2];
+    snprintf(path, sizeof path, "%s/%s/%s", getenv("CLUSTER_TEST_FOLDER"), getenv("CLUSTER_TEST_APP"), name);
+    require(pipe(ready) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const int file = open(path, O_RDWR);
+        require(file >= 0 && flock(file, LOCK_EX) == 0 && write(ready[1], "", 1) == 1);
+        for (;;)
+            pause();
+    }
+    require(child > 0 && read(ready[0], &told, 1) == 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void a_lock_that_is_held_ends_no_call(void)
+{
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = "new", .byte_count = 3, .expected = GYRE_TRANSPORT_ANY};
+    uint64_t number = 0;
+    unsigned count;
+    gyre_transport_close(transport);
+    must(try_open("cluster.reach_ms=30"));
+    const pid_t log = hold("logs/in.1/lock"), records = hold("records.lock");
+    require(gyre_transport_append(transport, "in.1", &block, &number) == GYRE_UNAVAILABLE);
+    require(strstr(gyre_error_text(), "holds the lock of 'in.1' for longer than reach_ms") != NULL);
+    require(gyre_transport_last(transport, "in.1", &number) == GYRE_UNAVAILABLE);
+    require(gyre_transport_purge(transport, "in.1", 2) == GYRE_UNAVAILABLE);
+    require(gyre_transport_record_put(transport, "app", "x", 1, 1, &number) == GYRE_UNAVAILABLE);
+    require(read_all(&count) == GYRE_AGAIN && count == 2);
+    require(kill(log, SIGKILL) == 0 && waitpid(log, NULL, 0) == log);
+    require(kill(records, SIGKILL) == 0 && waitpid(records, NULL, 0) == records);
+    open_again();
+    append_text("new");
+    must(gyre_transport_record_put(transport, "app", "x", 1, 1, &number));
+}
+
 /* ---- logs of several segments ---- */
 
 enum { IN_SEGMENT = 8, SEGMENTS = 6 }; /* blocks of the largest size that fill a segment */
@@ -284,6 +332,7 @@ static const named_case cases[] = {
     {"every_byte_of_a_block_that_changed_is_told", every_byte_of_a_block_that_changed_is_told},
     {"a_damaged_head_keeps_the_blocks_behind_it", a_damaged_head_keeps_the_blocks_behind_it},
     {"zeros_at_the_end_are_written_over", zeros_at_the_end_are_written_over},
+    {"a_lock_that_is_held_ends_no_call", a_lock_that_is_held_ends_no_call},
     {"a_purge_that_was_killed_leaves_no_hole", a_purge_that_was_killed_leaves_no_hole},
     {"a_hole_is_passed", a_hole_is_passed},
     {"a_segment_that_was_cut_before_another_is_told", a_segment_that_was_cut_before_another_is_told},
