@@ -36,6 +36,11 @@ int file_open_folder(const gyre_transport_link *link, int folder, const char *na
         opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (opened < 0)
         file_failed(link, "open the folder", name);
+    if (opened >= 0 && link->sync && fsync(folder) != 0) { /* whoever made it may not have come to that */
+        file_failed(link, "bring to the disk the folder", name);
+        close(opened);
+        opened = -1;
+    }
     return opened;
 }
 

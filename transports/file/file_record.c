@@ -71,9 +71,14 @@ static gyre_status write_record(const gyre_transport_link *link, const char *nam
     const bool wrote = file_write_all(file, &head, sizeof head, 0) &&
                        file_write_all(file, bytes, byte_count, sizeof head) &&
                        (!link->sync || fdatasync(file) == 0) &&
-                       renameat(link->records, being_written, link->records, name) == 0 &&
-                       (!link->sync || fsync(link->records) == 0);
-    const gyre_status status = wrote ? GYRE_OK : file_failed(link, "write the record", name);
+                       renameat(link->records, being_written, link->records, name) == 0;
+    gyre_status status = wrote ? GYRE_OK : file_failed(link, "write the record", name);
+    if (wrote && link->sync && fsync(link->records) != 0)
+        status = link->host->error(
+            GYRE_TIMEOUT,
+            "the cluster's folder '%s': cannot bring the record '%s' to the disk: %s: it is not known whether "
+            "it is kept",
+            link->path, name, strerror(errno));
     close(file);
     return status;
 }

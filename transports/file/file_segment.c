@@ -86,6 +86,21 @@ gyre_status file_head_read(const file_log *log, const file_place *place, file_bl
     return GYRE_OK;
 }
 
+gyre_status file_place_settle(const file_log *log, file_place *place)
+{
+    file_place ahead = *place;
+    file_block_head head;
+    enum file_finding found;
+    if (!log->link->sync || place->offset < place->durable)
+        return GYRE_OK;
+    while (file_head_read(log, &ahead, &head, &found) == GYRE_OK && found == FILE_FOUND)
+        file_place_pass(&ahead, &head);
+    if (fdatasync(place->file) != 0)
+        return file_failed(log->link, "bring to the disk the log", log->name);
+    place->durable = ahead.offset;
+    return GYRE_OK;
+}
+
 void file_place_pass(file_place *place, const file_block_head *head)
 {
     place->offset += file_block_whole(head);

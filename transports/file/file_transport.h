@@ -11,6 +11,7 @@
  * A process may be killed at any moment. A block that was written in part lies at the end of the last segment; who appends next cuts it
  * off under the lock. Such a part is shorter than a head, or a head whose own seal fits and too few bytes, or zeros up to the end of the
  * file; everything else that is no block is damage and stays as it is. Readers take no lock: a block counts once it is there as a whole.
+ * With `sync` a reader also sees to it that a block is on the disk before it uses it, because its writer may not have come to that yet.
  */
 #ifndef GYRE_FILE_TRANSPORT_H
 #define GYRE_FILE_TRANSPORT_H
@@ -45,11 +46,12 @@ typedef struct file_record_head {
 
 /** A place in a log: behind a block, or at its begin. */
 typedef struct file_place {
-    int file;        /* the open segment; -1: none */
-    uint64_t base;   /* the number of its first block */
-    uint64_t next;   /* the number of the block that begins, or will begin, at `offset` */
-    uint64_t offset; /* in the segment */
-    bool is_whole;   /* a later segment was there when this one was opened: no append goes on in this one */
+    int file;         /* the open segment; -1: none */
+    uint64_t base;    /* the number of its first block */
+    uint64_t next;    /* the number of the block that begins, or will begin, at `offset` */
+    uint64_t offset;  /* in the segment */
+    uint64_t durable; /* of a reader with `sync`: blocks that begin below this offset are on the disk */
+    bool is_whole;    /* a later segment was there when this one was opened: no append goes on in this one */
 } file_place;
 
 typedef struct file_log {
@@ -78,7 +80,7 @@ struct gyre_transport_link {
 
 /** Opens a file below `folder` for reading and writing, made if it is not there. -1 and a sentence after a failure. */
 int file_open_made(const gyre_transport_link *link, int folder, const char *name);
-/** Opens a folder below `folder`, made if it is not there. -1 and a sentence. */
+/** Opens a folder below `folder`, made if it is not there; with `sync` its name is on the disk. -1 and a sentence. */
 int file_open_folder(const gyre_transport_link *link, int folder, const char *name);
 /** A sentence with the words of errno; returns EXHAUSTED when a disk, memory or descriptors are, else UNAVAILABLE. */
 gyre_status file_failed(const gyre_transport_link *link, const char *what, const char *name);
@@ -105,6 +107,8 @@ uint32_t file_head_seal(const file_block_head *head);
 /** Reads the head of the block at the place and checks it. INCOMPATIBLE when something else lies there. */
 gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
                            enum file_finding *found);
+/** With `sync`: brings the block at the place to the disk, and all behind it that are there. */
+gyre_status file_place_settle(const file_log *log, file_place *place);
 /** Moves the place behind the block with this head. */
 void file_place_pass(file_place *place, const file_block_head *head);
 /** Moves to the next segment, the first one that does not begin below place->next, if there is one. *moved: there is. INCOMPATIBLE when

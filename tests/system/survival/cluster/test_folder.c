@@ -150,6 +150,84 @@ static void zeros_at_the_end_are_written_over(void)
     require(read_all(&count) == GYRE_INCOMPATIBLE && count == 2);
 }
 
+/* ---- sync ---- */
+
+static bool syncs_fail;
+static unsigned data_syncs;
+static ino_t synced[64];
+static unsigned synced_count;
+
+/* The plugin calls these two. */
+GYRE_BACKEND_EXPORT int fdatasync(int file)
+{
+    data_syncs++;
+    errno = EIO;
+    return syncs_fail ? -1 : (int)syscall(SYS_fdatasync, file);
+}
+
+GYRE_BACKEND_EXPORT int fsync(int file)
+{
+    struct stat about;
+    require(fstat(file, &about) == 0 && synced_count < 64);
+    synced[synced_count++] = about.st_ino;
+    errno = EIO;
+    return syncs_fail ? -1 : (int)syscall(SYS_fsync, file);
+}
+
+static bool was_synced(const char *path)
+{
+    struct stat about;
+    require(stat(path, &about) == 0);
+    for (unsigned i = 0; i < synced_count; i++)
+        if (synced[i] == about.st_ino)
+            return true;
+    return false;
+}
+
+static void blocks_that_may_not_be_on_the_disk_are_not_read(void)
+{
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = "new", .byte_count = 3, .expected = GYRE_TRANSPORT_ANY};
+    const off_t whole = size_of(segment);
+    uint64_t number = 0;
+    unsigned count;
+    gyre_transport_close(transport);
+    must(try_open("cluster.sync=true"));
+    data_syncs = 0;
+    require(read_all(&count) == GYRE_AGAIN && count == 2 && data_syncs == 1); /* one for what is there */
+    syncs_fail = true;
+    require(gyre_transport_append(transport, "in.1", &block, &number) == GYRE_TIMEOUT);
+    require(strstr(gyre_error_text(), "it is not known") != NULL);
+    require(size_of(segment) == whole / 2 * 3);
+    require(read_all(&count) == GYRE_UNAVAILABLE && count == 0); /* it begins anew, and knows nothing yet */
+    require(gyre_transport_record_put(transport, "app", "x", 1, 1, &number) == GYRE_UNAVAILABLE);
+    syncs_fail = false;
+    require(read_all(&count) == GYRE_AGAIN && count == 3);
+    must(gyre_transport_append(transport, "in.1", &block, &number));
+    require(number == 4 && read_all(&count) == GYRE_AGAIN && count == 4);
+}
+
+static void folders_that_are_made_are_on_the_disk(void)
+{
+    char above[400], setting[512], path[512];
+    snprintf(above, sizeof above, "%s/above", getenv("CLUSTER_TEST_FOLDER"));
+    require(mkdir(above, 0700) == 0);
+    snprintf(setting, sizeof setting, "cluster.folder=%s/made", above);
+    setenv("GYRE_CLUSTER__SYNC", "true", 1);
+    gyre_transport_close(transport);
+    must(try_open(setting));
+    append_text("one");
+    require(was_synced(above));
+    snprintf(path, sizeof path, "%s/made", above);
+    require(was_synced(path));
+    snprintf(path, sizeof path, "%s/made/%s", above, getenv("CLUSTER_TEST_APP"));
+    require(was_synced(path));
+    snprintf(path, sizeof path, "%s/made/%s/logs", above, getenv("CLUSTER_TEST_APP"));
+    require(was_synced(path));
+    snprintf(path, sizeof path, "%s/made/%s/logs/in.1", above, getenv("CLUSTER_TEST_APP"));
+    require(was_synced(path));
+}
+
 /* ---- a process that is stopped within a lock ---- */
 
 /* A process of its own that holds the lock of a file below the app's folder. */
@@ -332,6 +410,8 @@ static const named_case cases[] = {
     {"every_byte_of_a_block_that_changed_is_told", every_byte_of_a_block_that_changed_is_told},
     {"a_damaged_head_keeps_the_blocks_behind_it", a_damaged_head_keeps_the_blocks_behind_it},
     {"zeros_at_the_end_are_written_over", zeros_at_the_end_are_written_over},
+    {"blocks_that_may_not_be_on_the_disk_are_not_read", blocks_that_may_not_be_on_the_disk_are_not_read},
+    {"folders_that_are_made_are_on_the_disk", folders_that_are_made_are_on_the_disk},
     {"a_lock_that_is_held_ends_no_call", a_lock_that_is_held_ends_no_call},
     {"a_purge_that_was_killed_leaves_no_hole", a_purge_that_was_killed_leaves_no_hole},
     {"a_hole_is_passed", a_hole_is_passed},
