@@ -98,11 +98,11 @@ int cluster_call(const cli_context *cli, const char *source, const char *const *
 
 /* ---- a member ---- */
 
-int cluster_serve(const cli_context *cli, gyre_runtime *runtime, const char *source, const sigset_t *ends)
+int cluster_serve(const cli_context *cli, gyre_runtime *runtime, const char *source,
+                  void (*await_end)(void *context), void *context)
 {
     gyre_member *member = NULL;
     gyre_member_info info = {.size = sizeof info};
-    int number;
     const gyre_launch_desc launch = cli_launch(cli, source);
     const gyre_member_desc desc = {.size = sizeof desc,
                                    .source = launch.source ? launch.source : launch.name,
@@ -114,7 +114,7 @@ int cluster_serve(const cli_context *cli, gyre_runtime *runtime, const char *sou
     gyre_member_info_get(member, &info);
     printf("member %s of a cluster with %" PRIu32 " shards\n", info.name, info.shards);
     fflush(stdout);
-    sigwait(ends, &number);
+    await_end(context);
     gyre_member_stop(member);
     cli_error(CLI_OK, "member %s has given its shards back", info.name);
     return CLI_OK;

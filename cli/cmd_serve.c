@@ -415,7 +415,7 @@ static void tell_pulse(struct serving *serving)
     struct gyre_runtime_pulse pulse;
     gyre_server_info info = {.size = sizeof info};
     if (gyre_runtime_pulse_get(serving->runtime, &pulse) != GYRE_OK ||
-        gyre_server_info_get(serving->server, &info) != GYRE_OK) {
+        (serving->server && gyre_server_info_get(serving->server, &info) != GYRE_OK)) {
         gyre_error_clear();
         return;
     }
@@ -453,15 +453,29 @@ static void await_end(struct serving *serving, const sigset_t *ends)
                   serving->drain_ms);
 }
 
+struct member_ending {
+    struct serving *serving;
+    const sigset_t *ends;
+};
+
+/* Behind it a further signal ends the program at once, and others take the shards after their lease. */
+static void await_member_end(void *context)
+{
+    const struct member_ending *ending = context;
+    await_end(ending->serving, ending->ends);
+    pthread_sigmask(SIG_UNBLOCK, ending->ends, NULL);
+}
+
 /* With an `app` in [cluster] the program is a member of it, and nobody attaches. */
 static int serve_cluster(struct serving *serving, const sigset_t *ends)
 {
+    struct member_ending ending = {serving, ends};
     const cli_list *operands = &serving->cli->operands;
     if (operands->count != 1 || serving->buffer_specs.count || serving->output_specs.count || serving->socket)
         return cli_usage_error(serving->cli,
                                "[cluster] has an `app`, so this is a member of a cluster: expected one keyed "
                                "kernel, and no --buffer and no --socket");
-    return cluster_serve(serving->cli, serving->runtime, operands->items[0], ends);
+    return cluster_serve(serving->cli, serving->runtime, operands->items[0], await_member_end, &ending);
 }
 
 static int serve_clients(struct serving *serving)

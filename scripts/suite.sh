@@ -121,7 +121,7 @@ stage()
 # The fuzzers are built with AddressSanitizer and UndefinedBehaviorSanitizer: one build serves the tests under these as well.
 stage_fuzz()
 {
-    local tests='unit|plugins|stress|conformance/cpu|conformance/opencl_gathered|crash|durable|changes|attach'
+    local tests='unit|plugins|stress|conformance/cpu|conformance/opencl_gathered|crash|durable|changes|cluster|attach'
     local not='^unit/cuda/|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \

@@ -259,7 +259,7 @@ static void free_resident(gyre_resident *resident)
     gyre_device *device = resident->device;
     const struct cuda_driver *driver = device->driver;
     if (resident->control_registered)
-        cuda_host_unregister(device, resident->control);
+        cuda_host_unregister(resident->control);
     bool quiet = false;
     if ((resident->memory || resident->stream) && cuda_work_begin(device, &quiet) == GYRE_OK) {
         /* a refused launch may have left commands in the stream that touch the memory */

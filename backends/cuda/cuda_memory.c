@@ -38,6 +38,7 @@ struct gyre_memory {
 struct registered {
     struct registered *next;
     const void *address;
+    gyre_device *device; /* in whose context it is registered, so whose kernels leave for the end of that */
     uint32_t users;
 };
 static struct {
@@ -67,7 +68,7 @@ gyre_status cuda_host_register(gyre_device *device, void *address, size_t size)
     } else {
         CUDA_PATIENTLY(result, device->driver->cuMemHostRegister(
                                    address, size, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE))
-        *made = (struct registered){.address = address, .users = 1};
+        *made = (struct registered){.address = address, .device = device, .users = 1};
         if (result == CUDA_SUCCESS)
             *at = made;
         else
@@ -77,24 +78,26 @@ gyre_status cuda_host_register(gyre_device *device, void *address, size_t size)
     return cuda_check(device, result, "cuMemHostRegister");
 }
 
-/* Whether no other device uses it. */
-static bool forget_registered(const void *address)
+/* Returns the device in whose context the memory is registered; NULL: others use it still. */
+static gyre_device *forget_registered(const void *address)
 {
+    gyre_device *device = NULL;
     pthread_mutex_lock(&host.lock);
     struct registered **at = find_registered(address), *found = *at;
-    const bool last = !found || --found->users == 0;
-    if (found && last) {
+    if (found && --found->users == 0) {
+        device = found->device;
         *at = found->next;
         free(found);
     }
     pthread_mutex_unlock(&host.lock);
-    return last;
+    return device;
 }
 
-void cuda_host_unregister(gyre_device *device, void *address)
+void cuda_host_unregister(void *address)
 {
     CUresult result;
-    if (!forget_registered(address) || cuda_quiet_begin(device) != GYRE_OK)
+    gyre_device *device = forget_registered(address);
+    if (!device || cuda_quiet_begin(device) != GYRE_OK)
         return;
     CUDA_PATIENTLY(result, device->driver->cuMemHostUnregister(address))
     cuda_check_gone(device, result, "cuMemHostUnregister");
@@ -105,7 +108,7 @@ void cuda_host_unregister(gyre_device *device, void *address)
 static void release_queue(gyre_queue_memory *memory)
 {
     if (memory->address)
-        cuda_host_unregister(memory->device, memory->address);
+        cuda_host_unregister(memory->address);
     free(memory);
 }
 

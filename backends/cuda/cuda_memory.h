@@ -12,13 +12,13 @@ gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_mem
 void cuda_memory_release(gyre_memory *memory);
 gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address);
 
-/** Registers host memory, so that the device sees it. The context is current. */
+/** Registers host memory, so that the device sees it: once for all devices of the process. The context is current. */
 gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
 /**
- * Unregisters host memory, in a quiet moment (no kernel is on the device). The caller does not hold
- * residents->lock.
+ * Unregisters host memory when the last device that registered it has said so, in a quiet moment (no kernel is on the device
+ * in whose context it is). The caller holds no device's residents->lock.
  */
-void cuda_host_unregister(gyre_device *device, void *address);
+void cuda_host_unregister(void *address);
 /**
  * Returns the freed memory that the pool keeps to the device, in a quiet moment. True if there was some: a
  * call that failed for want of memory may then be made once more. The caller does not hold residents->lock.

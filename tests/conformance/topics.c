@@ -382,6 +382,30 @@ static void a_tap_holds_nobody_up(struct conformance *test)
     require(has_logged(test, "topic 'prices': tap 'one' missed"));
 }
 
+/* As many wait as a block of lanes takes together. */
+static void a_tap_of_lanes_works_off_what_waits(struct conformance *test)
+{
+    enum { FLOWS = 300 };
+    const gyre_link_desc links[] = {subscribe("source.ticks", "tap", GYRE_SLOW_TAP),
+                                    subscribe("source.ticks", "two", GYRE_SLOW_WAIT),
+                                    join("tap.out", "behind"), join("source.first", "nowhere")};
+    launch_as(test, "publish", "source", 1);
+    launch_as(test, "hand_on", "tap", 1);
+    launch_as(test, "listen", "two", 1);
+    launch_as(test, "listen", "behind", 1);
+    const gyre_pipeline_desc desc = describe(links, 4);
+    gyre_pipeline *pipeline = open_pipeline(test, &desc);
+    pause_kernel(test, "tap");
+    stream_ticks(gyre_pipeline_queue(pipeline), FLOWS);
+    let_run(test, "tap");
+    heard told = {0};
+    for (const uint64_t deadline_ns = soon(); told.count < FLOWS; told = ask(test, "behind"))
+        require(gyre_now_ns() < deadline_ns);
+    require(told.count == FLOWS && told.sum == sum_to(FLOWS) && told.disorder == 0);
+    require(look(pipeline, 0).missed == 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 /* Only taps: their flows wait for nobody. What they reply, and how they fail, is no matter; what they emit goes its way. */
 static void what_a_tap_does_is_of_no_flow(struct conformance *test)
 {
@@ -734,6 +758,7 @@ const struct conformance_case topic_cases[] = {
     {"a_slow_subscriber_may_be_cut_off", a_slow_subscriber_may_be_cut_off},
     {"who_is_cut_off_hears_no_publisher", who_is_cut_off_hears_no_publisher},
     {"a_tap_holds_nobody_up", a_tap_holds_nobody_up},
+    {"a_tap_of_lanes_works_off_what_waits", a_tap_of_lanes_works_off_what_waits},
     {"what_a_tap_does_is_of_no_flow", what_a_tap_does_is_of_no_flow},
     {"actors_publish_to_subscribers_of_every_kind", actors_publish_to_subscribers_of_every_kind},
     {"an_actor_may_have_taps_alone", an_actor_may_have_taps_alone},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logs of the file transport. Locks, outermost first: log->mutex, the file `lock` of the log (appends and purges). link->mutex, for the
- * list of logs, is never held with either.
+ * Logs of the file transport. Locks, outermost first: log->mutex, the file `lock` of the log (appends and purges; a thread that waits for
+ * it naps without the mutex). link->mutex, for the list of logs, is never held with either.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -150,33 +150,65 @@ static gyre_status find_end(file_log *log)
     return status == GYRE_OK ? cut_torn(log) : status;
 }
 
+/*
+ * A block whose sync failed stays: a reader may have it, and the next sync may bring it to the disk. The system may count bytes as written
+ * after a failure, so they are written again for the next sync.
+ */
+static gyre_status sync_block(file_log *log, const void *bytes, size_t size)
+{
+    if (!log->link->sync || fdatasync(log->end.file) == 0)
+        return GYRE_OK;
+    const int error = errno;
+    file_write_all(log->end.file, bytes, size, log->end.offset);
+    file_place_close(&log->end); /* the next append looks for the end again */
+    return log->link->host->error(
+        GYRE_TIMEOUT,
+        "the cluster's folder '%s': cannot bring a block of the log '%s' to the disk: %s: it is not known "
+        "whether the block is kept",
+        log->link->path, log->name, strerror(error));
+}
+
+/* Under the lock. */
+static gyre_status write_bytes(file_log *log, const void *bytes, size_t size)
+{
+    if (file_write_all(log->end.file, bytes, size, log->end.offset))
+        return sync_block(log, bytes, size);
+    const gyre_status status = file_failed(log->link, "write the log", log->name);
+    if (ftruncate(log->end.file, (off_t)log->end.offset) != 0)
+        file_place_close(&log->end);
+    return status;
+}
+
 static gyre_status write_block(file_log *log, const gyre_transport_block *block)
 {
     static const char zeros[8];
     file_block_head head = {
         .magic = FILE_BLOCK_MAGIC, .size = (uint32_t)block->byte_count, .number = log->end.next};
     unsigned char small[4096];
-    const size_t size = sizeof head + block->byte_count, whole = (size + 7) / 8 * 8;
+    const size_t size = sizeof head + block->byte_count, whole = (size_t)file_block_whole(&head);
     unsigned char *bytes = whole <= sizeof small ? small : malloc(whole);
     if (!bytes)
         return log->link->host->error(GYRE_EXHAUSTED, "no memory for a block of the log '%s'", log->name);
     head.seal = file_seal(&head, offsetof(file_block_head, seal), block->bytes, block->byte_count);
+    head.head_seal = file_head_seal(&head);
     memcpy(bytes, &head, sizeof head);
     if (block->byte_count)
         memcpy(bytes + sizeof head, block->bytes, block->byte_count);
     memcpy(bytes + size, zeros, whole - size);
-    gyre_status status = GYRE_OK;
-    if (!file_write_all(log->end.file, bytes, whole, log->end.offset) ||
-        (log->link->sync && fdatasync(log->end.file) != 0)) {
-        status = file_failed(log->link, "write the log", log->name);
-        if (ftruncate(log->end.file, (off_t)log->end.offset) != 0)
-            file_place_close(&log->end); /* the next append looks for the end again */
-    } else {
+    const gyre_status status = write_bytes(log, bytes, whole);
+    if (status == GYRE_OK)
         file_place_pass(&log->end, &head);
-    }
     if (bytes != small)
         free(bytes);
     return status;
+}
+
+/* With `sync` nothing is written behind blocks that may not be on the disk. Under the lock. */
+static gyre_status next_segment(file_log *log, uint64_t next)
+{
+    if (log->link->sync && log->end.file >= 0 && fdatasync(log->end.file) != 0)
+        return file_failed(log->link, "bring to the disk the log", log->name);
+    return file_place_make(log, &log->end, next);
 }
 
 /* Under the lock. */
@@ -190,11 +222,10 @@ static gyre_status append_locked(file_log *log, const gyre_transport_block *bloc
         return log->link->host->error(GYRE_AGAIN,
                                       "the cluster's log '%s' ends with block %llu, expected %llu", log->name,
                                       (unsigned long long)(next - 1), (unsigned long long)block->expected);
-    if (log->end.file < 0 || log->end.offset >= FILE_SEGMENT_SIZE) {
-        status = file_place_make(log, &log->end, next);
-        if (status == GYRE_OK && log->link->sync && fsync(log->folder) != 0)
-            status = file_failed(log->link, "sync the folder of the log", log->name);
-    }
+    if (log->end.file < 0 || log->end.offset >= FILE_SEGMENT_SIZE)
+        status = next_segment(log, next);
+    if (status == GYRE_OK && log->link->sync && log->end.offset == 0 && fsync(log->folder) != 0)
+        status = file_failed(log->link, "bring to the disk the folder of the log", log->name);
     if (status == GYRE_OK)
         status = write_block(log, block);
     *number = next;
@@ -212,13 +243,11 @@ gyre_status file_append(gyre_transport_link *link, const char *name, const gyre_
     if (block->byte_count > GYRE_TRANSPORT_BLOCK_MAX)
         return link->host->error(GYRE_INVALID, "a block has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_BLOCK_MAX, block->byte_count);
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = append_locked(log, block, number);
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     if (status == GYRE_OK)
         ring_bell(link, name);
     return status;
@@ -231,14 +260,12 @@ gyre_status file_last(gyre_transport_link *link, const char *name, uint64_t *num
     *number = 0;
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = find_end(log);
         *number = status == GYRE_OK && log->end.file >= 0 ? log->end.next - 1 : 0;
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     return status;
 }
 
@@ -248,13 +275,11 @@ gyre_status file_purge(gyre_transport_link *link, const char *name, uint64_t bel
     gyre_status status = find_log(link, name, &log);
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&log->mutex);
-    status = file_lock(link, log->lock, name);
+    status = file_lock(link, &log->mutex, log->lock, name);
     if (status == GYRE_OK) {
         status = file_segments_remove(log, below);
-        file_unlock(log->lock);
+        file_unlock(&log->mutex, log->lock);
     }
-    pthread_mutex_unlock(&log->mutex);
     return status;
 }
 
@@ -323,11 +348,26 @@ static gyre_status read_block(file_log *log, uint64_t after, void *bytes, size_t
     gyre_status status = find_again(log, after, &head, &found);
     if (status != GYRE_OK || found == FILE_NOTHING)
         return status == GYRE_OK ? GYRE_AGAIN : status;
-    status = copy_block(log, &head, bytes, room);
+    status = file_place_settle(log, &log->reader);
+    if (status == GYRE_OK)
+        status = copy_block(log, &head, bytes, room);
     *byte_count = head.size;
     *number = head.number;
     if (status == GYRE_OK)
         file_place_pass(&log->reader, &head);
+    return status;
+}
+
+/* An append may have cut off and overwritten a part: with nobody appending it is told. */
+static gyre_status read_with_lock(file_log *log, uint64_t after, void *bytes, size_t room, size_t *byte_count,
+                                  uint64_t *number)
+{
+    gyre_status status = file_lock(log->link, &log->mutex, log->lock, log->name);
+    if (status != GYRE_OK)
+        return status;
+    file_place_close(&log->reader);
+    status = read_block(log, after, bytes, room, byte_count, number);
+    file_unlock(&log->mutex, log->lock);
     return status;
 }
 
@@ -342,14 +382,8 @@ gyre_status file_read(gyre_transport_link *link, const char *name, uint64_t afte
         return status;
     pthread_mutex_lock(&log->mutex);
     status = read_block(log, after, bytes, room, byte_count, number);
-    if (status == GYRE_INCOMPATIBLE && file_lock(link, log->lock, name) == GYRE_OK) {
-        file_place_close(
-            &log->reader); /* an append may have cut off and overwritten a part: with nobody appending it is told */
-        status = read_block(log, after, bytes, room, byte_count, number);
-        file_unlock(log->lock);
-    }
     pthread_mutex_unlock(&log->mutex);
-    return status;
+    return status == GYRE_INCOMPATIBLE ? read_with_lock(log, after, bytes, room, byte_count, number) : status;
 }
 
 static gyre_status look_behind(file_log *log, uint64_t after, enum file_finding *found)

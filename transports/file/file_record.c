@@ -71,9 +71,14 @@ static gyre_status write_record(const gyre_transport_link *link, const char *nam
     const bool wrote = file_write_all(file, &head, sizeof head, 0) &&
                        file_write_all(file, bytes, byte_count, sizeof head) &&
                        (!link->sync || fdatasync(file) == 0) &&
-                       renameat(link->records, being_written, link->records, name) == 0 &&
-                       (!link->sync || fsync(link->records) == 0);
-    const gyre_status status = wrote ? GYRE_OK : file_failed(link, "write the record", name);
+                       renameat(link->records, being_written, link->records, name) == 0;
+    gyre_status status = wrote ? GYRE_OK : file_failed(link, "write the record", name);
+    if (wrote && link->sync && fsync(link->records) != 0)
+        status = link->host->error(
+            GYRE_TIMEOUT,
+            "the cluster's folder '%s': cannot bring the record '%s' to the disk: %s: it is not known whether "
+            "it is kept",
+            link->path, name, strerror(errno));
     close(file);
     return status;
 }
@@ -102,13 +107,11 @@ gyre_status file_record_put(gyre_transport_link *link, const char *name, const v
     if (byte_count > GYRE_TRANSPORT_RECORD_MAX)
         return link->host->error(GYRE_INVALID, "a record has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_RECORD_MAX, byte_count);
-    pthread_mutex_lock(&link->record_mutex);
-    gyre_status status = file_lock(link, link->record_lock, "records.lock");
+    gyre_status status = file_lock(link, &link->record_mutex, link->record_lock, "records");
     if (status == GYRE_OK) {
         status = put_locked(link, name, bytes, byte_count, expected, revision);
-        file_unlock(link->record_lock);
+        file_unlock(&link->record_mutex, link->record_lock);
     }
-    pthread_mutex_unlock(&link->record_mutex);
     return status;
 }
 

@@ -42,6 +42,28 @@ static gyre_status damaged(const file_log *log, const file_place *place, const c
                                   log->name, log->link->path, log->name, name, place->offset, expected);
 }
 
+uint64_t file_block_whole(const file_block_head *head)
+{
+    return (sizeof *head + (uint64_t)head->size + 7) / 8 * 8;
+}
+
+uint32_t file_head_seal(const file_block_head *head)
+{
+    return file_seal(head, offsetof(file_block_head, seal), NULL, 0);
+}
+
+/* A machine that lost its power may leave a file that has grown without its bytes. */
+static bool is_zero_from(int file, uint64_t offset)
+{
+    static const unsigned char zeros[4096];
+    unsigned char bytes[sizeof zeros];
+    ssize_t got;
+    for (; (got = pread(file, bytes, sizeof bytes, (off_t)offset)) > 0; offset += (uint64_t)got)
+        if (memcmp(bytes, zeros, (size_t)got) != 0)
+            return false;
+    return got == 0;
+}
+
 gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
                            enum file_finding *found)
 {
@@ -55,16 +77,33 @@ gyre_status file_head_read(const file_log *log, const file_place *place, file_bl
     if ((size_t)got < sizeof *head)
         return GYRE_OK;
     if (head->magic != FILE_BLOCK_MAGIC || head->number != place->next ||
-        head->size > GYRE_TRANSPORT_BLOCK_MAX)
-        return damaged(log, place, "the head of a block");
-    if ((uint64_t)about.st_size >= place->offset + sizeof *head + head->size)
+        head->size > GYRE_TRANSPORT_BLOCK_MAX || head->head_seal != file_head_seal(head))
+        return !head->magic && is_zero_from(place->file, place->offset)
+                   ? GYRE_OK
+                   : damaged(log, place, "the head of a block with a checksum that fits");
+    if ((uint64_t)about.st_size >= place->offset + file_block_whole(head))
         *found = FILE_FOUND;
+    return GYRE_OK;
+}
+
+gyre_status file_place_settle(const file_log *log, file_place *place)
+{
+    file_place ahead = *place;
+    file_block_head head;
+    enum file_finding found;
+    if (!log->link->sync || place->offset < place->durable)
+        return GYRE_OK;
+    while (file_head_read(log, &ahead, &head, &found) == GYRE_OK && found == FILE_FOUND)
+        file_place_pass(&ahead, &head);
+    if (fdatasync(place->file) != 0)
+        return file_failed(log->link, "bring to the disk the log", log->name);
+    place->durable = ahead.offset;
     return GYRE_OK;
 }
 
 void file_place_pass(file_place *place, const file_block_head *head)
 {
-    place->offset += (sizeof *head + head->size + 7) / 8 * 8;
+    place->offset += file_block_whole(head);
     place->next++;
 }
 
@@ -73,35 +112,6 @@ void file_place_close(file_place *place)
     if (place->file >= 0)
         close(place->file);
     *place = (file_place){.file = -1};
-}
-
-static gyre_status open_segment(const file_log *log, file_place *place, uint64_t base, int flags)
-{
-    char name[SEGMENT_NAME_SIZE];
-    name_segment(name, base);
-    const int file = openat(log->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (file < 0 && errno == ENOENT)
-        return GYRE_NOT_FOUND;
-    if (file < 0)
-        return file_failed(log->link, "open a segment of the log", log->name);
-    file_place_close(place);
-    *place = (file_place){.file = file, .base = base, .next = base};
-    return GYRE_OK;
-}
-
-gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved)
-{
-    *moved = false;
-    if (place->file < 0 || place->next == place->base)
-        return GYRE_OK;
-    const gyre_status status = open_segment(log, place, place->next, 0);
-    *moved = status == GYRE_OK;
-    return status == GYRE_NOT_FOUND ? GYRE_OK : status;
-}
-
-gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number)
-{
-    return open_segment(log, place, number, O_CREAT);
 }
 
 /* Calls for each segment; stops when `each` returns false. */
@@ -126,7 +136,7 @@ static gyre_status walk_segments(const file_log *log, bool (*each)(void *context
 }
 
 struct search {
-    uint64_t number, best, first; /* 0: none */
+    uint64_t number, best, first, later; /* 0: none; `later`: the first one that begins behind `number` */
 };
 
 static bool look_at(void *context, uint64_t base)
@@ -134,9 +144,62 @@ static bool look_at(void *context, uint64_t base)
     struct search *search = context;
     if (base <= search->number && base > search->best)
         search->best = base;
+    if (base > search->number && (!search->later || base < search->later))
+        search->later = base;
     if (!search->first || base < search->first)
         search->first = base;
     return true;
+}
+
+static gyre_status open_segment(const file_log *log, file_place *place, uint64_t base, int flags)
+{
+    char name[SEGMENT_NAME_SIZE];
+    struct search search = {.number = base};
+    name_segment(name, base);
+    const int file = openat(log->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (file < 0 && errno == ENOENT)
+        return GYRE_NOT_FOUND;
+    if (file < 0)
+        return file_failed(log->link, "open a segment of the log", log->name);
+    file_place_close(place);
+    *place = (file_place){.file = file, .base = base, .next = base};
+    const gyre_status status = walk_segments(log, look_at, &search);
+    place->is_whole = search.later != 0;
+    if (status != GYRE_OK)
+        file_place_close(place);
+    return status;
+}
+
+/* The file of the place was removed. */
+static bool is_purged(const file_place *place)
+{
+    struct stat about;
+    return fstat(place->file, &about) != 0 || about.st_nlink == 0;
+}
+
+gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved)
+{
+    const bool is_full = place->file >= 0 && place->offset >= FILE_SEGMENT_SIZE;
+    *moved = false;
+    if (!is_full && !place->is_whole)
+        return GYRE_OK;
+    if (!is_full)
+        return is_purged(place) ? GYRE_OK
+                                : damaged(log, place, "another block, because later ones are there");
+    gyre_status status = open_segment(log, place, place->next, 0);
+    if (status == GYRE_NOT_FOUND) { /* a purge may have removed what lies between */
+        struct search search = {.number = place->next};
+        status = walk_segments(log, look_at, &search);
+        if (status == GYRE_OK)
+            status = search.later ? open_segment(log, place, search.later, 0) : GYRE_NOT_FOUND;
+    }
+    *moved = status == GYRE_OK;
+    return status == GYRE_NOT_FOUND ? GYRE_OK : status;
+}
+
+gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number)
+{
+    return open_segment(log, place, number, O_CREAT);
 }
 
 gyre_status file_place_open(const file_log *log, file_place *place, uint64_t number)
@@ -160,24 +223,60 @@ gyre_status file_place_open(const file_log *log, file_place *place, uint64_t num
 }
 
 struct removal {
-    const file_log *log;
-    uint64_t below, last; /* `last`: the begin of the first segment that has to stay */
+    uint64_t last; /* the begin of the first segment that has to stay */
+    uint64_t *bases;
+    size_t count, room;
+    bool lacks_memory;
 };
 
-static bool remove_segment(void *context, uint64_t base)
+static bool collect(void *context, uint64_t base)
 {
-    const struct removal *removal = context;
-    char name[SEGMENT_NAME_SIZE];
-    name_segment(name, base);
-    if (base < removal->last)
-        unlinkat(removal->log->folder, name, 0);
+    struct removal *removal = context;
+    if (base >= removal->last)
+        return true;
+    if (removal->count == removal->room) {
+        const size_t room = removal->room ? 2 * removal->room : 64;
+        uint64_t *bases = realloc(removal->bases, room * sizeof *bases);
+        removal->lacks_memory = !bases;
+        if (!bases)
+            return false;
+        removal->bases = bases;
+        removal->room = room;
+    }
+    removal->bases[removal->count++] = base;
     return true;
+}
+
+static int compare_bases(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static gyre_status remove_in_order(const file_log *log, const struct removal *removal)
+{
+    char name[SEGMENT_NAME_SIZE];
+    if (removal->count)
+        qsort(removal->bases, removal->count, sizeof *removal->bases, compare_bases);
+    for (size_t i = 0; i < removal->count; i++) {
+        name_segment(name, removal->bases[i]);
+        if (unlinkat(log->folder, name, 0) != 0 && errno != ENOENT)
+            return file_failed(log->link, "remove a segment of the log", log->name);
+    }
+    return GYRE_OK;
 }
 
 gyre_status file_segments_remove(const file_log *log, uint64_t below)
 {
     struct search search = {.number = below};
     gyre_status status = walk_segments(log, look_at, &search);
-    struct removal removal = {.log = log, .below = below, .last = search.best};
-    return status == GYRE_OK && search.best ? walk_segments(log, remove_segment, &removal) : status;
+    struct removal removal = {.last = search.best};
+    if (status == GYRE_OK && search.best)
+        status = walk_segments(log, collect, &removal);
+    if (removal.lacks_memory)
+        status = log->link->host->error(GYRE_EXHAUSTED, "no memory for a purge of the log '%s'", log->name);
+    if (status == GYRE_OK)
+        status = remove_in_order(log, &removal);
+    free(removal.bases);
+    return status;
 }

@@ -2,6 +2,7 @@
 /* The plugin gyre-file.so: opens a folder, and has the table of operations. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,29 @@ static gyre_status open_bells(gyre_transport_link *link)
     return GYRE_OK;
 }
 
+/* Brings the name of a folder that was made to the disk. */
+static gyre_status settle_name(const gyre_transport_link *link, const char *folder)
+{
+    char copy[FILE_PATH_MAX];
+    if (!link->sync)
+        return GYRE_OK;
+    snprintf(copy, sizeof copy, "%s", folder);
+    const int above = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const gyre_status status =
+        above >= 0 && fsync(above) == 0 ? GYRE_OK : file_failed(link, "bring to the disk the folder", folder);
+    if (above >= 0)
+        close(above);
+    return status;
+}
+
 static gyre_status open_folders(gyre_transport_link *link, const char *folder, const char *app)
 {
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+    const bool is_made = mkdir(folder, 0700) == 0;
+    if (!is_made && errno != EEXIST)
         return file_failed(link, "make", folder);
+    const gyre_status status = is_made ? settle_name(link, folder) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     const int above = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above < 0)
         return file_failed(link, "open", folder);
@@ -86,7 +106,8 @@ static gyre_status check_folder(const gyre_transport_desc *desc, const gyre_para
 
 static gyre_status file_open(const gyre_transport_desc *desc, gyre_transport_link **out)
 {
-    const gyre_parameter *folder = find_parameter(desc, "folder"), *sync = find_parameter(desc, "sync");
+    const gyre_parameter *folder = find_parameter(desc, "folder"), *sync = find_parameter(desc, "sync"),
+                         *reach = find_parameter(desc, "reach_ms");
     *out = NULL;
     gyre_status status = check_folder(desc, folder);
     if (status != GYRE_OK)
@@ -100,6 +121,7 @@ static gyre_status file_open(const gyre_transport_desc *desc, gyre_transport_lin
                                   .records = -1,
                                   .record_lock = -1,
                                   .bells = -1,
+                                  .reach_ns = reach ? strtoull(reach->value, NULL, 10) * 1000000 : 0,
                                   .sync = sync && strcmp(sync->value, "true") == 0};
     snprintf(link->path, sizeof link->path, "%s/%s", folder->value, desc->app);
     pthread_mutex_init(&link->mutex, NULL);

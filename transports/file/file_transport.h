@@ -9,7 +9,9 @@
  *     FOLDER/APP/records/NAME     a file_record_head and the bytes; replaced by rename
  *
  * A process may be killed at any moment. A block that was written in part lies at the end of the last segment; who appends next cuts it
- * off under the lock. Readers take no lock: a block counts once it is there as a whole.
+ * off under the lock. Such a part is shorter than a head, or a head whose own seal fits and too few bytes, or zeros up to the end of the
+ * file; everything else that is no block is damage and stays as it is. Readers take no lock: a block counts once it is there as a whole.
+ * With `sync` a reader also sees to it that a block is on the disk before it uses it, because its writer may not have come to that yet.
  */
 #ifndef GYRE_FILE_TRANSPORT_H
 #define GYRE_FILE_TRANSPORT_H
@@ -31,7 +33,8 @@ typedef struct file_block_head {
     uint32_t magic, size; /* bytes of the block, without this head */
     uint64_t number;
     uint32_t seal; /* CRC-32C of the members above and of the block's bytes */
-    uint32_t reserved;
+    uint32_t
+        head_seal; /* CRC-32C of magic, size and number: a size that changed is damage, never the end of the log */
 } file_block_head;
 
 typedef struct file_record_head {
@@ -43,10 +46,12 @@ typedef struct file_record_head {
 
 /** A place in a log: behind a block, or at its begin. */
 typedef struct file_place {
-    int file;        /* the open segment; -1: none */
-    uint64_t base;   /* the number of its first block */
-    uint64_t next;   /* the number of the block that begins, or will begin, at `offset` */
-    uint64_t offset; /* in the segment */
+    int file;         /* the open segment; -1: none */
+    uint64_t base;    /* the number of its first block */
+    uint64_t next;    /* the number of the block that begins, or will begin, at `offset` */
+    uint64_t offset;  /* in the segment */
+    uint64_t durable; /* of a reader with `sync`: blocks that begin below this offset are on the disk */
+    bool is_whole;    /* a later segment was there when this one was opened: no append goes on in this one */
 } file_place;
 
 typedef struct file_log {
@@ -63,8 +68,9 @@ struct gyre_transport_link {
     const gyre_host *host;
     char path[FILE_PATH_MAX]; /* FOLDER/APP, for sentences */
     int folder, logs, records, record_lock, bells;
-    void *bell_words; /* `bells`, mapped; only its address is used, for futexes */
-    bool sync;        /* blocks and records are on the disk before they count */
+    void *bell_words;  /* `bells`, mapped; only its address is used, for futexes */
+    bool sync;         /* blocks and records are on the disk before they count */
+    uint64_t reach_ns; /* how long another process may hold a lock */
     pthread_mutex_t mutex;
     file_log *first; /* under the mutex */
     pthread_mutex_t record_mutex;
@@ -74,13 +80,14 @@ struct gyre_transport_link {
 
 /** Opens a file below `folder` for reading and writing, made if it is not there. -1 and a sentence after a failure. */
 int file_open_made(const gyre_transport_link *link, int folder, const char *name);
-/** Opens a folder below `folder`, made if it is not there. -1 and a sentence. */
+/** Opens a folder below `folder`, made if it is not there; with `sync` its name is on the disk. -1 and a sentence. */
 int file_open_folder(const gyre_transport_link *link, int folder, const char *name);
 /** A sentence with the words of errno; returns EXHAUSTED when a disk, memory or descriptors are, else UNAVAILABLE. */
 gyre_status file_failed(const gyre_transport_link *link, const char *what, const char *name);
-/** Takes and gives back a lock that other processes take, too. */
-gyre_status file_lock(const gyre_transport_link *link, int lock, const char *name);
-void file_unlock(int lock);
+/** Takes a mutex and a lock that other processes take, too; both or none. UNAVAILABLE when another process holds the lock until reach_ns
+ * passed; meanwhile the mutex is free. */
+gyre_status file_lock(const gyre_transport_link *link, pthread_mutex_t *mutex, int lock, const char *name);
+void file_unlock(pthread_mutex_t *mutex, int lock);
 /** Writes everything at an offset; false with errno. */
 bool file_write_all(int file, const void *bytes, size_t size, uint64_t offset);
 /** The seal of a head, whose seal member lies behind `before` bytes, and its contents. */
@@ -93,12 +100,19 @@ enum file_finding {
     FILE_FOUND,  /* a whole block */
     FILE_NOTHING /* no block, or a part of one */
 };
+/** Bytes of a block in its segment: the head, the block, and the filling up to a multiple of 8. */
+uint64_t file_block_whole(const file_block_head *head);
+/** The seal of a head without the block's bytes. */
+uint32_t file_head_seal(const file_block_head *head);
 /** Reads the head of the block at the place and checks it. INCOMPATIBLE when something else lies there. */
 gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
                            enum file_finding *found);
+/** With `sync`: brings the block at the place to the disk, and all behind it that are there. */
+gyre_status file_place_settle(const file_log *log, file_place *place);
 /** Moves the place behind the block with this head. */
 void file_place_pass(file_place *place, const file_block_head *head);
-/** Moves to the next segment if there is one that begins with place->next. *moved: there is. */
+/** Moves to the next segment, the first one that does not begin below place->next, if there is one. *moved: there is. INCOMPATIBLE when
+ * this segment ends before an append would have made the next one. */
 gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved);
 /** Opens the segment that has, or will have, block `number`: the last one that does not begin behind it, else the first one. Without a
  * segment place->file is -1. */
@@ -106,7 +120,7 @@ gyre_status file_place_open(const file_log *log, file_place *place, uint64_t num
 /** Makes a segment that begins with block `number`. */
 gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number);
 void file_place_close(file_place *place);
-/** Removes the segments that only have blocks below `below`. */
+/** Removes the segments that only have blocks below `below`, the oldest first: a process that is killed leaves no hole. */
 gyre_status file_segments_remove(const file_log *log, uint64_t below);
 
 /* file_log.c */

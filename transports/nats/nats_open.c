@@ -28,6 +28,7 @@ void nats_close(gyre_transport_link *link)
     natsConnection_Destroy(link->connection);
     natsOptions_Destroy(link->options);
     pthread_mutex_destroy(&link->mutex);
+    free(link->url);
     free(link);
 }
 
@@ -70,13 +71,33 @@ static natsStatus set_user(gyre_transport_link *link, const gyre_transport_desc 
     return status;
 }
 
+/* Gives the library the servers in `text`, which is cut in place. */
+static natsStatus split_servers(gyre_transport_link *link, char *text, const char **servers)
+{
+    int count = 0;
+    char *rest = NULL;
+    for (char *server = strtok_r(text, ", \t", &rest); server; server = strtok_r(NULL, ", \t", &rest))
+        servers[count++] = server;
+    return count ? natsOptions_SetServers(link->options, servers, count) : NATS_INVALID_ARG;
+}
+
+static natsStatus set_servers(gyre_transport_link *link)
+{
+    char *text = strdup(link->url);
+    const char **servers = calloc(strlen(link->url) / 2 + 1, sizeof *servers); /* a letter and a comma each */
+    const natsStatus status = text && servers ? split_servers(link, text, servers) : NATS_NO_MEMORY;
+    free(servers);
+    free(text);
+    return status;
+}
+
 static natsStatus set_options(gyre_transport_link *link, const gyre_transport_desc *desc,
                               const char *password)
 {
     enum { RECONNECT_MS = 100 };
     natsStatus status = natsOptions_Create(&link->options);
     if (status == NATS_OK)
-        status = natsOptions_SetURL(link->options, link->url);
+        status = set_servers(link);
     if (status == NATS_OK)
         status = natsOptions_SetTimeout(link->options, link->reach_ms);
     if (status == NATS_OK)
@@ -97,6 +118,12 @@ static gyre_status connect(gyre_transport_link *link, const gyre_transport_desc 
     natsStatus done = set_options(link, desc, password);
     if (done == NATS_OK)
         done = natsConnection_Connect(&link->connection, link->options);
+    if (done == NATS_INVALID_ARG)
+        return desc->host->error(
+            GYRE_CONFIG,
+            "[cluster] `url`: expected the address of a NATS server, or several, separated "
+            "by commas, found '%s'",
+            link->url);
     if (done == NATS_CONNECTION_AUTH_FAILED)
         return desc->host->error(
             GYRE_CONFIG,
@@ -175,11 +202,12 @@ gyre_status nats_open(const gyre_transport_desc *desc, gyre_transport_link **out
     link->host = desc->host;
     link->reach_ms = strtol(value_of(desc, "reach_ms"), NULL, 10);
     pthread_mutex_init(&link->mutex, NULL);
-    snprintf(link->url, sizeof link->url, "%s", url[0] ? url : "nats://127.0.0.1:4222");
+    link->url = strdup(url[0] ? url : "nats://127.0.0.1:4222");
     snprintf(link->app, sizeof link->app, "%s", desc->app);
     snprintf(link->logs, sizeof link->logs, "GYRE_%s", desc->app);
     snprintf(link->records, sizeof link->records, "GYRE_%s_records", desc->app);
-    gyre_status status = connect(link, desc);
+    gyre_status status =
+        link->url ? connect(link, desc) : desc->host->error(GYRE_EXHAUSTED, "no memory for a transport");
     if (status == GYRE_OK)
         status = open_streams(link, desc);
     if (status != GYRE_OK) {

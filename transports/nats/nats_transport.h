@@ -31,7 +31,7 @@ struct gyre_transport_link {
     int64_t reach_ms;
     char app[GYRE_TRANSPORT_NAME_MAX + 1];
     char logs[NATS_STREAM_SIZE], records[NATS_STREAM_SIZE]; /* names of the streams */
-    char url[256];                                          /* for sentences */
+    char *url; /* of [cluster]: one server, or several, separated by commas */
     pthread_mutex_t mutex;
     nats_bell *bells; /* under the mutex */
 };

@@ -331,13 +331,16 @@ GYRE_HELPER gyre_u32 gyre_drain_rows_(const gyre_block_view *view, gyre_u32 aske
     return rows < most ? rows : most;
 }
 
-/* Notes why the drain ended: for want of messages, of room, or of patience. Called by thread 0. */
+/*
+ * Notes why the drain ended: for want of messages, of room, or of patience, or for another order, which only the long way obeys
+ * at once. Called by thread 0.
+ */
 GYRE_HELPER void gyre_drain_end_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 waits,
-                                 gyre_u32 more)
+                                 gyre_u32 more, gyre_u32 leaves)
 {
     const gyre_u64 bit = (gyre_u64)1 << source.which;
     links->tight = waits >= GYRE_DRAIN_WAITS;
-    links->aside = more;
+    links->aside = more || leaves;
     if (source.entry)
         links->wide = more || links->tight ? links->wide | bit : links->wide & ~bit;
     else
@@ -361,7 +364,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_u32 turn = 0, waits = 0, more = 1, goes_on = 1, rows = places.rows;
+    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
@@ -381,13 +384,14 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
             view->first_bad = places.rows * each;
             if (look.drop_before)
                 view->served[source.which].dropping = look.drop_before;
-            if (look.order != view->order)
+            leaves = look.order != view->order;
+            if (leaves)
                 view->asked = 0; /* the long way looks at once */
         }
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        gyre_drain_end_(links, source, waits, more);
+        gyre_drain_end_(links, source, waits, more, leaves);
         gyre_turn_ends_(gyre_turn_(arguments, 0));
     }
     __syncthreads();

@@ -301,7 +301,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             gyre_rest_(arguments.pause_ns);
             continue;
         }
-        if (there == GYRE_LONE_HEADS && !links->drains)
+        if (__any_sync(GYRE_ALL_LANES, tapped) || (there == GYRE_LONE_HEADS && !links->drains))
             return GYRE_LONE_LONG_WAY;
         if (there == GYRE_LONE_HEADS) {
             if (lane == 0)
@@ -309,7 +309,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             return GYRE_LONE_BACKLOG;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
-        if (!gyre_lone_room_<K>(links, count) || __any_sync(GYRE_ALL_LANES, tapped))
+        if (!gyre_lone_room_<K>(links, count))
             return GYRE_LONE_LONG_WAY;
         if (lane == 0) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));

@@ -60,6 +60,22 @@ static void a_server_that_is_not_there_is_told(void)
            "no NATS server answers at 'nats://127.0.0.1:1'");
 }
 
+/* The server is the last of several, behind more bytes than a sentence has. */
+static void one_of_several_servers_does(void)
+{
+    char setting[1024];
+    struct gyre_transport *transport;
+    int length = snprintf(setting, sizeof setting, "cluster.url=");
+    for (int i = 1; i <= 30; i++)
+        length += snprintf(setting + length, sizeof setting - (size_t)length, "nats://127.0.0.1:%d, ", i);
+    snprintf(setting + length, sizeof setting - (size_t)length, "%s", getenv("CLUSTER_URL"));
+    must(try_open("u", "p\n", setting, &transport));
+    gyre_transport_close(transport);
+    refuse("u", "p\n", "cluster.url=nats://127.0.0.1:1,nats://127.0.0.1:2", GYRE_UNAVAILABLE,
+           "'nats://127.0.0.1:1,nats://127.0.0.1:2'");
+    refuse("u", "p\n", "cluster.url=,", GYRE_CONFIG, "separated by commas, found ','");
+}
+
 static void users_that_the_server_does_not_know_are_told(void)
 {
     struct gyre_transport *transport;
@@ -101,6 +117,7 @@ static void a_server_without_jetstream_is_told(void)
 
 static const named_case cases[] = {
     {"a_server_that_is_not_there_is_told", a_server_that_is_not_there_is_told},
+    {"one_of_several_servers_does", one_of_several_servers_does},
     {"users_that_the_server_does_not_know_are_told", users_that_the_server_does_not_know_are_told},
     {"a_server_that_dies_is_told", a_server_that_dies_is_told},
     {"a_server_without_jetstream_is_told", a_server_without_jetstream_is_told},

@@ -338,9 +338,11 @@ static void a_checkpoint_comes_back_and_an_earlier_owner_is_refused(void)
     require(gyre_kept_checkpoint(&first, table, 200) == GYRE_LOST);
     begin_kept(&third, 3);
     require(third.position == 150 && third.table[0] == 9);
+    gyre_kept_finish(&first);
     must(gyre_kept_init(&first, transport, 7, TABLE));
     first.epoch = 2;
     require(gyre_kept_begin(&first, soon()) == GYRE_LOST); /* a later epoch was here */
+    gyre_kept_finish(&first);
     gyre_kept_finish(&second);
     gyre_kept_finish(&third);
 }
