@@ -82,18 +82,42 @@ gyre_status gyre_change_check(gyre_kernel *kernel, const char *call)
 
 /* ---- builds ---- */
 
-struct gyre_build *gyre_change_known_build(gyre_kernel *kernel, const struct gyre_build *build)
+/* Whether what `known` loaded is what `build` loaded. Only a file of the cache stays what it was, and one that includes headers that
+ * changed since has another handler. */
+static bool is_same_load(const struct gyre_build *known, const struct gyre_build *build)
 {
     const char *artifact = gyre_build_report(build)->artifact;
+    return artifact[0] && strcmp(gyre_build_report(known)->artifact, artifact) == 0 &&
+           !gyre_build_is_compiled(known) && !gyre_build_is_compiled(build) &&
+           gyre_build_device(known) == gyre_build_device(build) && gyre_build_handler(build) != 0 &&
+           gyre_build_handler(known) == gyre_build_handler(build);
+}
+
+/* The build of the kernel that loaded the same, now or before a change; NULL: there is none. */
+static struct gyre_build *find_known(gyre_kernel *kernel, const struct gyre_build *build)
+{
     struct gyre_build *known = NULL;
     pthread_mutex_lock(&kernel->lock);
-    if (artifact[0] && strcmp(gyre_build_report(kernel->build)->artifact, artifact) == 0)
+    if (is_same_load(kernel->build, build))
         known = kernel->build;
-    for (size_t i = 0; artifact[0] && i < kernel->past.count; i++)
-        if (strcmp(gyre_build_report(kernel->past.builds[i])->artifact, artifact) == 0)
+    for (size_t i = 0; i < kernel->past.count; i++)
+        if (is_same_load(kernel->past.builds[i], build))
             known = kernel->past.builds[i];
     pthread_mutex_unlock(&kernel->lock);
     return known;
+}
+
+void gyre_change_adopt(struct gyre_kernel_change *change, gyre_kernel *successor)
+{
+    struct gyre_build *known = find_known(change->kernel, successor->build);
+    const gyre_kernel_record *record = NULL;
+    if (known && gyre_build_kernel(known, successor->record->name, &record) == GYRE_OK) {
+        gyre_build_release(successor->build);
+        successor->build = gyre_build_retain(known);
+        successor->record = record;
+    }
+    change->other.build = gyre_build_retain(successor->build);
+    change->other.record = successor->record;
 }
 
 /* Under the lock. There is room (reserve_past). */

@@ -46,8 +46,11 @@ gyre_status gyre_change_run(struct gyre_kernel_change *change, uint64_t deadline
 /** Frees what the change still owns: the body that is not in the kernel, but not a build whose types may be in use. */
 void gyre_change_finish(struct gyre_kernel_change *change);
 
-/** The build of `kernel` that was loaded from the same compiled file as `build`, now or before a change; NULL: there is none. */
-struct gyre_build *gyre_change_known_build(gyre_kernel *kernel, const struct gyre_build *build);
+/**
+ * Takes what the successor has built as the other body's build. A build that the kernel loaded from the same file of the cache onto the
+ * same device, now or before a change, takes the place of the successor's, so that a file is loaded once.
+ */
+void gyre_change_adopt(struct gyre_kernel_change *change, gyre_kernel *successor);
 
 /** The two changes; the API's functions of the same names say what they do. One change of a kernel at a time. */
 gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);

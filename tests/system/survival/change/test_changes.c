@@ -454,6 +454,36 @@ static void states_grow_and_are_migrated(void)
     gyre_close(runtime);
 }
 
+/* ---- compiled files ---- */
+
+static void compile_to(const char *path, const char *name)
+{
+    char command[1500];
+    snprintf(command, sizeof command, "%s compile --backend cpu -o %s %s >/dev/null", GYRE_COMMAND, path,
+             file(name));
+    require(system(command) == 0);
+}
+
+/* The path is the same, and what it holds is not. */
+static void compiled_files_are_read_anew(void)
+{
+    char path[64];
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(NULL);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    snprintf(path, sizeof path, "/tmp/gyre-changes-%d.kernel", (int)getpid());
+    call_some(kernel, &self, 1);
+    for (uint64_t version = 2; version >= 1; version--) {
+        compile_to(path, version == 2 ? "ledger_2" : "ledger_1");
+        must(gyre_kernel_swap(kernel, path, soon()));
+        call_some(kernel, &self, version);
+    }
+    check_seen(15);
+    gyre_close(runtime);
+    require(unlink(path) == 0);
+}
+
 /* A paused kernel stays paused, with what is queued. */
 static void a_paused_kernel_stays_paused(void)
 {
@@ -709,6 +739,7 @@ int main(int argc, char **argv)
         {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
         {"journals_know_the_handler", journals_know_the_handler},
         {"states_grow_and_are_migrated", states_grow_and_are_migrated},
+        {"compiled_files_are_read_anew", compiled_files_are_read_anew},
         {"a_paused_kernel_stays_paused", a_paused_kernel_stays_paused},
         {"what_cannot_be_is_refused_whole", what_cannot_be_is_refused_whole},
         {"swaps_survive_their_workers", swaps_survive_their_workers},
