@@ -335,6 +335,41 @@ static void moves_lose_nothing(void)
     gyre_close(runtime);
 }
 
+/* What a message names is found on the device that the kernel is on. */
+static void names_are_those_of_the_device(void)
+{
+    static const char *const settings[] = {"queue.reader.layout=slots", NULL};
+    static const char *const backends[] = {"cpu", "opencl"};
+    gyre_buffer *words[2];
+    gyre_handle names[2];
+    gyre_completion completion;
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_plain(settings);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t word = 40 + i;
+        if (gyre_buffer_alloc(runtime, backends[i], 0, sizeof word, &words[i]) != GYRE_OK) {
+            printf("no OpenCL here: %s\n", gyre_error_text());
+            exit(77);
+        }
+        must(gyre_buffer_upload(words[i], 0, &word, sizeof word));
+        must(gyre_buffer_handle(words[i], 0, 0, &names[i]));
+    }
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = file("reader"), .name = "reader"};
+    must(gyre_launch(runtime, &desc, &kernel));
+    for (unsigned turn = 0; turn < 4; turn++) {
+        for (unsigned i = 0; i < 2; i++) {
+            const place request = {names[i]};
+            entry reply = {0};
+            must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply,
+                           &completion, soon()));
+            require(completion.outcome == (i == turn % 2 ? GYRE_REPLIED : GYRE_HANDLER_FAILED));
+            require(i != turn % 2 || reply.add == 40 + i);
+        }
+        must(gyre_kernel_move(kernel, backends[1 - turn % 2], 0, soon()));
+    }
+    gyre_close(runtime);
+}
+
 /* On a GPU: swaps under load, and then away from it, to where clients need not wait in another way. */
 static void need_gpu(gyre_runtime *runtime, uint32_t number)
 {
@@ -550,6 +585,18 @@ static void what_cannot_be_is_refused_whole(void)
     gyre_close(runtime);
 }
 
+static void one_thread_alone_is_left_alone(void)
+{
+    static const char *const settings[] = {"queue.ledger.threads=one", NULL};
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(settings);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    refuse(kernel, file("ledger_2"), GYRE_INVALID, "queue 'ledger' of kernel 'ledger' has threads = one");
+    call_some(kernel, &self, 1);
+    gyre_close(runtime);
+}
+
 /* As another user, who may send messages and nothing more. */
 static void ask_as_nobody(void)
 {
@@ -733,6 +780,7 @@ int main(int argc, char **argv)
     static const named_case cases[] = {
         {"swaps_lose_nothing", swaps_lose_nothing},
         {"moves_lose_nothing", moves_lose_nothing},
+        {"names_are_those_of_the_device", names_are_those_of_the_device},
         {"a_gpu_swaps_and_gives_its_kernel_away", a_gpu_swaps_and_gives_its_kernel_away},
         {"gpus_pass_a_kernel_on", gpus_pass_a_kernel_on},
         {"several_blocks_lose_nothing", several_blocks_lose_nothing},
@@ -742,6 +790,7 @@ int main(int argc, char **argv)
         {"compiled_files_are_read_anew", compiled_files_are_read_anew},
         {"a_paused_kernel_stays_paused", a_paused_kernel_stays_paused},
         {"what_cannot_be_is_refused_whole", what_cannot_be_is_refused_whole},
+        {"one_thread_alone_is_left_alone", one_thread_alone_is_left_alone},
         {"swaps_survive_their_workers", swaps_survive_their_workers},
     };
     program = argv[0];
