@@ -63,6 +63,7 @@ static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;
     gyre_buffer_list list = {0};
+    durable->described = kernel->record;
     add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
     add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
     if (kernel->checkpoints && kernel->memory.state)
@@ -310,14 +311,16 @@ static gyre_status describe_anew(struct gyre_durable *durable)
     return status;
 }
 
-gyre_status gyre_durable_adapt(gyre_kernel *kernel)
+gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back)
 {
     gyre_status status = GYRE_OK;
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
         struct gyre_durable *durable = gyre_view_of(queue)->durable;
         status = durable ? describe_anew(durable) : GYRE_OK;
-        if (status == GYRE_OK)
+        if (status == GYRE_OK && back && durable)
+            gyre_durable_take_back(durable);
+        else if (status == GYRE_OK)
             status = gyre_durable_begin_queue(queue);
     }
     return status;

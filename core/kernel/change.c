@@ -415,7 +415,7 @@ static gyre_status fill_memory(const struct gyre_kernel_change *change)
         gyre_handles_refresh(kernel); /* names are those of the device that the kernel is on now */
     }
     const gyre_status status = gyre_carried_put(kernel, &change->carried);
-    return status == GYRE_OK ? gyre_keeper_adapt(kernel) : status;
+    return status == GYRE_OK ? gyre_keeper_adapt(kernel, change->goes_back) : status;
 }
 
 /* Launches the kernel's present body, which then stands and sees no queue. Without the lock. */
@@ -548,6 +548,7 @@ static gyre_status bring_back(struct gyre_kernel_change *change, gyre_status sta
 {
     char why[1024];
     snprintf(why, sizeof why, "%s", gyre_error_text());
+    change->goes_back = true;
     const gyre_status back = bring_up(change, out);
     if (back == GYRE_OK)
         return gyre_error_set(status, "%s (kernel '%s' goes on as it was)", why, change->kernel->name);
@@ -570,12 +571,14 @@ static gyre_status change_body(struct gyre_kernel_change *change)
         pthread_mutex_lock(&kernel->lock);
     }
     unclaim_buffers(change);
+    gyre_error_hold(); /* a worker process that is told to go on would clear it */
     if (change->stands) {
         go_on(kernel, resident);
     } else {
         kernel->resident = resident ? resident : kernel->resident;
         give_up(kernel, status, gyre_error_text());
     }
+    gyre_error_let_go();
     end_turn(kernel);
     return status;
 }

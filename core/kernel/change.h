@@ -23,6 +23,7 @@ struct gyre_kernel_change {
     gyre_kernel *kernel;
     struct gyre_kernel_body other; /* the body that is not in the kernel at the moment */
     bool moves;                    /* the other body is on another device */
+    bool goes_back;                /* the other body could not be launched, and the old one is taken back */
     bool converts;                 /* the other body's state has another type */
     struct gyre_carried carried;   /* what the old device kept, while neither of the two has it for sure */
     struct gyre_queue_homes homes; /* for a move: the queues' places on the other device */
