@@ -16,7 +16,6 @@
 #include <gyre/change.h>
 
 #include "ledger.h"
-#include "tests/system/survival/crash/faults.h"
 #include "tests/system/survival/crash/workers.h"
 
 extern char **environ;
@@ -715,87 +714,6 @@ static void journals_know_the_handler(void)
     live_twice("ledger_3");
 }
 
-/* ---- full disks ---- */
-
-/* Another handler cannot take over, because its journal finds no room: the old one works on, and what it handles is durable. */
-static void swap_without_room(gyre_kernel *kernel)
-{
-    arm_fault(&(struct chosen_fault){GYRE_FAULT_JOURNAL_RENEW, GYRE_FAULT_FAIL, ENOSPC}, 1, NUMBERS);
-    require(gyre_kernel_swap(kernel, file("ledger_2"), soon()) != GYRE_OK);
-    require(strstr(gyre_error_text(), "goes on as it was") != NULL);
-}
-
-/* The same, but the journal is the other handler's already, and there is no room to make it the old one's again. */
-static void launch_in_vain_without_room(gyre_kernel *kernel)
-{
-    arm_fault(&(struct chosen_fault){GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, ENOMEM}, 1, 1);
-    arm_fault(&(struct chosen_fault){GYRE_FAULT_JOURNAL_RENEW, GYRE_FAULT_FAIL, ENOSPC}, 2, NUMBERS);
-    require(gyre_kernel_swap(kernel, file("ledger_2"), soon()) != GYRE_OK);
-    require(strstr(gyre_error_text(), "goes on as it was") != NULL);
-}
-
-static void fill_the_disk_and_die(const char *const *settings, bool in_vain)
-{
-    gyre_buffer *totals;
-    struct producer self = {.number = 1};
-    gyre_runtime *runtime = open_plain(settings);
-    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
-    call_some(kernel, &self, 1);
-    if (in_vain)
-        launch_in_vain_without_room(kernel);
-    else
-        swap_without_room(kernel);
-    call_some(kernel, &self, 1);
-    check_seen(10);
-    check_kept(kernel, totals, 10);
-    if (in_vain) {
-        require(gyre_await(self.queue, 9, GYRE_DURABLE, 1) == GYRE_TIMEOUT);
-        disarm_faults();
-    }
-    must(gyre_await(self.queue, 9, GYRE_DURABLE, soon()));
-    kill(getpid(), SIGKILL);
-}
-
-static void survive_a_full_disk(bool in_vain)
-{
-    char folder[] = "/tmp/gyre-changes-XXXXXX", command[64];
-    int status = 0;
-    gyre_buffer *totals;
-    uint64_t state[2] = {0};
-    const char *settings[8];
-    size_t count = 0;
-    need_fault_board();
-    require(mkdtemp(folder) != NULL);
-    snprintf(journal_setting, sizeof journal_setting, "gyre.journal_dir=%s", folder);
-    for (const char *const *setting = journal_settings(); *setting; setting++)
-        settings[count++] = *setting;
-    settings[count++] = in_vain ? "backend.cpu.isolation=process" : "backend.cpu.isolation=none";
-    settings[count] = NULL;
-    const pid_t child = fork();
-    require(child >= 0);
-    if (child == 0)
-        fill_the_disk_and_die(settings, in_vain);
-    require(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    disarm_faults();
-    gyre_runtime *runtime = open_plain(journal_settings());
-    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
-    must(gyre_kernel_state_read(kernel, state, sizeof state));
-    require(state[0] == 10);
-    gyre_close(runtime);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    require(system(command) == 0);
-}
-
-static void a_full_disk_leaves_the_old_handler(void)
-{
-    survive_a_full_disk(false);
-}
-
-static void a_full_disk_after_the_journal_is_waited_for(void)
-{
-    survive_a_full_disk(true);
-}
-
 /* ---- worker processes ---- */
 
 struct killer {
@@ -868,8 +786,6 @@ int main(int argc, char **argv)
         {"several_blocks_lose_nothing", several_blocks_lose_nothing},
         {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
         {"journals_know_the_handler", journals_know_the_handler},
-        {"a_full_disk_leaves_the_old_handler", a_full_disk_leaves_the_old_handler},
-        {"a_full_disk_after_the_journal_is_waited_for", a_full_disk_after_the_journal_is_waited_for},
         {"states_grow_and_are_migrated", states_grow_and_are_migrated},
         {"compiled_files_are_read_anew", compiled_files_are_read_anew},
         {"a_paused_kernel_stays_paused", a_paused_kernel_stays_paused},
