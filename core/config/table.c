@@ -603,7 +603,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "many",
      .doc =
          "`one` promises that one thread at a time sends and one receives, and that no other thread ends "
-         "the kernel or the queue meanwhile; this saves the locks. Debug builds of Gyre close a queue that "
+         "the kernel or the queue meanwhile; this saves the locks. The kernel of such a queue is neither swapped nor "
+         "moved while it runs. Debug builds of Gyre close a queue that "
          "two threads use at once all the same. Ignored with `policy = drop_oldest`, whose senders receive "
          "what they drop, and with `isolation = process`, where a worker's keeper touches the queue."},
     {.kind = GYRE_SECTION_QUEUE,

@@ -16,8 +16,10 @@ struct gyre_buffer {
     uint64_t size;
     bool in_checkpoints; /* atomic: a kernel may have the buffer in its checkpoints */
     /* under runtime->lock */
-    uint32_t bound;   /* kernels that use the buffer and are not terminated */
-    bool going;       /* the buffer is being freed: no kernel may be launched again with it */
+    uint32_t bound; /* kernels that use the buffer and are not terminated */
+    bool going;     /* the buffer is being freed: no kernel may be launched again with it */
+    bool
+        moving; /* its kernel is on the way to another device: no kernel is launched with it, and it gets no name */
     uint64_t handle;  /* the buffer's name in messages; 0: none */
     uint64_t address; /* address on the device, from the backend; only for a buffer with a name */
     uint64_t

@@ -26,10 +26,10 @@ static gyre_status keeper_queue_equip(gyre_kernel *kernel, gyre_queue *queue, st
     return status == GYRE_OK && kernel->resident ? gyre_durable_begin_queue(queue) : status;
 }
 
-static gyre_status keeper_adapt(gyre_kernel *kernel)
+static gyre_status keeper_adapt(gyre_kernel *kernel, bool back)
 {
     gyre_status status = gyre_checkpoints_adapt(kernel);
-    return status == GYRE_OK ? gyre_durable_adapt(kernel) : status;
+    return status == GYRE_OK ? gyre_durable_adapt(kernel, back) : status;
 }
 
 static gyre_status keeper_check_convert(const gyre_kernel *kernel, const gyre_type *from)

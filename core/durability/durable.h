@@ -20,6 +20,8 @@ struct gyre_durable {
     struct gyre_journal journal;
     struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's present types */
     size_t type_count;
+    const gyre_kernel_record *described,
+        *begun;          /* of the kernel: what `types` are, and what the file began with */
     unsigned char *data; /* the file of an earlier run, until the queue goes on from it */
     struct gyre_journal_content content;
     gyre_recovered recovered;

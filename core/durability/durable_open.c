@@ -62,15 +62,17 @@ static void add_state(struct gyre_durable *durable, const gyre_type *state)
 static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;
+    const gyre_kernel_record *record = kernel->record;
     gyre_buffer_list list = {0};
-    add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
-    add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
+    durable->described = record;
+    add_type(durable, GYRE_ROLE_REQUEST, record->request, "", 0);
+    add_type(durable, GYRE_ROLE_REPLY, record->reply, "", 0);
     if (kernel->checkpoints && kernel->memory.state)
-        add_state(durable, kernel->record->state);
-    gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+        add_state(durable, record->state);
+    gyre_status status = gyre_buffer_list_init(&list, record->buffers, record->buffer_types);
     for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)
         if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))
-            add_type(durable, GYRE_ROLE_BUFFER, kernel->record->buffer_types[i], list.slots[i].name,
+            add_type(durable, GYRE_ROLE_BUFFER, record->buffer_types[i], list.slots[i].name,
                      kernel->memory.buffers[i]->size);
     gyre_buffer_list_finish(&list);
     return status;
@@ -310,14 +312,16 @@ static gyre_status describe_anew(struct gyre_durable *durable)
     return status;
 }
 
-gyre_status gyre_durable_adapt(gyre_kernel *kernel)
+gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back)
 {
     gyre_status status = GYRE_OK;
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
         struct gyre_durable *durable = gyre_view_of(queue)->durable;
         status = durable ? describe_anew(durable) : GYRE_OK;
-        if (status == GYRE_OK)
+        if (status == GYRE_OK && back && durable)
+            gyre_durable_take_back(durable);
+        else if (status == GYRE_OK)
             status = gyre_durable_begin_queue(queue);
     }
     return status;

@@ -19,8 +19,11 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
 /** The least number of requests for which the queue's log (core/stages/log.h) needs room. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 
-/** Begins the journals of a kernel anew with its present handler and types, when it got another body. Without the lock. */
-gyre_status gyre_durable_adapt(gyre_kernel *kernel);
+/**
+ * Begins the journals of a kernel anew with its present handler and types, when it got another body. `back`: the body before is taken
+ * back; then a file that is still of it goes on, and one that cannot be begun anew makes its senders wait. Without the lock.
+ */
+gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back);
 
 /** The handler's state from the journal of the kernel's queue; NULL: no journal holds a state. */
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel);

@@ -50,11 +50,12 @@ static void note_outcome(struct gyre_durable *durable, gyre_status status)
     durable->told = !well;
 }
 
-/* Queries do not have to outlive a loss of power, so a group of queries alone is not synced. */
+/* Queries do not have to outlive a loss of power, so a group of queries alone is not synced. A sync of a doubtful file fails: nothing in
+ * it counts as durable. */
 static gyre_status sync_what_is_owed(struct gyre_durable *durable)
 {
-    const bool owes = durable->journal.owes || durable->journal.doubtful;
-    return owes && durable->sync != GYRE_SYNC_NEVER ? gyre_journal_sync(&durable->journal) : GYRE_OK;
+    const bool owes = durable->journal.owes && durable->sync != GYRE_SYNC_NEVER;
+    return owes || durable->journal.doubtful ? gyre_journal_sync(&durable->journal) : GYRE_OK;
 }
 
 /* Lets written requests leave the ring, and publishes them as durable by the setting `sync`. */
@@ -89,8 +90,10 @@ static gyre_status renew(struct gyre_durable *durable)
 {
     gyre_status status = gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
     durable->stuck = status != GYRE_OK;
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
         durable->begun_size = durable->journal.size;
+        durable->begun = durable->described;
+    }
     return status;
 }
 
@@ -228,6 +231,24 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
         status = start_thread(durable);
     pthread_mutex_unlock(&durable->lock);
     return status;
+}
+
+void gyre_durable_take_back(struct gyre_durable *durable)
+{
+    gyre_status status = GYRE_OK;
+    pthread_mutex_lock(&durable->lock);
+    durable->journal.stored = 0; /* the store may be another one: the next checkpoint is written whole */
+    durable->settled = false;
+    if (durable->begun == durable->described)
+        durable->stuck = false;
+    else
+        status = renew(durable);
+    if (status == GYRE_OK)
+        status = publish_written(durable);
+    else
+        durable->journal.doubtful = true; /* it says that another handler answers: it has to begin anew */
+    note_outcome(durable, status);
+    pthread_mutex_unlock(&durable->lock);
 }
 
 gyre_status gyre_durable_begin(gyre_kernel *kernel)

@@ -7,6 +7,11 @@
 
 /** Writes the journal of one queue anew. The queue's kernel may run. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);
+/**
+ * The kernel has the body again for which the journal was described last: the file goes on if it began with that body, and begins anew
+ * otherwise. Where it cannot, nothing counts as durable until it could.
+ */
+void gyre_durable_take_back(struct gyre_durable *durable);
 
 /** Writes the journals of all queues anew, for a device that is about to start with its initial state. */
 gyre_status gyre_durable_begin(gyre_kernel *kernel);

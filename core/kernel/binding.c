@@ -157,29 +157,41 @@ static void count_kernel(const gyre_kernel *kernel, bool in)
             kernel->memory.buffers[i]->bound += in ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
 }
 
+/* Whether the kernel may be launched with its buffers as they are. Under runtime->lock. */
+static gyre_status check_held(const gyre_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++) {
+        const gyre_buffer *buffer = kernel->memory.buffers[i];
+        if (!buffer || buffer->going)
+            return gyre_error_set(
+                GYRE_NOT_FOUND,
+                "a buffer that is bound to kernel '%s' was freed since it ended; release the "
+                "kernel and launch it with another one",
+                kernel->name);
+        if (buffer->moving)
+            return gyre_error_set(
+                GYRE_AGAIN,
+                "a buffer that is bound to kernel '%s' is moving to another device with another kernel; "
+                "launch it when that kernel has moved",
+                kernel->name);
+        if (buffer->dispatch != kernel->dispatch)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "a buffer that is bound to kernel '%s' moved to another device with another kernel; "
+                "launch it there",
+                kernel->name);
+    }
+    return GYRE_OK;
+}
+
 gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel)
 {
-    bool whole = true, here = true;
     pthread_mutex_lock(&kernel->runtime->lock);
-    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
-        whole = whole && kernel->memory.buffers[i] && !kernel->memory.buffers[i]->going;
-    for (uint32_t i = 0; whole && i < kernel->memory.buffer_count; i++)
-        here = here && kernel->memory.buffers[i]->dispatch == kernel->dispatch;
-    if (whole && here)
+    const gyre_status status = check_held(kernel);
+    if (status == GYRE_OK)
         count_kernel(kernel, true);
     pthread_mutex_unlock(&kernel->runtime->lock);
-    if (whole && !here)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "a buffer that is bound to kernel '%s' moved to another device with another kernel; "
-            "launch it there",
-            kernel->name);
-    return whole
-               ? GYRE_OK
-               : gyre_error_set(GYRE_NOT_FOUND,
-                                "a buffer that is bound to kernel '%s' was freed since it ended; release the "
-                                "kernel and launch it with another one",
-                                kernel->name);
+    return status;
 }
 
 void gyre_kernel_let_buffers_go(gyre_kernel *kernel)

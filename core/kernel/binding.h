@@ -11,7 +11,10 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
 gyre_status gyre_kernel_check_bindings(const gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** Binds the descriptor's buffers to the names that the kernel declares. INVALID when a buffer is missing, unknown or unfit. */
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** Counts the kernel as a user of its buffers. NOT_FOUND when a buffer was freed since the kernel ended, or is being freed. */
+/**
+ * Counts the kernel as a user of its buffers. NOT_FOUND when a buffer was freed since the kernel ended, or is being freed; INVALID when
+ * it is on another device; AGAIN while it moves to one.
+ */
 gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel);
 /** Undoes gyre_kernel_hold_buffers. */
 void gyre_kernel_let_buffers_go(gyre_kernel *kernel);

@@ -56,6 +56,19 @@ static gyre_status check_running(const gyre_kernel *kernel)
     return GYRE_OK;
 }
 
+/* The thread of a queue with `threads = one` takes no lock that a change could hold while it goes over the queue. Under the lock. */
+static gyre_status check_threads(const gyre_kernel *kernel, const char *call)
+{
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        if (!gyre_ways_of(queue)->many_threads)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "%s: queue '%s' of kernel '%s' has threads = one, and a change of its kernel uses the queue from another "
+                "thread: set threads = many for the queue and launch the kernel again",
+                call, gyre_queue_name(queue)[0] ? gyre_queue_name(queue) : kernel->name, kernel->name);
+    return GYRE_OK;
+}
+
 /* Under the lock. */
 static gyre_status check_changeable(const gyre_kernel *kernel, const char *call)
 {
@@ -68,7 +81,8 @@ static gyre_status check_changeable(const gyre_kernel *kernel, const char *call)
             "%s: kernel '%s' is a keyed actor, whose table of states is not taken over while it runs: end it in "
             "order and launch it again",
             call, kernel->name);
-    return check_running(kernel);
+    status = check_threads(kernel, call);
+    return status == GYRE_OK ? check_running(kernel) : status;
 }
 
 gyre_status gyre_change_check(gyre_kernel *kernel, const char *call)
@@ -82,18 +96,42 @@ gyre_status gyre_change_check(gyre_kernel *kernel, const char *call)
 
 /* ---- builds ---- */
 
-struct gyre_build *gyre_change_known_build(gyre_kernel *kernel, const struct gyre_build *build)
+/* Whether what `known` loaded is what `build` loaded. Only a file of the cache stays what it was, and one that includes headers that
+ * changed since has another handler. */
+static bool is_same_load(const struct gyre_build *known, const struct gyre_build *build)
 {
     const char *artifact = gyre_build_report(build)->artifact;
+    return artifact[0] && strcmp(gyre_build_report(known)->artifact, artifact) == 0 &&
+           !gyre_build_is_compiled(known) && !gyre_build_is_compiled(build) &&
+           gyre_build_device(known) == gyre_build_device(build) && gyre_build_handler(build) != 0 &&
+           gyre_build_handler(known) == gyre_build_handler(build);
+}
+
+/* The build of the kernel that loaded the same, now or before a change; NULL: there is none. */
+static struct gyre_build *find_known(gyre_kernel *kernel, const struct gyre_build *build)
+{
     struct gyre_build *known = NULL;
     pthread_mutex_lock(&kernel->lock);
-    if (artifact[0] && strcmp(gyre_build_report(kernel->build)->artifact, artifact) == 0)
+    if (is_same_load(kernel->build, build))
         known = kernel->build;
-    for (size_t i = 0; artifact[0] && i < kernel->past.count; i++)
-        if (strcmp(gyre_build_report(kernel->past.builds[i])->artifact, artifact) == 0)
+    for (size_t i = 0; i < kernel->past.count; i++)
+        if (is_same_load(kernel->past.builds[i], build))
             known = kernel->past.builds[i];
     pthread_mutex_unlock(&kernel->lock);
     return known;
+}
+
+void gyre_change_adopt(struct gyre_kernel_change *change, gyre_kernel *successor)
+{
+    struct gyre_build *known = find_known(change->kernel, successor->build);
+    const gyre_kernel_record *record = NULL;
+    if (known && gyre_build_kernel(known, successor->record->name, &record) == GYRE_OK) {
+        gyre_build_release(successor->build);
+        successor->build = gyre_build_retain(known);
+        successor->record = record;
+    }
+    change->other.build = gyre_build_retain(successor->build);
+    change->other.record = successor->record;
 }
 
 /* Under the lock. There is room (reserve_past). */
@@ -285,27 +323,64 @@ static void exchange_buffers(struct gyre_kernel_change *change)
     }
 }
 
-/* Puts the other body into the kernel, and the kernel's into the change. No device side is there. Under the lock. */
-static void exchange(struct gyre_kernel_change *change)
+/* Under runtime->lock, which whoever looks for the kernels of a device or of a buffer has. */
+static void exchange_bodies(struct gyre_kernel_change *change)
 {
     gyre_kernel *kernel = change->kernel;
     const struct gyre_kernel_body mine = {.dispatch = kernel->dispatch,
                                           .build = kernel->build,
                                           .record = kernel->record,
                                           .memory = kernel->memory};
-    keep_build(kernel, mine.build);
-    keep_build(kernel, change->other.build);
-    pthread_mutex_lock(&kernel->runtime->lock); /* who looks for the kernels of a device, or of a buffer */
-    kernel->dispatch = change->other.dispatch;
+    __atomic_store_n(&kernel->dispatch, change->other.dispatch, __ATOMIC_RELEASE); /* make_queue reads it */
     kernel->build = change->other.build;
     kernel->record = change->other.record;
     kernel->memory = change->other.memory;
     exchange_buffers(change);
-    pthread_mutex_unlock(&kernel->runtime->lock);
-    gyre_queue_homes_exchange(&change->homes);
     change->other = mine;
+}
+
+/* Marks the buffers that are to move, from the last look at who else uses them until one of the bodies stands: nobody binds or names
+ * them meanwhile. Under runtime->lock. */
+static gyre_status claim_buffers(struct gyre_kernel_change *change)
+{
+    for (uint32_t i = 0; i < change->buffer_count; i++)
+        if (change->buffers[i].buffer->bound != 1 || change->buffers[i].buffer->last_handle)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "a buffer of kernel '%s' is bound to another kernel, or named in messages, since a moment "
+                "ago: it cannot move",
+                change->kernel->name);
+    for (uint32_t i = 0; i < change->buffer_count; i++)
+        change->buffers[i].buffer->moving = true;
+    return GYRE_OK;
+}
+
+static void unclaim_buffers(const struct gyre_kernel_change *change)
+{
+    pthread_mutex_lock(&change->kernel->runtime->lock);
+    for (uint32_t i = 0; i < change->buffer_count; i++)
+        change->buffers[i].buffer->moving = false;
+    pthread_mutex_unlock(&change->kernel->runtime->lock);
+}
+
+/* Puts the other body into the kernel, and the kernel's into the change. No device side is there. `claims`: the buffers are claimed
+ * before; fails when that cannot be. Under the lock. */
+static gyre_status exchange(struct gyre_kernel_change *change, bool claims)
+{
+    gyre_kernel *kernel = change->kernel;
+    keep_build(kernel, kernel->build);
+    keep_build(kernel, change->other.build);
+    pthread_mutex_lock(&kernel->runtime->lock);
+    const gyre_status status = claims ? claim_buffers(change) : GYRE_OK;
+    if (status == GYRE_OK)
+        exchange_bodies(change);
+    pthread_mutex_unlock(&kernel->runtime->lock);
+    if (status != GYRE_OK)
+        return status;
+    gyre_queue_homes_exchange(&change->homes);
     kernel->generation++; /* what is read of the device meanwhile is of two bodies */
     __atomic_fetch_add(&kernel->changes, 1, __ATOMIC_RELEASE);
+    return GYRE_OK;
 }
 
 /* Waits until all blocks of a device side that was launched paused report. Without the lock. */
@@ -336,9 +411,11 @@ static gyre_status fill_memory(const struct gyre_kernel_change *change)
         gyre_handles_relocate(kernel->runtime, kernel->dispatch);
         gyre_handles_refresh(kernel);
         gyre_spans_relocate(kernel);
+    } else if (change->moves) {
+        gyre_handles_refresh(kernel); /* names are those of the device that the kernel is on now */
     }
     const gyre_status status = gyre_carried_put(kernel, &change->carried);
-    return status == GYRE_OK ? gyre_keeper_adapt(kernel) : status;
+    return status == GYRE_OK ? gyre_keeper_adapt(kernel, change->goes_back) : status;
 }
 
 /* Launches the kernel's present body, which then stands and sees no queue. Without the lock. */
@@ -404,42 +481,26 @@ static gyre_status convert_state(struct gyre_kernel_change *change)
                                  : GYRE_OK; /* the old handler kept no state */
 }
 
-/* Another kernel may have been launched with a buffer that is to move, since that was checked. Under runtime->lock. */
-static gyre_status check_buffers_alone(const struct gyre_kernel_change *change)
-{
-    bool alone = true;
-    pthread_mutex_lock(&change->kernel->runtime->lock);
-    for (uint32_t i = 0; i < change->buffer_count; i++)
-        alone = alone && change->buffers[i].buffer->bound == 1 && !change->buffers[i].buffer->last_handle;
-    pthread_mutex_unlock(&change->kernel->runtime->lock);
-    return alone
-               ? GYRE_OK
-               : gyre_error_set(
-                     GYRE_INVALID,
-                     "a buffer of kernel '%s' is bound to another kernel, or named in messages, since a moment "
-                     "ago: it cannot move",
-                     change->kernel->name);
-}
-
 /* Launches the other body in the place of the kernel's. Without the lock. */
 static gyre_status bring_other_up(struct gyre_kernel_change *change, gyre_resident **out)
 {
     gyre_kernel *kernel = change->kernel;
-    gyre_status status = change->moves ? check_buffers_alone(change) : GYRE_OK;
-    if (status == GYRE_OK && change->moves)
-        status = gyre_queue_homes_create(kernel, change->other.dispatch, &change->homes);
+    gyre_status status =
+        change->moves ? gyre_queue_homes_create(kernel, change->other.dispatch, &change->homes) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    exchange(change);
+    status = exchange(change, true);
     pthread_mutex_unlock(&kernel->lock);
+    if (status != GYRE_OK)
+        return status;
     status = convert_state(change);
     if (status == GYRE_OK)
         status = bring_up(change, out);
     if (status == GYRE_OK || *out)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    exchange(change);
+    (void)exchange(change, false);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }
@@ -487,6 +548,7 @@ static gyre_status bring_back(struct gyre_kernel_change *change, gyre_status sta
 {
     char why[1024];
     snprintf(why, sizeof why, "%s", gyre_error_text());
+    change->goes_back = true;
     const gyre_status back = bring_up(change, out);
     if (back == GYRE_OK)
         return gyre_error_set(status, "%s (kernel '%s' goes on as it was)", why, change->kernel->name);
@@ -508,12 +570,15 @@ static gyre_status change_body(struct gyre_kernel_change *change)
             status = bring_back(change, status, &resident);
         pthread_mutex_lock(&kernel->lock);
     }
+    unclaim_buffers(change);
+    gyre_error_hold(); /* a worker process that is told to go on would clear it */
     if (change->stands) {
         go_on(kernel, resident);
     } else {
         kernel->resident = resident ? resident : kernel->resident;
         give_up(kernel, status, gyre_error_text());
     }
+    gyre_error_let_go();
     end_turn(kernel);
     return status;
 }

@@ -23,6 +23,7 @@ struct gyre_kernel_change {
     gyre_kernel *kernel;
     struct gyre_kernel_body other; /* the body that is not in the kernel at the moment */
     bool moves;                    /* the other body is on another device */
+    bool goes_back;                /* the other body could not be launched, and the old one is taken back */
     bool converts;                 /* the other body's state has another type */
     struct gyre_carried carried;   /* what the old device kept, while neither of the two has it for sure */
     struct gyre_queue_homes homes; /* for a move: the queues' places on the other device */
@@ -46,8 +47,11 @@ gyre_status gyre_change_run(struct gyre_kernel_change *change, uint64_t deadline
 /** Frees what the change still owns: the body that is not in the kernel, but not a build whose types may be in use. */
 void gyre_change_finish(struct gyre_kernel_change *change);
 
-/** The build of `kernel` that was loaded from the same compiled file as `build`, now or before a change; NULL: there is none. */
-struct gyre_build *gyre_change_known_build(gyre_kernel *kernel, const struct gyre_build *build);
+/**
+ * Takes what the successor has built as the other body's build. A build that the kernel loaded from the same file of the cache onto the
+ * same device, now or before a change, takes the place of the successor's, so that a file is loaded once.
+ */
+void gyre_change_adopt(struct gyre_kernel_change *change, gyre_kernel *successor);
 
 /** The two changes; the API's functions of the same names say what they do. One change of a kernel at a time. */
 gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);

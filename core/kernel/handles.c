@@ -99,6 +99,10 @@ static gyre_status name_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
     uint64_t address = 0;
+    if (buffer->moving)
+        return gyre_error_set(
+            GYRE_AGAIN, "the buffer is moving to another device with its kernel, and gets its name there: "
+                        "ask again when the kernel has moved");
     uint32_t slot = buffer->last_handle ? slot_of(buffer->last_handle) : free_slot(runtime, buffer->dispatch);
     if (slot == GYRE_HANDLES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED,

@@ -35,9 +35,10 @@ struct gyre_keeper {
     gyre_status (*stand)(gyre_kernel *kernel);
     /**
      * The kernel has another body, whose memory holds what the kernel keeps, and no device side: checkpoints and journals go on with
-     * its types and its handler. Called again after a body was taken back. Without the lock.
+     * its types and its handler. Called again, with `back`, when the body before is taken back: then a journal that cannot be written
+     * does not keep the kernel from going on, and its senders wait as with a full disk. Without the lock.
      */
-    gyre_status (*adapt)(gyre_kernel *kernel);
+    gyre_status (*adapt)(gyre_kernel *kernel, bool back);
     /** Whether a state of type `from` can become one of the kernel's type. INCOMPATIBLE, with what is in the way. */
     gyre_status (*check_convert)(const gyre_kernel *kernel, const gyre_type *from);
     /** Converts a state of type `from`. `after` holds zeros, or the initial content of what `from` has not. Without the lock. */
@@ -100,9 +101,9 @@ static inline gyre_status gyre_keeper_stand(gyre_kernel *kernel)
     return kernel->keeper ? kernel->keeper->stand(kernel) : GYRE_OK;
 }
 
-static inline gyre_status gyre_keeper_adapt(gyre_kernel *kernel)
+static inline gyre_status gyre_keeper_adapt(gyre_kernel *kernel, bool back)
 {
-    return kernel->keeper ? kernel->keeper->adapt(kernel) : GYRE_OK;
+    return kernel->keeper ? kernel->keeper->adapt(kernel, back) : GYRE_OK;
 }
 
 static inline void gyre_keeper_stop(gyre_kernel *kernel)

@@ -200,6 +200,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     uint64_t address = 0;
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options;
+    /* looked at once: in a move it changes, and whoever makes the queue then makes another one (try_queue) */
+    struct gyre_dispatch *const device = __atomic_load_n(&kernel->dispatch, __ATOMIC_ACQUIRE);
     *out = NULL;
     gyre_status status = plan_ring(kernel, face, desc, section, lent != NULL, &options);
     if (status != GYRE_OK)
@@ -221,7 +223,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
                                      .address = memory_of->address,
                                      .region_size = memory_of->size,
                                      .descriptor = memory_of->descriptor};
-    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
+    status = gyre_dispatch_queue_alloc(device, &region, &memory, &address);
     if (status != GYRE_OK) {
         destroy_typed(*out);
         *out = NULL;
@@ -230,7 +232,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     gyre_view_for(*out)->kernel = kernel;
     gyre_view_for(*out)->request = face->record->request;
     gyre_view_for(*out)->reply = face->record->reply;
-    gyre_view_for(*out)->device = kernel->dispatch;
+    gyre_view_for(*out)->device = device;
     gyre_view_for(*out)->device_memory = memory;
     gyre_view_for(*out)->device_address = address;
     if (gyre_keyed_has_ticks(kernel))
@@ -390,8 +392,10 @@ static gyre_status try_queue(gyre_kernel *kernel, const struct gyre_kernel_face 
     *changed = false;
     const uint64_t changes = __atomic_load_n(&kernel->changes, __ATOMIC_ACQUIRE);
     gyre_status status = make_ring(kernel, face, desc, section, lent, &durable, &queue);
-    if (status != GYRE_OK)
+    if (status != GYRE_OK) { /* perhaps because it is of two bodies */
+        *changed = __atomic_load_n(&kernel->changes, __ATOMIC_ACQUIRE) != changes;
         return status;
+    }
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     *changed = kernel->changes != changes;

@@ -178,8 +178,7 @@ static gyre_status prepare(struct gyre_kernel_change *change, gyre_kernel *succe
         status = build_there(kernel, successor);
     if (status != GYRE_OK)
         return status;
-    change->other.build = gyre_build_retain(successor->build);
-    change->other.record = successor->record;
+    gyre_change_adopt(change, successor);
     return make_room(change);
 }
 

@@ -229,21 +229,6 @@ static gyre_status prepare_body(struct gyre_kernel_change *change, gyre_kernel *
     return status;
 }
 
-static void adopt_build(struct gyre_kernel_change *change, gyre_kernel *successor)
-{
-    struct gyre_build *known = gyre_change_known_build(change->kernel, successor->build);
-    if (known) { /* loaded already: its records are used on */
-        gyre_kernel_record const *record = NULL;
-        if (gyre_build_kernel(known, successor->record->name, &record) == GYRE_OK) {
-            gyre_build_release(successor->build);
-            successor->build = gyre_build_retain(known);
-            successor->record = record;
-        }
-    }
-    change->other.build = gyre_build_retain(successor->build);
-    change->other.record = successor->record;
-}
-
 static void tell(const struct gyre_kernel_change *change, const char *file)
 {
     const gyre_kernel *kernel = change->kernel;
@@ -262,7 +247,7 @@ static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadli
     if (status == GYRE_OK)
         status = build_successor(kernel, source, successor);
     if (status == GYRE_OK) {
-        adopt_build(&change, successor);
+        gyre_change_adopt(&change, successor);
         status = prepare_body(&change, successor);
     }
     if (status == GYRE_OK)

@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +171,46 @@ static int lack_in(const char *words)
     return ends_with(words, unmapped) || ends_with(words, "out of memory") ? ENOMEM : gyre_lack_in(words);
 }
 
+/*
+ * Writes a name of the file that no earlier call gave: "//" and "/." before the last part stand for bits of a number. Returns `path`
+ * where that name has no room.
+ */
+static const char *name_anew(const char *path, char *name, size_t size)
+{
+    enum { BITS = 24 };
+    static uint32_t names;
+    const uint32_t number = __atomic_add_fetch(&names, 1, __ATOMIC_RELAXED);
+    const char *last = strrchr(path, '/');
+    size_t length = (size_t)(last - path);
+    if (strlen(path) + (size_t)2 * BITS >= size)
+        return path;
+    memcpy(name, path, length);
+    for (unsigned bit = 0; bit < BITS; bit++) {
+        name[length++] = '/';
+        name[length++] = number >> bit & 1 ? '.' : '/';
+    }
+    memcpy(name + length, last, strlen(last) + 1);
+    return name;
+}
+
+/*
+ * Opens the file that is at the path now. dlopen returns a library that it loaded by the same name, though another file may have
+ * taken its place since. Under a name that it does not know, it compares files.
+ */
+static void *open_present(const char *path)
+{
+    char name[PATH_MAX];
+    void *known = strchr(path, '/') ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+    if (!known)
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(name_anew(path, name, sizeof name), RTLD_NOW | RTLD_LOCAL);
+    dlclose(known);
+    return library;
+}
+
 gyre_status gyre_library_open(const char *path, void **out)
 {
-    *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *out = open_present(path);
     if (*out)
         return GYRE_OK;
     struct statvfs system;

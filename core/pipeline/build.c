@@ -283,6 +283,11 @@ const struct gyre_build_report *gyre_build_report(const struct gyre_build *build
     return &build->report;
 }
 
+const struct gyre_dispatch *gyre_build_device(const struct gyre_build *build)
+{
+    return build->device;
+}
+
 bool gyre_build_is_compiled(const struct gyre_build *build)
 {
     return build->compiled_before;

@@ -19,6 +19,8 @@ void gyre_build_release(struct gyre_build *build);
 
 gyre_module *gyre_build_module(const struct gyre_build *build);
 const struct gyre_build_report *gyre_build_report(const struct gyre_build *build);
+/** The device that the module is loaded on. */
+const struct gyre_dispatch *gyre_build_device(const struct gyre_build *build);
 
 /** Whether the build was loaded from an artifact, which is compiled for one backend. */
 bool gyre_build_is_compiled(const struct gyre_build *build);

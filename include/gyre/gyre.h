@@ -765,7 +765,7 @@ GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
  * Makes the name of a part of the buffer (size 0: all from `offset` on) for a field of type gyre_handle: any kernel on
  * the buffer's device, and no other, may then reach it through a message (gyre_open in kernel.h). INVALID when the part
  * does not lie in the buffer; EXHAUSTED when 1024 buffers of the device have names; UNIMPLEMENTED on a backend whose
- * buffers messages cannot name.
+ * buffers messages cannot name; AGAIN while the buffer moves to another device with its kernel.
  */
 GYRE_API gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t size,
                                         gyre_handle *out);

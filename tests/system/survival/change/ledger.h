@@ -11,4 +11,8 @@ GYRE_MESSAGE(entry, ENTRY)
 #define RECEIPT(FIELD) FIELD(u64, count) FIELD(u64, sum) FIELD(u64, add) FIELD(u64, version)
 GYRE_MESSAGE(receipt, RECEIPT)
 
+/* For a kernel that reads the first word of a buffer. */
+#define PLACE(FIELD) FIELD(gyre_handle, words)
+GYRE_MESSAGE(place, PLACE)
+
 #endif

@@ -335,6 +335,41 @@ static void moves_lose_nothing(void)
     gyre_close(runtime);
 }
 
+/* What a message names is found on the device that the kernel is on. */
+static void names_are_those_of_the_device(void)
+{
+    static const char *const settings[] = {"queue.reader.layout=slots", NULL};
+    static const char *const backends[] = {"cpu", "opencl"};
+    gyre_buffer *words[2];
+    gyre_handle names[2];
+    gyre_completion completion;
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_plain(settings);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t word = 40 + i;
+        if (gyre_buffer_alloc(runtime, backends[i], 0, sizeof word, &words[i]) != GYRE_OK) {
+            printf("no OpenCL here: %s\n", gyre_error_text());
+            exit(77);
+        }
+        must(gyre_buffer_upload(words[i], 0, &word, sizeof word));
+        must(gyre_buffer_handle(words[i], 0, 0, &names[i]));
+    }
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = file("reader"), .name = "reader"};
+    must(gyre_launch(runtime, &desc, &kernel));
+    for (unsigned turn = 0; turn < 4; turn++) {
+        for (unsigned i = 0; i < 2; i++) {
+            const place request = {names[i]};
+            entry reply = {0};
+            must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply,
+                           &completion, soon()));
+            require(completion.outcome == (i == turn % 2 ? GYRE_REPLIED : GYRE_HANDLER_FAILED));
+            require(i != turn % 2 || reply.add == 40 + i);
+        }
+        must(gyre_kernel_move(kernel, backends[1 - turn % 2], 0, soon()));
+    }
+    gyre_close(runtime);
+}
+
 /* On a GPU: swaps under load, and then away from it, to where clients need not wait in another way. */
 static void need_gpu(gyre_runtime *runtime, uint32_t number)
 {
@@ -454,6 +489,36 @@ static void states_grow_and_are_migrated(void)
     gyre_close(runtime);
 }
 
+/* ---- compiled files ---- */
+
+static void compile_to(const char *path, const char *name)
+{
+    char command[1500];
+    snprintf(command, sizeof command, "%s compile --backend cpu -o %s %s >/dev/null", GYRE_COMMAND, path,
+             file(name));
+    require(system(command) == 0);
+}
+
+/* The path is the same, and what it holds is not. */
+static void compiled_files_are_read_anew(void)
+{
+    char path[64];
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(NULL);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    snprintf(path, sizeof path, "/tmp/gyre-changes-%d.kernel", (int)getpid());
+    call_some(kernel, &self, 1);
+    for (uint64_t version = 2; version >= 1; version--) {
+        compile_to(path, version == 2 ? "ledger_2" : "ledger_1");
+        must(gyre_kernel_swap(kernel, path, soon()));
+        call_some(kernel, &self, version);
+    }
+    check_seen(15);
+    gyre_close(runtime);
+    require(unlink(path) == 0);
+}
+
 /* A paused kernel stays paused, with what is queued. */
 static void a_paused_kernel_stays_paused(void)
 {
@@ -517,6 +582,18 @@ static void what_cannot_be_is_refused_whole(void)
     must(gyre_kernel_terminate(kernel, soon(), NULL));
     refuse(kernel, file("ledger_2"), GYRE_CLOSED, "relaunch it first");
     check_seen(10);
+    gyre_close(runtime);
+}
+
+static void one_thread_alone_is_left_alone(void)
+{
+    static const char *const settings[] = {"queue.ledger.threads=one", NULL};
+    gyre_buffer *totals;
+    struct producer self = {.number = 1};
+    gyre_runtime *runtime = open_plain(settings);
+    gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    refuse(kernel, file("ledger_2"), GYRE_INVALID, "queue 'ledger' of kernel 'ledger' has threads = one");
+    call_some(kernel, &self, 1);
     gyre_close(runtime);
 }
 
@@ -707,14 +784,17 @@ int main(int argc, char **argv)
     static const named_case cases[] = {
         {"swaps_lose_nothing", swaps_lose_nothing},
         {"moves_lose_nothing", moves_lose_nothing},
+        {"names_are_those_of_the_device", names_are_those_of_the_device},
         {"a_gpu_swaps_and_gives_its_kernel_away", a_gpu_swaps_and_gives_its_kernel_away},
         {"gpus_pass_a_kernel_on", gpus_pass_a_kernel_on},
         {"several_blocks_lose_nothing", several_blocks_lose_nothing},
         {"a_server_is_asked_by_its_user_alone", a_server_is_asked_by_its_user_alone},
         {"journals_know_the_handler", journals_know_the_handler},
         {"states_grow_and_are_migrated", states_grow_and_are_migrated},
+        {"compiled_files_are_read_anew", compiled_files_are_read_anew},
         {"a_paused_kernel_stays_paused", a_paused_kernel_stays_paused},
         {"what_cannot_be_is_refused_whole", what_cannot_be_is_refused_whole},
+        {"one_thread_alone_is_left_alone", one_thread_alone_is_left_alone},
         {"swaps_survive_their_workers", swaps_survive_their_workers},
     };
     program = argv[0];
