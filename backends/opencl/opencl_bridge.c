@@ -45,7 +45,7 @@ static bool may_spare(const struct opencl_queue *queue)
 
 uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
 {
-    const bool alone = !resident->device->direct || resident->kernel->record.form == GYRE_FORM_ACTOR;
+    const bool alone = !resident->device->direct || opencl_is_serial(resident);
     const uint32_t groups = alone ? 1 : resident->blocks;
     uint64_t each = UINT32_MAX;
     queue->each = UINT32_MAX;

@@ -115,13 +115,13 @@ static gyre_status create_queues(gyre_resident *resident)
 
 /*
  * Returns how many kernels of the launch may run at once. Each has blocks of its own, so that the values that
- * a handler keeps for its block or lane stay its own. An actor, or a launch with one block, runs one kernel
- * at a time.
+ * a handler keeps for its block or lane stay its own. An actor, keyed or not, or a launch with one block, runs
+ * one kernel at a time.
  */
 static uint32_t count_ways(const gyre_resident *resident)
 {
-    const bool actor = resident->kernel->record.form == GYRE_FORM_ACTOR;
-    const uint32_t ways = actor ? 1 : opencl_least(resident->blocks, resident->device->settings.epochs);
+    const bool serial = opencl_is_serial(resident);
+    const uint32_t ways = serial ? 1 : opencl_least(resident->blocks, resident->device->settings.epochs);
     return resident->device->direct || resident->links || !ways ? 1 : ways;
 }
 
@@ -238,6 +238,17 @@ static gyre_status set_arguments(const gyre_resident *resident)
     return status;
 }
 
+static gyre_status refuse_reminders(const gyre_resident *resident)
+{
+    if (!resident->kernel->record.reminds)
+        return GYRE_OK;
+    return resident->device->host->error(
+        GYRE_UNIMPLEMENTED,
+        "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
+        "yet: launch it on backend 'cpu'",
+        resident->kernel->record.name);
+}
+
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
 {
@@ -245,6 +256,8 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     gyre_status status = opencl_lost(resident->device);
     if (status == GYRE_OK && !resident->kernel)
         status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    if (status == GYRE_OK)
+        status = refuse_reminders(resident);
     resident->lanes_meet = status == GYRE_OK && resident->kernel->record.form == GYRE_FORM_BLOCK &&
                            (resident->lanes > 1 || !resident->device->solo);
     if (status == GYRE_OK && resident->device->settings.stay)

@@ -122,6 +122,13 @@ struct gyre_resident {
     uint32_t stay_over;   /* atomic: tells the watcher to end */
 };
 
+/** Whether one lane handles all messages, one after the other, whatever the launch's blocks: actors and keyed actors. */
+static inline bool opencl_is_serial(const gyre_resident *resident)
+{
+    const gyre_form form = resident->kernel->record.form;
+    return form == GYRE_FORM_ACTOR || form == GYRE_FORM_KEYED;
+}
+
 static inline uint32_t opencl_least(uint64_t a, uint32_t b)
 {
     return a < b ? (uint32_t)a : b;

@@ -91,7 +91,7 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
                   size_t *local)
 {
     uint32_t groups = 1;
-    if (resident->kernel->record.form == GYRE_FORM_ACTOR) {
+    if (opencl_is_serial(resident)) {
         *local = 1;
         epoch->spacing = epoch->span = epoch->count;
         epoch->step = 1;

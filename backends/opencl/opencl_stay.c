@@ -74,6 +74,12 @@ static gyre_status enqueue_stay(const gyre_resident *resident)
 
 gyre_status opencl_stay_check(const gyre_resident *resident)
 {
+    if (resident->kernel->record.form == GYRE_FORM_KEYED && resident->blocks > 1)
+        return resident->device->host->error(
+            GYRE_INVALID,
+            "kernel '%s' is a keyed actor with %u blocks, each of which would serve other queues: with mode = resident its "
+            "keys have one block; set blocks = 1 for it, or backend.opencl.mode = epochs",
+            resident->kernel->record.name, resident->blocks);
     if (!resident->lanes_meet)
         return GYRE_OK;
     return resident->device->host->error(

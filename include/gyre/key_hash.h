@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hash of a key: SipHash-1-3 with a secret, so that who chooses keys cannot choose those that collide. Which block of a kernel
- * handles a message of a link by key follows from it. One text for host C and CUDA C++. Internal; a checkpoint of a table of
+ * handles a message of a link by key follows from it. One text for host C, CUDA C++ and OpenCL C. Internal; a checkpoint of a table of
  * keys depends on it (keyed_layout.h has the version).
  */
 #ifndef GYRE_KEY_HASH_H
@@ -9,11 +9,18 @@
 
 #include "gyre/types.h"
 
+/* GYRE_KEY_HASH_LOAD_ loads the 8 bytes at `at`, which OpenCL C, that copies no bytes, gets where a word may begin. */
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_KEY_HASH_ static __device__ inline
+#elif defined(GYRE_DIALECT_OPENCL)
+#define GYRE_KEY_HASH_               GYRE_HELPER
+#define GYRE_KEY_HASH_LOAD_(to_, at) (*(to_) = *(const gyre_u64 *)(at))
 #else
 #include <string.h>
 #define GYRE_KEY_HASH_ static inline
+#endif
+#ifndef GYRE_KEY_HASH_LOAD_
+#define GYRE_KEY_HASH_LOAD_(to_, at) memcpy((to_), (at), 8)
 #endif
 
 GYRE_KEY_HASH_ gyre_u64 gyre_keyed_turn(gyre_u64 x, int by)
@@ -43,7 +50,7 @@ GYRE_KEY_HASH_ gyre_u64 gyre_keyed_hash_bytes(const gyre_u64 seed[2], const void
                      seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
     gyre_u64 word;
     for (gyre_u32 left = size; left >= 8; left -= 8, at += 8) {
-        memcpy(&word, at, 8);
+        GYRE_KEY_HASH_LOAD_(&word, at);
         v[3] ^= word;
         gyre_keyed_round(v);
         v[0] ^= word;

@@ -22,10 +22,18 @@
 #include "gyre/key_hash.h"
 #include "gyre/types.h"
 
-/* GYRE_KEYED_INLINE_ goes before each function, GYRE_KEYED_BYTES_ makes a pointer to bytes that may be written. */
-#ifdef GYRE_DIALECT_CUDA
+/*
+ * GYRE_KEYED_INLINE_ goes before each function, GYRE_KEYED_BYTES_ makes a pointer to bytes that may be written. GYRE_KEYED_AT_ says in
+ * which memory a table lies, where a language tells memories apart.
+ */
+#ifdef GYRE_DIALECT_OPENCL
+#define GYRE_KEYED_AT_ __global
+#else
+#define GYRE_KEYED_AT_
+#endif
+#if defined(GYRE_DIALECT_CUDA) || defined(GYRE_DIALECT_OPENCL)
 #define GYRE_KEYED_INLINE_         GYRE_HELPER
-#define GYRE_KEYED_BYTES_(pointer) ((unsigned char *)(pointer))
+#define GYRE_KEYED_BYTES_(pointer) ((GYRE_KEYED_AT_ unsigned char *)(pointer))
 #else
 #include <string.h>
 #define GYRE_KEYED_INLINE_         static inline
@@ -90,65 +98,76 @@ typedef struct gyre_keyed_due {
 
 /* ---- places ---- */
 
-GYRE_KEYED_INLINE_ gyre_keyed_part *gyre_keyed_part_at(const gyre_keyed_table *table, gyre_u32 number)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ gyre_keyed_part *
+gyre_keyed_part_at(const GYRE_KEYED_AT_ gyre_keyed_table *table, gyre_u32 number)
 {
-    return (gyre_keyed_part *)(void *)(GYRE_KEYED_BYTES_(table) + table->parts_offset +
-                                       number * table->part_size);
+    return (GYRE_KEYED_AT_ gyre_keyed_part *)(GYRE_KEYED_AT_ void *)(GYRE_KEYED_BYTES_(table) +
+                                                                     table->parts_offset +
+                                                                     number * table->part_size);
 }
 
-GYRE_KEYED_INLINE_ gyre_u64 *gyre_keyed_places(gyre_keyed_part *part)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ gyre_u64 *gyre_keyed_places(GYRE_KEYED_AT_ gyre_keyed_part *part)
 {
-    return (gyre_u64 *)(void *)(part + 1);
+    return (GYRE_KEYED_AT_ gyre_u64 *)(GYRE_KEYED_AT_ void *)(part + 1);
 }
 
-GYRE_KEYED_INLINE_ gyre_keyed_entry *gyre_keyed_entry_at(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                                         gyre_u32 number)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ gyre_keyed_entry *
+gyre_keyed_entry_at(const GYRE_KEYED_AT_ gyre_keyed_table *table, GYRE_KEYED_AT_ gyre_keyed_part *part,
+                    gyre_u32 number)
 {
-    return (gyre_keyed_entry *)(void *)((unsigned char *)part + table->entries_offset +
-                                        (gyre_u64)number * table->entry_size);
+    return (GYRE_KEYED_AT_ gyre_keyed_entry *)(GYRE_KEYED_AT_ void *)((GYRE_KEYED_AT_ unsigned char *)part +
+                                                                      table->entries_offset +
+                                                                      (gyre_u64)number * table->entry_size);
 }
 
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_number_of(const gyre_keyed_table *table, const gyre_keyed_part *part,
-                                                 const gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_number_of(const GYRE_KEYED_AT_ gyre_keyed_table *table,
+                                                 const GYRE_KEYED_AT_ gyre_keyed_part *part,
+                                                 const GYRE_KEYED_AT_ gyre_keyed_entry *entry)
 {
-    return (gyre_u32)((gyre_u64)((const unsigned char *)entry - (const unsigned char *)part -
-                                 table->entries_offset) /
+    return (gyre_u32)((gyre_u64)((const GYRE_KEYED_AT_ unsigned char *)entry -
+                                 (const GYRE_KEYED_AT_ unsigned char *)part - table->entries_offset) /
                       table->entry_size);
 }
 
-GYRE_KEYED_INLINE_ gyre_keyed_due *gyre_keyed_due_of(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ gyre_keyed_due *
+gyre_keyed_due_of(const GYRE_KEYED_AT_ gyre_keyed_table *table, GYRE_KEYED_AT_ gyre_keyed_entry *entry)
 {
-    return (gyre_keyed_due *)(void *)((unsigned char *)entry + table->due_offset);
+    return (GYRE_KEYED_AT_ gyre_keyed_due *)(GYRE_KEYED_AT_ void *)((GYRE_KEYED_AT_ unsigned char *)entry +
+                                                                    table->due_offset);
 }
 
-GYRE_KEYED_INLINE_ gyre_u32 *gyre_keyed_heap(const gyre_keyed_table *table, gyre_keyed_part *part)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ gyre_u32 *gyre_keyed_heap(const GYRE_KEYED_AT_ gyre_keyed_table *table,
+                                                            GYRE_KEYED_AT_ gyre_keyed_part *part)
 {
-    return (gyre_u32 *)(void *)((unsigned char *)part + table->heap_offset);
+    return (GYRE_KEYED_AT_ gyre_u32 *)(GYRE_KEYED_AT_ void *)((GYRE_KEYED_AT_ unsigned char *)part +
+                                                              table->heap_offset);
 }
 
 /* ---- hashes ---- */
 
-GYRE_KEYED_INLINE_ gyre_u64 gyre_keyed_hash(const gyre_keyed_table *table, const void *key)
+GYRE_KEYED_INLINE_ gyre_u64 gyre_keyed_hash(const GYRE_KEYED_AT_ gyre_keyed_table *table, const void *key)
 {
+    const gyre_u64 seed[2] = {table->seed[0], table->seed[1]};
     if (table->key_size == 8) /* a constant size, for the compiler */
-        return gyre_keyed_hash_bytes(table->seed, key, 8);
-    return gyre_keyed_hash_bytes(table->seed, key, table->key_size);
+        return gyre_keyed_hash_bytes(seed, key, 8);
+    return gyre_keyed_hash_bytes(seed, key, table->key_size);
 }
 
 /** The part that a key of this hash lies in. */
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_part_of(const gyre_keyed_table *table, gyre_u64 hash)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_part_of(const GYRE_KEYED_AT_ gyre_keyed_table *table, gyre_u64 hash)
 {
     return (gyre_u32)hash & ((1u << table->parts_log2) - 1);
 }
 
 /** The block, of `blocks`, that owns a key of this hash. */
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_owner(const gyre_keyed_table *table, gyre_u64 hash, gyre_u32 blocks)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_owner(const GYRE_KEYED_AT_ gyre_keyed_table *table, gyre_u64 hash,
+                                             gyre_u32 blocks)
 {
     return (gyre_u32)(((gyre_u64)gyre_keyed_part_of(table, hash) * blocks) >> table->parts_log2);
 }
 
 /** The place of the index where the search for a hash's upper half begins. */
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_home(const gyre_keyed_table *table, gyre_u32 upper)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_home(const GYRE_KEYED_AT_ gyre_keyed_table *table, gyre_u32 upper)
 {
     return (gyre_u32)((gyre_u64)upper * table->places >> 32);
 }
@@ -156,14 +175,14 @@ GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_home(const gyre_keyed_table *table, gyre_
 /* ---- finding ---- */
 
 /** Whether two keys, each of which begins at a multiple of 8 bytes on a GPU, are equal. */
-GYRE_KEYED_INLINE_ int gyre_keyed_same(const void *one, const void *other, gyre_u32 size)
+GYRE_KEYED_INLINE_ int gyre_keyed_same(const GYRE_KEYED_AT_ void *one, const void *other, gyre_u32 size)
 {
-#ifdef GYRE_DIALECT_CUDA
+#if defined(GYRE_DIALECT_CUDA) || defined(GYRE_DIALECT_OPENCL)
     for (gyre_u32 at = 0; at < size / 8; at++)
-        if (((const gyre_u64 *)one)[at] != ((const gyre_u64 *)other)[at])
+        if (((const GYRE_KEYED_AT_ gyre_u64 *)one)[at] != ((const gyre_u64 *)other)[at])
             return 0;
     for (gyre_u32 at = size / 8 * 8; at < size; at++)
-        if (((const gyre_u8 *)one)[at] != ((const gyre_u8 *)other)[at])
+        if (((const GYRE_KEYED_AT_ gyre_u8 *)one)[at] != ((const gyre_u8 *)other)[at])
             return 0;
     return 1;
 #else
@@ -175,15 +194,17 @@ GYRE_KEYED_INLINE_ int gyre_keyed_same(const void *one, const void *other, gyre_
  * The place of the index that holds a key; NOWHERE when the part does not have it. The search ends at a free place, and always:
  * half of the places are free.
  */
-GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                            const void *key, gyre_u64 hash)
+GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const GYRE_KEYED_AT_ gyre_keyed_table *table,
+                                            GYRE_KEYED_AT_ gyre_keyed_part *part, const void *key,
+                                            gyre_u64 hash)
 {
-    const gyre_u64 *const places = gyre_keyed_places(part);
+    const GYRE_KEYED_AT_ gyre_u64 *const places = gyre_keyed_places(part);
     const gyre_u32 upper = (gyre_u32)(hash >> 32);
     gyre_u32 at = gyre_keyed_home(table, upper);
     for (gyre_u32 looks = 0; places[at] && looks < table->places; looks++) {
         if ((gyre_u32)(places[at] >> 32) == upper) {
-            const gyre_keyed_entry *entry = gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
+            const GYRE_KEYED_AT_ gyre_keyed_entry *entry =
+                gyre_keyed_entry_at(table, part, (gyre_u32)places[at] - 1);
             if (gyre_keyed_same(entry + 1, key, table->key_size))
                 return at;
         }
@@ -193,9 +214,10 @@ GYRE_KEYED_INLINE_ gyre_u32 gyre_keyed_find(const gyre_keyed_table *table, gyre_
 }
 
 /** The state in an entry. */
-GYRE_KEYED_INLINE_ void *gyre_keyed_state(const gyre_keyed_table *table, gyre_keyed_entry *entry)
+GYRE_KEYED_INLINE_ GYRE_KEYED_AT_ void *gyre_keyed_state(const GYRE_KEYED_AT_ gyre_keyed_table *table,
+                                                         GYRE_KEYED_AT_ gyre_keyed_entry *entry)
 {
-    return (unsigned char *)entry + table->state_offset;
+    return (GYRE_KEYED_AT_ unsigned char *)entry + table->state_offset;
 }
 
 #endif

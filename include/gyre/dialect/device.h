@@ -51,11 +51,8 @@ typedef struct gyre_block_shared {
 #endif
 
 /*
- * Files with keyed actors are compiled with GYRE_KEYED = 1; other kernels hold no trace of tables of keys. OpenCL keeps none yet.
+ * Files with keyed actors are compiled with GYRE_KEYED = 1; other kernels hold no trace of tables of keys.
  */
-#ifdef GYRE_DIALECT_OPENCL
-#undef GYRE_KEYED
-#endif
 #ifndef GYRE_KEYED
 #define GYRE_KEYED 0
 #endif
@@ -434,27 +431,21 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 
-/*
- * OpenCL keeps no states by key yet: such a kernel compiles here, so that its source is judged everywhere, and the core refuses
- * its launch. The hooks are called nowhere. cuda_keyed.h has the keyed actors of CUDA.
- */
+/* cuda_keyed.h and opencl_keyed.h have the keyed actors. This text is for files that were compiled without them. */
 #if !GYRE_KEYED
 #ifdef GYRE_DIALECT_CUDA
-#define GYRE_KEYED_HERE_(name_)                                                                              \
-    static_assert(sizeof(gyre_u32) == 0,                                                                     \
-                  "keyed actor '" #name_                                                                     \
-                  "' is declared in a file that the kernel file includes: add -DGYRE_KEYED=1 to "            \
-                  "the options of its section");
+#define GYRE_KEYED_ASSERT_ static_assert
 #else
-#define GYRE_KEYED_HERE_(name_)
+#define GYRE_KEYED_ASSERT_ _Static_assert
 #endif
+#define GYRE_KEYED_HERE_(name_)                                                                              \
+    GYRE_KEYED_ASSERT_(sizeof(gyre_u32) == 0,                                                                \
+                       "keyed actor '" #name_                                                                \
+                       "' is declared in a file that the kernel file includes: add -DGYRE_KEYED=1 to "       \
+                       "the options of its section");
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_KEYED_HERE_(name_)                                                                                  \
-    GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
-    GYRE_HELPER gyre_u32 gyre_key_size_of_##name_(void)                                                      \
-    {                                                                                                        \
-        return (gyre_u32)sizeof(((GYRE_GLOBAL request_ *)0)->key_);                                          \
-    }
+    GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)
 #define GYRE_DECLARE_LIVES_(name_, request_, state_) GYRE_KEYED_LIVES_(name_, request_, state_)
 #define GYRE_DECLARE_REMINDED_(name_, state_)        GYRE_KEYED_REMINDED_(name_, state_)
 #define gyre_forget(gyre)                            ((void)(gyre))

@@ -62,5 +62,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
     GYRE_ITEM_(gyre_kernel_##name_, 0, 0, &gyre_kernel_##name_, sizeof(gyre_device_kernel))
 
 #include "gyre/dialect/opencl_epoch.h"
+#if GYRE_KEYED
+#include "gyre/dialect/opencl_keyed.h"
+#endif
 
 #endif

@@ -330,9 +330,10 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                             gyre_clear_##reply_(gyre_its_answer_);                                           \
                             gyre_its_result_ = gyre_result_(                                                 \
                                 &gyre_its_context_,                                                          \
-                                gyre_handler_##name_(                                                        \
-                                    gyre_its_asked_, gyre_its_answer_, (__global state_ *)gyre_state_there_, \
-                                    gyre_its_scratch_there_, &gyre_its_buffers_bound_, &gyre_its_context_)); \
+                                GYRE_CALL_##has_##_(name_, gyre_its_asked_, gyre_its_answer_,                \
+                                                    (__global state_ *)gyre_state_there_,                    \
+                                                    gyre_its_scratch_there_, &gyre_its_buffers_bound_,       \
+                                                    &gyre_its_context_));                                    \
                         }                                                                                    \
                         gyre_its_failed_ +=                                                                  \
                             gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,              \

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keyed actors as OpenCL C: finds the state of a message's key in the table (gyre/keyed_layout.h) and calls the handler with it. In
+ * files that are compiled with GYRE_KEYED = 1. Included by opencl.h.
+ *
+ * One lane handles all messages of an epoch, and one epoch is under way at a time, so messages of a key keep their order, and keys come
+ * and leave in the same order as on the other backends. OpenCL C has no templates and no pointers to functions: what depends on a
+ * kernel is text that its declaration makes.
+ */
+#ifndef GYRE_DIALECT_OPENCL_KEYED_H
+#define GYRE_DIALECT_OPENCL_KEYED_H
+
+#define GYRE_CALLED_ GYRE_HELPER
+
+/* Copies bytes to a table, out of it or from a lane's own memory. Both places begin at a multiple of 8 bytes. */
+#define GYRE_KEYED_COPY_FROM_(memory_)                                                                       \
+    static inline __attribute__((__overloadable__, __unused__)) void gyre_keyed_copy_(                       \
+        __global void *to, const memory_ void *from, gyre_u32 size)                                          \
+    {                                                                                                        \
+        for (gyre_u32 at = 0; at < size / 8; at++)                                                           \
+            ((__global gyre_u64 *)to)[at] = ((const memory_ gyre_u64 *)from)[at];                            \
+        for (gyre_u32 at = size / 8 * 8; at < size; at++)                                                    \
+            ((__global gyre_u8 *)to)[at] = ((const memory_ gyre_u8 *)from)[at];                              \
+    }
+GYRE_KEYED_COPY_FROM_(__global)
+GYRE_KEYED_COPY_FROM_(__private)
+
+#include "gyre/dialect/keyed_table.h"
+
+/* ---- one message ---- */
+
+/* Copies a message's key to where it begins at a multiple of 8 bytes. */
+GYRE_HELPER void gyre_keyed_key_(const __global gyre_u8 *from, gyre_u32 size, gyre_u64 *key)
+{
+    for (gyre_u32 i = 0; i < (size + 7) / 8; i++)
+        key[i] = 0;
+    for (gyre_u32 i = 0; i < size; i++)
+        key[i / 8] |= (gyre_u64)from[i] << (8 * (i % 8));
+}
+
+/* Looks for the key; use->is_new: the table does not have it, and no entry is there yet. */
+GYRE_HELPER void gyre_keyed_look_(const __global gyre_keyed_table *table, const gyre_u64 *key, gyre_u64 hash,
+                                  gyre_keyed_use_ *use)
+{
+    __global gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
+    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
+    use->part = part;
+    use->entry = 0;
+    use->is_new = at == GYRE_KEYED_NOWHERE;
+    if (!use->is_new)
+        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
+}
+
+/* A key whose first message failed was not born: otherwise requests that are refused would fill the table. */
+GYRE_HELPER void gyre_keyed_leave_(const __global gyre_keyed_table *table, const gyre_context *gyre,
+                                   const gyre_keyed_use_ *use)
+{
+    if (gyre->forgets || (use->is_new && gyre->failed))
+        gyre_keyed_remove_(table, use->part, use->entry);
+}
+
+/* ---- hooks ---- */
+
+/* The hooks of a keyed actor that has none. */
+enum { gyre_keys_leave_gyre_none = 0 };
+GYRE_HELPER void gyre_births_gyre_none(const __global void *request, __global void *state, gyre_context *gyre)
+{
+    (void)request;
+    (void)state;
+    (void)gyre;
+}
+GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
+{
+    (void)state;
+    (void)gyre;
+    return 0;
+}
+
+#define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    enum { gyre_keys_leave_##name_ = 1 };                                                                    \
+    GYRE_HELPER void gyre_births_##name_(const __global void *gyre_its_request_,                             \
+                                         __global void *gyre_its_state_, gyre_context *gyre_its_context_)    \
+    {                                                                                                        \
+        gyre_born_##name_((const __global request_ *)gyre_its_request_, (__global state_ *)gyre_its_state_,  \
+                          gyre_its_context_);                                                                \
+    }                                                                                                        \
+    GYRE_HELPER int gyre_leaves_##name_(__global void *gyre_its_state_, gyre_context *gyre_its_context_)     \
+    {                                                                                                        \
+        return gyre_passive_##name_((__global state_ *)gyre_its_state_, gyre_its_context_) == GYRE_LEAVES;   \
+    }
+
+/* Launches of kernels with reminders are refused by the backend (opencl_launch.c): the hook is called nowhere. */
+#define GYRE_DECLARE_REMINDED_(name_, state_)                                                                \
+    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
+    GYRE_EXPORTED_TEXT_(gyre_reminds_##name_, "reminds")
+
+#define GYRE_KEYED_NO_HOOKS_         gyre_none
+#define GYRE_KEYED_HOOKS_(name_)     name_
+#define GYRE_KEYED_REMINDS_(name_)   gyre_none
+#define GYRE_KEYED_ALL_HOOKS_(name_) name_
+
+/* ---- declaring ---- */
+
+/*
+ * Lets a key leave a full part. A key whose hook says that it stays counts as used now, and another one is asked, a bounded number of
+ * times. Returns 0 when none leaves.
+ */
+#define GYRE_KEYED_ROOM_(name_, hooks_)                                                                      \
+    GYRE_HELPER int gyre_keyed_make_room_##name_(const __global gyre_keyed_table *gyre_its_table_,           \
+                                                 __global gyre_keyed_part *gyre_its_part_,                   \
+                                                 gyre_context *gyre_its_context_)                            \
+    {                                                                                                        \
+        for (gyre_u32 gyre_its_i_ = 0; gyre_keys_leave_##hooks_ && gyre_its_i_ < GYRE_KEYED_LOOKS_;          \
+             gyre_its_i_++) {                                                                                \
+            __global gyre_keyed_entry *gyre_its_entry_ =                                                     \
+                gyre_keyed_oldest_(gyre_its_table_, gyre_its_part_);                                         \
+            if (gyre_leaves_##hooks_(gyre_keyed_state(gyre_its_table_, gyre_its_entry_),                     \
+                                     gyre_its_context_)) {                                                   \
+                gyre_keyed_remove_(gyre_its_table_, gyre_its_part_, gyre_its_entry_);                        \
+                gyre_its_part_->left++;                                                                      \
+                return 1;                                                                                    \
+            }                                                                                                \
+            gyre_its_entry_->used = ++gyre_its_part_->clock;                                                 \
+        }                                                                                                    \
+        return 0;                                                                                            \
+    }
+
+/* Finds or makes the state of the request's key. The request is admitted. Returns 0 when the message failed. */
+#define GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                     \
+    GYRE_HELPER int gyre_keyed_enter_##name_(                                                                \
+        const __global request_ *gyre_its_request_, const __global gyre_keyed_table *gyre_its_table_,        \
+        gyre_context *gyre_its_context_, gyre_keyed_use_ *gyre_its_use_)                                     \
+    {                                                                                                        \
+        gyre_u64 gyre_its_key_[(sizeof(((request_ *)0)->key_) + 7) / 8];                                     \
+        gyre_keyed_key_((const __global gyre_u8 *)&gyre_its_request_->key_, sizeof(((request_ *)0)->key_),   \
+                        gyre_its_key_);                                                                      \
+        const gyre_u64 gyre_its_hash_ = gyre_keyed_hash(gyre_its_table_, gyre_its_key_);                     \
+        gyre_keyed_look_(gyre_its_table_, gyre_its_key_, gyre_its_hash_, gyre_its_use_);                     \
+        gyre_its_context_->block =                                                                           \
+            gyre_keyed_owner(gyre_its_table_, gyre_its_hash_, gyre_its_context_->block_count);               \
+        if (gyre_its_use_->is_new) {                                                                         \
+            if (gyre_its_use_->part->count == gyre_its_table_->capacity &&                                   \
+                !gyre_keyed_make_room_##name_(gyre_its_table_, gyre_its_use_->part, gyre_its_context_)) {    \
+                gyre_fail_(gyre_its_context_, GYRE_FAILURE_KEYS,                                             \
+                           "no room for another key: raise its `keys`");                                     \
+                return 0;                                                                                    \
+            }                                                                                                \
+            gyre_its_use_->entry =                                                                           \
+                gyre_keyed_add_(gyre_its_table_, gyre_its_use_->part, gyre_its_key_, gyre_its_hash_);        \
+            gyre_births_##hooks_(gyre_its_request_, gyre_keyed_state(gyre_its_table_, gyre_its_use_->entry), \
+                                 gyre_its_context_);                                                         \
+        }                                                                                                    \
+        gyre_its_use_->entry->used = ++gyre_its_use_->part->clock;                                           \
+        gyre_its_context_->forgets = 0;                                                                      \
+        return 1;                                                                                            \
+    }
+
+/*
+ * Calls the handler with the state of the request's key. It and the hooks see the block that owns the key, as on the other backends;
+ * what comes afterwards, as a reply's place, is of the lane's own block.
+ */
+#define GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                    \
+    GYRE_HELPER gyre_result gyre_keyed_##name_(                                                              \
+        const __global request_ *gyre_its_request_, __global reply_ *gyre_its_reply_,                        \
+        const __global gyre_keyed_table *gyre_its_table_, __local gyre_none *gyre_its_scratch_,              \
+        const gyre_none *gyre_its_buffers_, gyre_context *gyre_its_context_)                                 \
+    {                                                                                                        \
+        const gyre_u32 gyre_its_block_ = gyre_its_context_->block;                                           \
+        gyre_result gyre_its_result_ = GYRE_FAILED;                                                          \
+        gyre_keyed_use_ gyre_its_use_;                                                                       \
+        if (gyre_keyed_enter_##name_(gyre_its_request_, gyre_its_table_, gyre_its_context_,                  \
+                                     &gyre_its_use_)) {                                                      \
+            gyre_its_result_ = gyre_handler_##name_(                                                         \
+                gyre_its_request_, gyre_its_reply_,                                                          \
+                (__global state_ *)gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),                   \
+                gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                    \
+            gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                           \
+        }                                                                                                    \
+        gyre_its_context_->block = gyre_its_block_;                                                          \
+        return gyre_its_result_;                                                                             \
+    }
+
+/* The entry's words for a keyed actor (opencl_flows.h has the others): its handler gets the table in place of a state. */
+#define GYRE_HAVE_KEYED_(ports_, gyre)               ((void)0)
+#define GYRE_AIM_KEYED_(ports_, epoch, replies, i)   ((void)0)
+#define GYRE_COUNT_KEYED_(ports_, epoch, replies, i) ((void)0)
+#define GYRE_CALL_KEYED_(name_, request, reply, state, scratch, buffers, gyre)                               \
+    gyre_keyed_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch), (buffers), \
+                       (gyre))
+
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
+    GYRE_DECLARE_KEYED_WITH_(name_, request_, reply_, state_, key_, hooks_)
+#define GYRE_DECLARE_KEYED_WITH_(name_, request_, reply_, state_, key_, hooks_)                              \
+    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, gyre_none);                                    \
+    GYRE_DESCRIBE_KERNEL_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                          \
+    GYRE_EXPORTED_TEXT_(gyre_key_##name_, #key_)                                                             \
+    GYRE_KEYED_ROOM_(name_, hooks_)                                                                          \
+    GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                         \
+    GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                        \
+    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, KEYED, gyre_none, name_, request_, reply_, gyre_none, state_,     \
+                      gyre_none)
+
+/** The key of the message leaves when its handler has returned. */
+#define gyre_forget(gyre) ((void)((gyre)->forgets = 1))
+
+/* Only a keyed actor that has no GYRE_REMINDED gets here. */
+GYRE_HELPER void gyre_remind(gyre_context *gyre, gyre_u64 ns)
+{
+    (void)ns;
+    gyre_fail_(gyre, GYRE_FAILURE_KEYS, "gyre_remind without a GYRE_REMINDED");
+}
+
+GYRE_HELPER void gyre_unremind(gyre_context *gyre)
+{
+    gyre_remind(gyre, 0);
+}
+
+#endif
