@@ -170,6 +170,17 @@ static void states_of_keys_outlive_the_program_on_cuda(void)
     live(last_life, 0);
 }
 
+static void states_of_keys_outlive_the_program_on_opencl(void)
+{
+    need_backend("opencl");
+    backend = "opencl";
+    for (unsigned i = 0; i < 6; i++) {
+        blocks = 1 + i % 3;
+        live_at_work(busy_life, 60000 + 30000 * i);
+    }
+    live(last_life, 0);
+}
+
 /* ---- reminders ---- */
 
 /*
@@ -347,6 +358,7 @@ static const named_case cases[] = {
     {"states_of_keys_outlive_the_program", states_of_keys_outlive_the_program},
     {"states_of_keys_outlive_workers", states_of_keys_outlive_workers},
     {"states_of_keys_outlive_the_program_on_cuda", states_of_keys_outlive_the_program_on_cuda},
+    {"states_of_keys_outlive_the_program_on_opencl", states_of_keys_outlive_the_program_on_opencl},
     {"another_number_of_keys_is_refused", another_number_of_keys_is_refused},
     {"reminders_outlive_the_program", reminders_outlive_the_program},
     {"reminders_outlive_workers", reminders_outlive_workers},
