@@ -41,15 +41,29 @@ struct gyre_keyed_run_ {
     gyre_u32 there;                /* a run was posted */
 };
 
-/** A part, while a thread handles the messages of a run that are of it. */
-struct gyre_keyed_turn_ {
+/* most bytes of a state that is in registers, or beside them, while its thread handles messages */
+#define GYRE_KEYED_NEAR_MOST 128
+
+/**
+ * A part, while a thread handles the messages of a run that are of it. What the thread stores in device memory leaves the
+ * multiprocessor's cache, so that a load of it takes as long as the way to the device's memory. So what one message changes and the
+ * next one reads is here, and goes back when another key's turn comes, or before something else looks at the part.
+ */
+template <class K> struct gyre_keyed_turn_ {
+    enum {
+        near = K::gyre_its_state_size_ <= GYRE_KEYED_NEAR_MOST,
+        words = near ? (K::gyre_its_state_size_ + 7) / 8 : 1
+    };
     const gyre_keyed_table *table;
     gyre_keyed_part *part;
     gyre_u8 *entries;
     gyre_u64 entry_size;
     gyre_u32 state_offset;
-    gyre_u32 found;   /* gyre_keyed_run_.found of the message that is handled */
-    gyre_u32 changed; /* a key has left: what was found before does not count any more */
+    gyre_u32 found;          /* gyre_keyed_run_.found of the message that is handled */
+    gyre_u32 changed;        /* a key has left: what was found before does not count any more */
+    gyre_u64 clock;          /* the part's */
+    gyre_keyed_entry *entry; /* whose state is in `state`; NULL: none's */
+    gyre_u64 state[words];
 };
 
 /** The hooks of a keyed actor that has none. */
@@ -96,9 +110,37 @@ GYRE_HELPER int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed_
     return 0;
 }
 
+/* Has a state in the table again. */
+template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
+{
+    if (!turn->entry)
+        return;
+    gyre_u64 *to = (gyre_u64 *)((gyre_u8 *)turn->entry + turn->state_offset);
+#pragma unroll
+    for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+        to[i] = turn->state[i];
+    turn->entry = 0;
+}
+
+/* Returns the state of an entry, for the handler. */
+template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
+{
+    gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
+    if (!gyre_keyed_turn_<K>::near)
+        return from;
+    if (turn->entry != entry) {
+        gyre_keyed_put_<K>(turn);
+        turn->entry = entry;
+#pragma unroll
+        for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+            turn->state[i] = from[i];
+    }
+    return turn->state;
+}
+
 /* Finds or makes the entry of the request's key by its hash. Returns 0 when the message failed. */
 template <class K>
-GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_ *turn, const void *request, gyre_context *gyre,
+GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
                                    gyre_keyed_use_ *use)
 {
     const gyre_keyed_table *const table = turn->table;
@@ -113,8 +155,12 @@ GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_ *turn, const void *request, 
         return 1;
     }
     if (part->count == table->capacity) {
+        gyre_keyed_put_<K>(turn); /* GYRE_PASSIVE sees states */
+        part->clock = turn->clock;
         turn->changed = 1;
-        if (!gyre_keyed_make_room_<K>(table, part, gyre)) {
+        const int made = gyre_keyed_make_room_<K>(table, part, gyre);
+        turn->clock = part->clock;
+        if (!made) {
             gyre_fail_(gyre, GYRE_FAILURE_KEYS, "no room for another key: raise its `keys`");
             return 0;
         }
@@ -126,7 +172,7 @@ GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_ *turn, const void *request, 
 
 /* Finds or makes the state of the request's key. Returns 0 when the message failed. */
 template <class K>
-GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_ *turn, const void *request, gyre_context *gyre,
+GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
                                   gyre_keyed_use_ *use)
 {
     if (turn->found && !turn->changed) {
@@ -135,7 +181,7 @@ GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_ *turn, const void *request, g
     } else if (!gyre_keyed_search_<K>(turn, request, gyre, use)) {
         return 0;
     }
-    use->entry->used = ++turn->part->clock;
+    use->entry->used = ++turn->clock;
     gyre->forgets = 0;
     return 1;
 }
@@ -145,18 +191,18 @@ template <class K> struct gyre_keyed_of_ : K {
     static __device__ __forceinline__ int gyre_its_handle_(const void *in, void *out, void *of_part, void *,
                                                            const void *, gyre_context *gyre)
     {
-        gyre_keyed_turn_ *const turn = (gyre_keyed_turn_ *)of_part;
+        gyre_keyed_turn_<K> *const turn = (gyre_keyed_turn_<K> *)of_part;
         gyre_keyed_use_ use;
         if (!K::gyre_its_admit_(gyre, in)) /* before GYRE_BORN reads its parts */
             return GYRE_FAILED;
         if (!gyre_keyed_enter_<K>(turn, in, gyre, &use))
             return GYRE_FAILED;
-        const int result =
-            K::gyre_its_handle_(in, out, (gyre_u8 *)use.entry + turn->state_offset, 0, 0, gyre);
+        const int result = K::gyre_its_handle_(in, out, gyre_keyed_take_<K>(turn, use.entry), 0, 0, gyre);
         /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
         if (gyre->forgets || (use.is_new && gyre->failed)) {
             gyre_keyed_remove_(turn->table, turn->part, use.entry);
             turn->changed = 1;
+            turn->entry = 0;
         }
         return result;
     }
@@ -220,10 +266,11 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 numb
                                              gyre_context *gyre)
 {
     gyre_u32 rows = run->rows[number], row = 0, bits = 0, failed = 0;
-    gyre_keyed_turn_ turn = {table, gyre_keyed_part_at(table, number)};
+    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
     turn.state_offset = table->state_offset;
+    turn.clock = turn.part->clock;
     run->rows[number] = 0;
     while (bits || rows) { /* one loop, in which the lanes of a warp stay together */
         if (!bits) {
@@ -237,6 +284,8 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 numb
         turn.found = run->found[slot];
         failed += gyre_handle_staged_<gyre_keyed_of_<K>>(cells, slot, worker, &turn, 0, gyre);
     }
+    gyre_keyed_put_<K>(&turn);
+    turn.part->clock = turn.clock;
     return failed;
 }
 
