@@ -12,7 +12,6 @@
 #include "core/dispatch/dispatch.h"
 
 enum {
-    PARTS_LOG2_MAX = 8,
     KEYS_OF_PART = 16, /* fewer keys than this get no part of their own */
     PLACES_READ = 32   /* places of an index that one look fetches */
 };
@@ -48,7 +47,7 @@ void gyre_keyed_plan(gyre_keyed_table *table, bool reminds)
 {
     enum { LINE = 64 };
     const uint64_t keys = table->keys;
-    while (table->parts_log2 < PARTS_LOG2_MAX && keys >> (table->parts_log2 + 1) >= KEYS_OF_PART)
+    while (table->parts_log2 < GYRE_KEYED_PARTS_LOG2_MAX && keys >> (table->parts_log2 + 1) >= KEYS_OF_PART)
         table->parts_log2++;
     table->capacity = (uint32_t)capacity_of(keys, table->parts_log2);
     table->places = 2 * table->capacity;

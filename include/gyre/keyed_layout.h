@@ -47,6 +47,8 @@
 #define GYRE_KEYED_NO_DUE   ((gyre_i64)0x7fffffffffffffff) /* later than any reminder */
 #define GYRE_KEYED_ALIGN(n) (((gyre_u64)(n) + 7) / 8 * 8)
 
+#define GYRE_KEYED_PARTS_LOG2_MAX 8
+
 /** The head of a table. Constant after it was made. */
 typedef struct gyre_keyed_table {
     gyre_u32 magic, version;

@@ -298,6 +298,96 @@ static void keys_that_were_not_used_for_long_leave(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* ---- keys that leave while messages of theirs are under way ---- */
+
+enum { ROOMS = 8, ROUNDS = 10, GUESTS_SENT = 48, GUESTS_KNOWN = 20 };
+
+struct room {
+    uint64_t number, used, visits, born_with; /* of the guest */
+};
+
+struct house {
+    struct room rooms[ROOMS];
+    uint64_t clock;
+    uint32_t taken;
+};
+
+/* The room of a new guest; NULL: all stay. */
+static struct room *house_free(struct house *house)
+{
+    if (house->taken < ROOMS)
+        return &house->rooms[house->taken++];
+    for (int looks = 0; looks < 16; looks++) {
+        struct room *oldest = house->rooms;
+        for (uint32_t i = 1; i < ROOMS; i++)
+            if (house->rooms[i].used < oldest->used)
+                oldest = &house->rooms[i];
+        if (oldest->visits == 1)
+            return oldest;
+        oldest->used = ++house->clock;
+    }
+    return NULL;
+}
+
+/* What one message after the other does. Returns the guest's room; NULL: the message fails. */
+static const struct room *house_visit(struct house *house, uint64_t number, uint32_t what)
+{
+    struct room *room = NULL;
+    for (uint32_t i = 0; i < house->taken; i++)
+        if (house->rooms[i].number == number)
+            room = &house->rooms[i];
+    if (!room) {
+        room = house_free(house);
+        if (!room)
+            return NULL;
+        *room = (struct room){.number = number, .born_with = what};
+    }
+    room->used = ++house->clock;
+    room->visits++;
+    return room;
+}
+
+/* Sends visits together, the guests by chance, or (chance 0) each of the first `count`. */
+static void visit_together(gyre_queue *queue, struct house *house, uint64_t *chance, uint32_t count)
+{
+    static unsigned char requests[GUESTS_SENT * sizeof(visit)];
+    uint64_t guests[GUESTS_SENT];
+    size_t sent = 0, size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        visit request;
+        gyre_begin(&request);
+        guests[i] = chance ? random_below(chance, GUESTS_KNOWN) : i;
+        memcpy(&request.who.id, &guests[i], sizeof guests[i]);
+        request.what = i + 1;
+        size = request.gyre_used;
+        memcpy(requests + i * size, &request, size);
+    }
+    must(gyre_send_batch(queue, requests, size, count, &sent, soon()));
+    require(sent == count);
+    for (uint32_t i = 0; i < count; i++) {
+        stay reply;
+        gyre_completion completion;
+        const struct room *room = house_visit(house, guests[i], i + 1);
+        const gyre_status status = gyre_receive(queue, &reply, sizeof reply, &completion, soon());
+        require(status == GYRE_OK || (status == GYRE_FAILED && !room));
+        require(completion.outcome == (room ? GYRE_REPLIED : GYRE_HANDLER_FAILED));
+        require(!room || (reply.visits == room->visits && reply.born_with == room->born_with));
+    }
+}
+
+static void keys_leave_while_their_messages_wait(struct conformance *test)
+{
+    uint64_t chance = random_begin(9);
+    for (int round = 0; round < ROUNDS; round++) {
+        gyre_runtime *runtime = open_small(test);
+        gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "keyed.gyre.c", "keyed_guests"));
+        struct house house = {0};
+        visit_together(queue, &house, NULL, ROOMS);
+        visit_together(queue, &house, &chance, GUESTS_SENT);
+        gyre_close(runtime);
+    }
+}
+
 static void states_are_read_by_key(struct conformance *test)
 {
     gyre_kernel *kernel = launch_marks(test, 2);
@@ -510,6 +600,7 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_see_each_sender_in_order", keyed_actors_see_each_sender_in_order},
     {"a_full_table_refuses_keys", a_full_table_refuses_keys},
     {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},
+    {"keys_leave_while_their_messages_wait", keys_leave_while_their_messages_wait},
     {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
     {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
     {"states_are_read_by_key", states_are_read_by_key},

@@ -7,9 +7,10 @@
  * shared memory. Otherwise it lies in device memory, block 0 posts it to the other blocks, each block handles the messages whose keys
  * it owns, and block 0 delivers the run when all are done. So no message crosses the bus twice, and there is no lock.
  *
- * In a block, the first message of each part in the run names the thread that handles all of that part's, in the order of the ring. So
- * one thread at a time changes a part, keys come and leave in the same order as on the CPU, and a replay does what was done before.
- * Beforehand each thread fetches what the index says about the key of its message, for all of the run at once.
+ * In a block, a thread for each message finds its key's entry, for all of the run at once. Then each part has one thread, which handles
+ * the part's messages in the order of the ring. So one thread at a time changes a part, keys come and leave in the same order as on
+ * the CPU, and a replay does what was done before. An entry that was found stays where it is until a key of its part leaves; behind
+ * that, the thread finds the entries of the part's messages itself.
  */
 #ifndef GYRE_DIALECT_CUDA_KEYED_H
 #define GYRE_DIALECT_CUDA_KEYED_H
@@ -25,16 +26,45 @@
 #define GYRE_KEYED_LEAST 1
 #endif
 
-/** What the threads of a block share about a run: of each message, its part, and the next message of the same part. */
+#define GYRE_KEYED_PARTS_ (1u << GYRE_KEYED_PARTS_LOG2_MAX)
+#define GYRE_KEYED_ROWS_  (GYRE_KEYED_THREADS / 32)
+
+/** What the threads of a block share about a run. The bits are 0 between runs. */
 struct gyre_keyed_run_ {
-    gyre_u16 part[GYRE_KEYED_THREADS];
-    gyre_u16 next[GYRE_KEYED_THREADS];
-    gyre_u64 serial; /* of the post */
-    gyre_u32 others; /* messages of the run that other blocks own */
-    gyre_u32 there;  /* a run was posted */
+    gyre_u32 bits[GYRE_KEYED_ROWS_]
+                 [GYRE_KEYED_PARTS_]; /* bit i of row r: message 32 r + i is of the part, and this block's */
+    gyre_u32 rows[GYRE_KEYED_PARTS_]; /* bit r: row r has bits of the part */
+    gyre_u32
+        found[GYRE_KEYED_THREADS]; /* of each message 1 + the number of its key's entry; 0: it has none yet */
+    gyre_u64 serial;               /* of the post */
+    gyre_u32 others;               /* messages of the run that other blocks own */
+    gyre_u32 there;                /* a run was posted */
 };
-#define GYRE_KEYED_NOT_OWN_ 0xffffu
-#define GYRE_KEYED_SETTLED_ 0xfffeu /* the message does not get to the handler */
+
+/* most bytes of a state that is in registers, or beside them, while its thread handles messages */
+#define GYRE_KEYED_NEAR_MOST 128
+
+/**
+ * A part, while a thread handles the messages of a run that are of it. What the thread stores in device memory leaves the
+ * multiprocessor's cache, so that a load of it takes as long as the way to the device's memory. So what one message changes and the
+ * next one reads is here, and goes back when another key's turn comes, or before something else looks at the part.
+ */
+template <class K> struct gyre_keyed_turn_ {
+    enum {
+        near = K::gyre_its_state_size_ <= GYRE_KEYED_NEAR_MOST,
+        words = near ? (K::gyre_its_state_size_ + 7) / 8 : 1
+    };
+    const gyre_keyed_table *table;
+    gyre_keyed_part *part;
+    gyre_u8 *entries;
+    gyre_u64 entry_size;
+    gyre_u32 state_offset;
+    gyre_u32 found;          /* gyre_keyed_run_.found of the message that is handled */
+    gyre_u32 changed;        /* a key has left: what was found before does not count any more */
+    gyre_u64 clock;          /* the part's */
+    gyre_keyed_entry *entry; /* whose state is in `state`; NULL: none's */
+    gyre_u64 state[words];
+};
 
 /** The hooks of a keyed actor that has none. */
 struct gyre_keyed_no_hooks_ {
@@ -80,92 +110,195 @@ GYRE_HELPER int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed_
     return 0;
 }
 
-/* Finds or makes the state of the request's key. Returns 0 when the message failed. */
-template <class K>
-GYRE_HELPER int gyre_keyed_enter_(const gyre_keyed_table *table, const void *request, gyre_context *gyre,
-                                  gyre_keyed_use_ *use)
+/* Has a state in the table again. */
+template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
 {
+    if (!turn->entry)
+        return;
+    gyre_u64 *to = (gyre_u64 *)((gyre_u8 *)turn->entry + turn->state_offset);
+#pragma unroll
+    for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+        to[i] = turn->state[i];
+    turn->entry = 0;
+}
+
+/* Returns the state of an entry, for the handler. */
+template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
+{
+    gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
+    if (!gyre_keyed_turn_<K>::near)
+        return from;
+    if (turn->entry != entry) {
+        gyre_keyed_put_<K>(turn);
+        turn->entry = entry;
+#pragma unroll
+        for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+            turn->state[i] = from[i];
+    }
+    return turn->state;
+}
+
+/* Finds or makes the entry of the request's key by its hash. Returns 0 when the message failed. */
+template <class K>
+GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
+                                   gyre_keyed_use_ *use)
+{
+    const gyre_keyed_table *const table = turn->table;
+    gyre_keyed_part *const part = turn->part;
     gyre_u64 key[K::gyre_its_key_words_];
     gyre_keyed_key_<K>(request, key);
     const gyre_u64 hash = gyre_keyed_hash(table, key);
-    gyre_keyed_part *part = use->part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
     const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
     use->is_new = at == GYRE_KEYED_NOWHERE;
     if (!use->is_new) {
         use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
-    } else {
-        if (part->count == table->capacity && !gyre_keyed_make_room_<K>(table, part, gyre)) {
+        return 1;
+    }
+    if (part->count == table->capacity) {
+        gyre_keyed_put_<K>(turn); /* GYRE_PASSIVE sees states */
+        part->clock = turn->clock;
+        turn->changed = 1;
+        const int made = gyre_keyed_make_room_<K>(table, part, gyre);
+        turn->clock = part->clock;
+        if (!made) {
             gyre_fail_(gyre, GYRE_FAILURE_KEYS, "no room for another key: raise its `keys`");
             return 0;
         }
-        use->entry = gyre_keyed_add_(table, part, key, hash);
-        K::gyre_its_hooks_::gyre_its_born_(request, gyre_keyed_state(table, use->entry), gyre);
     }
-    use->entry->used = ++part->clock;
+    use->entry = gyre_keyed_add_(table, part, key, hash);
+    K::gyre_its_hooks_::gyre_its_born_(request, gyre_keyed_state(table, use->entry), gyre);
+    return 1;
+}
+
+/* Finds or makes the state of the request's key. Returns 0 when the message failed. */
+template <class K>
+GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
+                                  gyre_keyed_use_ *use)
+{
+    if (turn->found && !turn->changed) {
+        use->entry = (gyre_keyed_entry *)(turn->entries + (turn->found - 1) * turn->entry_size);
+        use->is_new = 0;
+    } else if (!gyre_keyed_search_<K>(turn, request, gyre, use)) {
+        return 0;
+    }
+    use->entry->used = ++turn->clock;
     gyre->forgets = 0;
     return 1;
 }
 
-/** A keyed actor's traits, whose handler gets the table in place of a state. */
+/** A keyed actor's traits, whose handler gets a gyre_keyed_turn_ in place of a state. */
 template <class K> struct gyre_keyed_of_ : K {
-    static __device__ __forceinline__ int gyre_its_handle_(const void *in, void *out, void *table, void *,
+    static __device__ __forceinline__ int gyre_its_handle_(const void *in, void *out, void *of_part, void *,
                                                            const void *, gyre_context *gyre)
     {
-        const gyre_keyed_table *const keys = (const gyre_keyed_table *)table;
+        gyre_keyed_turn_<K> *const turn = (gyre_keyed_turn_<K> *)of_part;
         gyre_keyed_use_ use;
         if (!K::gyre_its_admit_(gyre, in)) /* before GYRE_BORN reads its parts */
             return GYRE_FAILED;
-        if (!gyre_keyed_enter_<K>(keys, in, gyre, &use))
+        if (!gyre_keyed_enter_<K>(turn, in, gyre, &use))
             return GYRE_FAILED;
-        const int result = K::gyre_its_handle_(in, out, gyre_keyed_state(keys, use.entry), 0, 0, gyre);
+        const int result = K::gyre_its_handle_(in, out, gyre_keyed_take_<K>(turn, use.entry), 0, 0, gyre);
         /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
-        if (gyre->forgets || (use.is_new && gyre->failed))
-            gyre_keyed_remove_(keys, use.part, use.entry);
+        if (gyre->forgets || (use.is_new && gyre->failed)) {
+            gyre_keyed_remove_(turn->table, turn->part, use.entry);
+            turn->changed = 1;
+            turn->entry = 0;
+        }
         return result;
     }
 };
 
 /* ---- a run ---- */
 
-/* Fetches what the handler of a key will read: the entry that the index names, as far as one place tells. */
-GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_u64 hash)
-{
-    gyre_keyed_part *part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
-    const gyre_u64 place = gyre_near_load_(&gyre_keyed_places(part)[gyre_keyed_home(table, hash >> 32)]);
-    if (place)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(gyre_keyed_entry_at(table, part, (gyre_u32)place - 1)));
-}
-
-/* The part of message `slot` of the run; NOT_OWN or SETTLED for one that this block's handler does not get. */
+/*
+ * Has the first bytes of an entry's state fetched into the multiprocessor's cache, for the thread that handles the message. Nobody
+ * waits for these loads.
+ */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_part_in_run_(const gyre_chunk *cells, gyre_u32 slot,
-                                             const gyre_worker *worker, const gyre_keyed_table *table)
+GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_keyed_part *part, gyre_u32 number)
 {
-    const gyre_slot *in = (const gyre_slot *)(cells + slot * gyre_stage_<K>::cell);
-    gyre_u64 key[K::gyre_its_key_words_];
-    if (gyre_settle_<K>(in, 0, worker->first + slot, worker->drop_before, 0))
-        return blockIdx.x == 0 ? GYRE_KEYED_SETTLED_ : GYRE_KEYED_NOT_OWN_;
-    gyre_keyed_key_<K>(gyre_payload_(in), key);
-    const gyre_u64 hash = gyre_keyed_hash(table, key);
-    if (gyre_keyed_owner(table, hash, gridDim.x) != blockIdx.x)
-        return GYRE_KEYED_NOT_OWN_;
-    gyre_keyed_fetch_(table, hash);
-    return gyre_keyed_part_of(table, hash);
+    const gyre_u8 *state = (const gyre_u8 *)gyre_keyed_state(table, gyre_keyed_entry_at(table, part, number));
+#pragma unroll
+    for (gyre_u32 at = 0; at < K::gyre_its_state_size_ && at < 128; at += 32)
+        asm volatile("{ .reg .b64 unused; ld.global.u64 unused,[%0]; }" ::"l"(state + at));
 }
 
-/* Links message `slot` to the next one of its part. Returns 1 if it is the first one of its part. Called once all parts are there. */
-GYRE_HELPER gyre_u32 gyre_keyed_link_(gyre_keyed_run_ *run, gyre_u32 slot, gyre_u32 count)
+/* Notes what the handling of message `slot` needs: its part, and the entry of its key. Settles one that its handler does not get. */
+template <class K>
+GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
+                                  const gyre_worker *worker, const gyre_keyed_table *table)
 {
-    const gyre_u16 mine = run->part[slot];
-    gyre_u32 next = slot + 1, before = 0;
-    if (mine == GYRE_KEYED_NOT_OWN_)
-        return 0;
-    while (mine != GYRE_KEYED_SETTLED_ && next < count && run->part[next] != mine)
-        next++;
-    run->next[slot] = (gyre_u16)(mine == GYRE_KEYED_SETTLED_ ? count : next);
-    while (mine != GYRE_KEYED_SETTLED_ && before < slot && run->part[before] != mine)
-        before++;
-    return mine == GYRE_KEYED_SETTLED_ || before == slot;
+    gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 index = worker->first + slot;
+    gyre_u64 key[K::gyre_its_key_words_];
+    gyre_u32 others = 1;
+    if (gyre_settle_<K>(in, out, index, worker->drop_before, blockIdx.x == 0)) {
+        if (blockIdx.x == 0) {
+            out->sequence = index + 1;
+            others = 0;
+        }
+    } else {
+        gyre_keyed_key_<K>(gyre_payload_(in), key);
+        const gyre_u64 hash = gyre_keyed_hash(table, key);
+        if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
+            const gyre_u32 number = gyre_keyed_part_of(table, hash);
+            gyre_keyed_part *part = gyre_keyed_part_at(table, number);
+            const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
+            const gyre_u32 found = at == GYRE_KEYED_NOWHERE ? 0 : (gyre_u32)gyre_keyed_places(part)[at];
+            if (found)
+                gyre_keyed_fetch_<K>(table, part, found - 1);
+            run->found[slot] = found;
+            if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
+                atomicOr(&run->rows[number], 1u << slot / 32);
+            others = 0;
+        }
+    }
+    if (others)
+        atomicAdd(&run->others, 1u);
+}
+
+/* Handles the run's messages of one part, in the order of the ring. Returns how many it failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 number, gyre_chunk *cells,
+                                             const gyre_worker *worker, const gyre_keyed_table *table,
+                                             gyre_context *gyre)
+{
+    gyre_u32 rows = run->rows[number], row = 0, bits = 0, failed = 0;
+    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
+    turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
+    turn.entry_size = table->entry_size;
+    turn.state_offset = table->state_offset;
+    turn.clock = turn.part->clock;
+    run->rows[number] = 0;
+    while (bits || rows) { /* one loop, in which the lanes of a warp stay together */
+        if (!bits) {
+            row = (gyre_u32)__ffs((int)rows) - 1;
+            rows &= rows - 1;
+            bits = run->bits[row][number];
+            run->bits[row][number] = 0;
+        }
+        const gyre_u32 slot = 32 * row + (gyre_u32)__ffs((int)bits) - 1;
+        bits &= bits - 1;
+        turn.found = run->found[slot];
+        failed += gyre_handle_staged_<gyre_keyed_of_<K>>(cells, slot, worker, &turn, 0, gyre);
+    }
+    gyre_keyed_put_<K>(&turn);
+    turn.part->clock = turn.clock;
+    return failed;
+}
+
+/* Has no messages noted. Called by all threads, before the first run. */
+GYRE_HELPER void gyre_keyed_clear_(gyre_keyed_run_ *run)
+{
+#pragma unroll 1
+    for (gyre_u32 number = threadIdx.x; number < GYRE_KEYED_PARTS_; number += blockDim.x) {
+        run->rows[number] = 0;
+#pragma unroll 1
+        for (gyre_u32 row = 0; row < GYRE_KEYED_ROWS_; row++)
+            run->bits[row][number] = 0;
+    }
 }
 
 /*
@@ -174,26 +307,22 @@ GYRE_HELPER gyre_u32 gyre_keyed_link_(gyre_keyed_run_ *run, gyre_u32 slot, gyre_
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_run_ *run, gyre_chunk *cells,
-                                            void *table, gyre_context *gyre)
+                                            const gyre_keyed_table *table, gyre_context *gyre)
 {
     const gyre_worker *worker = &view->workers[0];
-    const gyre_u32 count = worker->count, thread = threadIdx.x;
-    gyre_u32 failed = 0, leads = 0;
+    const gyre_u32 thread = threadIdx.x, parts = 1u << table->parts_log2;
+    gyre_u32 failed = 0;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if (thread == 0)
         run->others = 0;
-    if (thread < count)
-        run->part[thread] =
-            (gyre_u16)gyre_keyed_part_in_run_<K>(cells, thread, worker, (const gyre_keyed_table *)table);
     __syncthreads();
-    if (thread < count) {
-        leads = gyre_keyed_link_(run, thread, count);
-        if (run->part[thread] == GYRE_KEYED_NOT_OWN_)
-            atomicAdd(&run->others, 1u);
-    }
+    if (thread < worker->count)
+        gyre_keyed_sort_<K>(run, cells, thread, worker, table);
     __syncthreads();
-    for (gyre_u32 slot = leads ? thread : count; slot < count; slot = run->next[slot])
-        failed += gyre_handle_staged_<gyre_keyed_of_<K>>(cells, slot, worker, table, 0, gyre);
+#pragma unroll 1
+    for (gyre_u32 number = thread; number < parts; number += blockDim.x)
+        if (run->rows[number])
+            failed += gyre_keyed_handle_part_<K>(run, number, cells, worker, table, gyre);
     return failed;
 }
 
@@ -270,7 +399,8 @@ GYRE_HELPER void gyre_keyed_lead_(const gyre_cuda_arguments &arguments, gyre_blo
     while (gyre_next_run_(arguments, view, cells, blockDim.x)) {
         if (gridDim.x > 1)
             gyre_keyed_post_(arguments, view, run);
-        const gyre_u32 failed = gyre_keyed_handle_run_<K>(view, run, cells, arguments.state, gyre);
+        const gyre_u32 failed =
+            gyre_keyed_handle_run_<K>(view, run, cells, (const gyre_keyed_table *)arguments.state, gyre);
         if (gridDim.x > 1) {
             gyre_keyed_await_(arguments, run);
             if (threadIdx.x == 0) /* the others count theirs */
@@ -288,7 +418,8 @@ GYRE_HELPER void gyre_keyed_follow_(const gyre_cuda_arguments &arguments, gyre_b
     while (gyre_keyed_listen_(arguments, view, run)) {
         if (threadIdx.x == 0)
             gyre_turn_begins_(gyre_turn_(arguments, 0));
-        const gyre_u32 failed = gyre_keyed_handle_run_<K>(view, run, cells, arguments.state, gyre);
+        const gyre_u32 failed =
+            gyre_keyed_handle_run_<K>(view, run, cells, (const gyre_keyed_table *)arguments.state, gyre);
         if (failed)
             atomicAdd(&view->failed, (gyre_u64)failed);
         __syncthreads(); /* all threads have written their replies */
@@ -334,6 +465,7 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     if (threadIdx.x == 0)
         run.serial = blockIdx.x == 0 ? gyre_near_load_(&arguments.relay->post.serial)
                                      : gyre_near_load_(gyre_keyed_done_(arguments, blockIdx.x));
+    gyre_keyed_clear_(&run); /* the threads meet before they sort a run */
     gyre_arrive_(arguments, &view, gyre_keyed_shape_<K>(in_shared), 0);
     while (gyre_next_order_(arguments, &view) != 0) {
         if (GYRE_KEYED_LEAST > 1 && threadIdx.x == 0)

@@ -28,8 +28,8 @@
 /*
  * Threads of a block of a keyed actor, which fetches a message for each thread at most, in this much shared memory if it has one block.
  */
-#define GYRE_KEYED_THREADS    256
-#define GYRE_KEYED_STAGE_SIZE 65536
+#define GYRE_KEYED_THREADS    512
+#define GYRE_KEYED_STAGE_SIZE 131072
 
 /*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.

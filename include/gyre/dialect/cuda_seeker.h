@@ -13,7 +13,11 @@
  * a look has to find more of them; with larger slots a longer look returns later. Blocks that share a queue handle
  * more messages in the same time, and one look at a time finds requests for all of them.
  */
-#define GYRE_SEEK_ROWS       8
+#if GYRE_KEYED
+#define GYRE_SEEK_ROWS 16 /* a run of a keyed actor */
+#else
+#define GYRE_SEEK_ROWS 8
+#endif
 #define GYRE_SEEK_ROWS_LARGE 4
 #define GYRE_SEEK_LARGE      128 /* slots of more bytes than this are large */
 #ifndef GYRE_SEEK_AHEAD
