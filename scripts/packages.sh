@@ -24,6 +24,7 @@ build  libnats-dev      module  libnats                      optional
 test   nats-server      tool    nats-server                  optional
 test   check            module  check                        required
 test   g++              tool    g++                          optional
+test   libcaf-dev       file    /usr/include/caf/all.hpp     optional
 test   python3          tool    python3                      optional
 test   spin             tool    spin                         optional
 test   valgrind         tool    valgrind                     optional

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Savina's actor benchmarks (Imam and Sarkar, 2014) and Skynet as pipelines of Gyre: the handlers are in kernels/, messages.c,
+ * trees.c and work.c wire them. Each run checks its result; sizes are Savina's own, or small ones for the test suite.
+ *
+ * Where Gyre is another thing than an actor system, a benchmark is another one, too:
+ *
+ * - fork-join: the sixty workers are the subscribers of a topic
+ * - thread ring: fifty kernels with two actors each, since a pipeline has 64 kernels at most
+ * - big: the senders are one actor with the state of each; those that are pinged are keys of a keyed actor
+ * - bank: accounts are keys; the teller asks the first account and then the second one, a hundred transfers at once
+ * - fibonacci, skynet, queens: nodes are messages, not actors; an actor adds the leaves, not each node its children
+ *
+ * usage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs.h"
+
+static const struct benchmark {
+    const char *name;
+    void (*run)(struct run *run);
+    uint64_t size, small;
+    const char *unit;
+} benchmarks[] = {
+    {"ping_pong", run_ping_pong, 40000, 200, "balls"},
+    {"counting", run_counting, 1000000, 5000, "increments"},
+    {"fork_join", run_fork_join, 10000, 100, "messages to each of 60"},
+    {"thread_ring", run_thread_ring, 100000, 1000, "hops"},
+    {"big", run_big, 20000, 20, "pings of each of 120"},
+    {"bank", run_bank, 50000, 500, "transfers"},
+    {"sieve", run_sieve, 100000, 10000, "numbers"},
+    {"queens", run_queens, 12, 8, "rows"},
+    {"fibonacci", run_fibonacci, 25, 12, "th number"},
+    {"skynet", run_skynet, 1000000, 1000, "leaves"},
+};
+enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
+
+struct options {
+    const char *backend;
+    bool small, json;
+    uint32_t repeat;
+    const char *const *names;
+    int name_count;
+};
+
+total run_measure(struct run *run, task request, gyre_kernel *tell)
+{
+    total told;
+    const uint64_t start_ns = gyre_now_ns();
+    wiring_call(&run->wiring, request, tell, &told);
+    run->seconds = (double)(gyre_now_ns() - start_ns) / 1e9;
+    run->messages = wiring_messages(&run->wiring);
+    return told;
+}
+
+void run_found(struct run *run, uint64_t found, uint64_t expected)
+{
+    run->right = found == expected;
+    snprintf(run->result, sizeof run->result, "%" PRIu64, found);
+    if (!run->right)
+        fprintf(stderr, "savina: %" PRIu64 " was expected, found %" PRIu64 "\n", expected, found);
+}
+
+static void print_row(const struct benchmark *benchmark, const struct run *run, bool json, bool first)
+{
+    const double rate = run->seconds > 0 ? (double)run->messages / run->seconds : 0;
+    if (json)
+        printf("%s\n  {\"name\": \"%s\", \"size\": %" PRIu64
+               ", \"result\": %s, \"right\": %s, \"seconds\": %.6f, \"messages\": %" PRIu64
+               ", \"per_second\": %.0f}",
+               first ? "" : ",", benchmark->name, run->size, run->result, run->right ? "true" : "false",
+               run->seconds, run->messages, rate);
+    else
+        printf("%-12s %9" PRIu64 " %-23s %14s %9.4f %11.0f%s\n", benchmark->name, run->size, benchmark->unit,
+               run->result, run->seconds, rate, run->right ? "" : "  WRONG");
+    fflush(stdout);
+}
+
+/* The quickest of so many runs, unless one is wrong. */
+static struct run run_best(const struct benchmark *benchmark, const struct options *options)
+{
+    struct run best = {0};
+    for (uint32_t i = 0; i < options->repeat; i++) {
+        struct run run = {.backend = options->backend,
+                          .size = options->small ? benchmark->small : benchmark->size};
+        benchmark->run(&run);
+        if (i == 0 || !run.right || run.seconds < best.seconds)
+            best = run;
+        if (!run.right)
+            break;
+    }
+    return best;
+}
+
+static bool is_wanted(const struct benchmark *benchmark, const struct options *options)
+{
+    for (int i = 0; i < options->name_count; i++)
+        if (strcmp(options->names[i], benchmark->name) == 0)
+            return true;
+    return options->name_count == 0;
+}
+
+static int run_all(const struct options *options)
+{
+    int wrong = 0;
+    bool first = true;
+    if (options->json)
+        printf("[");
+    else
+        printf("%-46s %14s %9s %11s\n", "benchmark", "result", "seconds", "messages/s");
+    for (int i = 0; i < BENCHMARKS; i++) {
+        if (!is_wanted(&benchmarks[i], options))
+            continue;
+        const struct run run = run_best(&benchmarks[i], options);
+        print_row(&benchmarks[i], &run, options->json, first);
+        wrong += !run.right;
+        first = false;
+    }
+    if (options->json)
+        printf("\n]\n");
+    return wrong ? 1 : 0;
+}
+
+static void refuse(const char *what, const char *found)
+{
+    fprintf(stderr, "savina: %s, found '%s'\nnames:", what, found);
+    for (int i = 0; i < BENCHMARKS; i++)
+        fprintf(stderr, " %s", benchmarks[i].name);
+    fprintf(stderr, "\nusage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]\n");
+    exit(2);
+}
+
+static void check_names(const struct options *options)
+{
+    for (int i = 0; i < options->name_count; i++) {
+        bool known = false;
+        for (int k = 0; k < BENCHMARKS; k++)
+            known |= strcmp(options->names[i], benchmarks[k].name) == 0;
+        if (!known)
+            refuse("the name of a benchmark is expected", options->names[i]);
+    }
+}
+
+static struct options read_options(int argc, char **argv)
+{
+    struct options options = {.repeat = 1};
+    int at = 1;
+    for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+        if (strcmp(argv[at], "--small") == 0)
+            options.small = true;
+        else if (strcmp(argv[at], "--json") == 0)
+            options.json = true;
+        else if (strcmp(argv[at], "--backend") == 0 && at + 1 < argc)
+            options.backend = argv[++at];
+        else if (strcmp(argv[at], "--repeat") == 0 && at + 1 < argc)
+            options.repeat = (uint32_t)strtoul(argv[++at], NULL, 10);
+        else
+            refuse("an option with its value is expected", argv[at]);
+    }
+    if (options.repeat == 0 || options.repeat > 1000)
+        refuse("--repeat expects a number from 1 to 1000", argv[at - 1]);
+    options.names = (const char *const *)(argv + at);
+    options.name_count = argc - at;
+    check_names(&options);
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options options = read_options(argc, argv);
+    return run_all(&options);
+}

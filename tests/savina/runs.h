@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The benchmarks, each of which wires its pipeline, runs once, and checks what it comes to. */
+#ifndef SAVINA_RUNS_H
+#define SAVINA_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wiring.h"
+
+/* A run: what is asked, and what was found. */
+struct run {
+    const char *backend; /* NULL: as configured */
+    uint64_t size;
+    char result[64];
+    bool right;
+    double seconds;
+    uint64_t messages; /* that links carried */
+    struct wiring wiring;
+};
+
+/* Sends `request`, and measures. The pipeline is open. `tell`: as wiring_call. */
+total run_measure(struct run *run, task request, gyre_kernel *tell);
+/* Says what was found, and whether it is what has to be found. */
+void run_found(struct run *run, uint64_t found, uint64_t expected);
+
+/* messages.c */
+void run_ping_pong(struct run *run);
+void run_counting(struct run *run);
+void run_fork_join(struct run *run);
+void run_thread_ring(struct run *run);
+void run_big(struct run *run);
+
+/* trees.c */
+void run_fibonacci(struct run *run);
+void run_skynet(struct run *run);
+void run_queens(struct run *run);
+
+/* work.c */
+void run_bank(struct run *run);
+void run_sieve(struct run *run);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The messages of Savina's benchmarks, for their kernels and for the program that runs them (main.c says which there are).
+ */
+#ifndef SAVINA_H
+#define SAVINA_H
+
+#include <gyre/message.h>
+
+enum { SAVINA_GO, SAVINA_TELL, SAVINA_END, SAVINA_PUT, SAVINA_GET, SAVINA_NO };
+
+enum { BIG_ACTORS_MAX = 128, RING_ACTORS = 100, CREATURES_MAX = 128, PRIMES_A_FILTER = 1000 };
+
+/*
+ * what: one of SAVINA_*. who: the actor that it is for, and the key of keyed actors. from: the actor that sent it. size, left,
+ * number, value: as the benchmark says.
+ */
+#define TASK(FIELD)                                                                                          \
+    FIELD(u32, what)                                                                                         \
+    FIELD(u32, who) FIELD(u32, from) FIELD(u32, size) FIELD(u64, left) FIELD(u64, number) FIELD(f64, value)
+GYRE_MESSAGE(task, TASK)
+
+/* What a benchmark comes to. */
+#define TOTAL(FIELD) FIELD(u64, count) FIELD(u64, sum) FIELD(f64, value)
+GYRE_MESSAGE(total, TOTAL)
+
+#endif
