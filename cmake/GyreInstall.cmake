@@ -27,6 +27,20 @@ file(RELATIVE_PATH GYRE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FU
 configure_file(cmake/gyre.pc.in gyre.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Section 3 of the manual: what the public headers say of each function.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND)
+  set(written ${CMAKE_CURRENT_BINARY_DIR}/manual/man3)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/gyre/*.h)
+  add_custom_command(OUTPUT ${written}/gyre_gyre.h.3 VERBATIM DEPENDS ${headers} ${PROJECT_SOURCE_DIR}/scripts/header_manual.py
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${written}
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/header_manual.py write ${PROJECT_SOURCE_DIR}/include ${written})
+  add_custom_target(gyre_header_manual ALL DEPENDS ${written}/gyre_gyre.h.3)
+  install(DIRECTORY ${written} DESTINATION ${CMAKE_INSTALL_MANDIR})
+else()
+  gyre_summary("manual of functions" "not written: no python3 was found (Debian, Ubuntu: python3)")
+endif()
+
 # As in the source tree, so that their links lead somewhere. The demo builds only there.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}

@@ -39,12 +39,17 @@ python python3-pytest   file    /usr/lib/python3/dist-packages/pytest/__init__.p
 python python3-venv     file    /usr/lib/python3*/ensurepip/__init__.py  optional
 package dpkg-dev        tool    dpkg-buildpackage            required
 package debhelper       tool    dh                           required
+package dh-python       tool    dh_python3                   required
+package libnats-dev     module  libnats                      required
+package python3-dev     file    /usr/include/python3*/Python.h  required
+package python3-cffi    file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional
 lint   clang-tidy       tool    clang-tidy                   optional
 lint   cppcheck         tool    cppcheck                     optional
 lint   shellcheck       tool    shellcheck                   optional
+lint   mandoc           tool    mandoc                       optional
 '
 
 # works KIND ARGUMENT: what a package is wanted for works, wherever it came from.

@@ -57,6 +57,7 @@ typedef struct gyre_server_info {
     uint64_t admitted, refused; /* clients since the server began */
 } gyre_server_info;
 
+/** Tells how the server fares: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info);
 
 typedef struct gyre_attach_desc {

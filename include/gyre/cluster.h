@@ -55,6 +55,7 @@ typedef struct gyre_member_info {
     char trouble[256]; /* why a shard was given up last; "": none was */
 } gyre_member_info;
 
+/** Tells how the member fares: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_member_info_get(gyre_member *member, gyre_member_info *info);
 
 /* ---- clients ---- */

@@ -77,6 +77,7 @@ typedef struct gyre_fields_info {
     const gyre_type *items;
 } gyre_fields_info;
 
+/** Describes the type as a whole: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_fields_info_get(const gyre_fields *fields, gyre_fields_info *info);
 
 /** How many fields the type has; the fields that GYRE_MESSAGE_TAIL adds for itself do not count. 0 for NULL. */

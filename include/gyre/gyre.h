@@ -257,7 +257,7 @@ typedef struct gyre_kernel_info {
     uint64_t stays, stayed_ns, longest_stay_ns;
     uint32_t standby; /* 1: a worker stands by that is ready to take over (the backend's setting `standby`) */
 } gyre_kernel_info;
-
+/** Tells how a kernel fares: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
 /** The health of one block, as the block and its device report it. */
 typedef struct gyre_block_info {
@@ -525,9 +525,7 @@ typedef struct gyre_queue_set gyre_queue_set; /* queues that one event loop wait
 GYRE_API gyre_status gyre_queue_set_create(gyre_queue_set **out);
 /** Closes the set's descriptor; its queues stay open. Accepts NULL. */
 GYRE_API void gyre_queue_set_destroy(gyre_queue_set *set);
-/**
- * Puts the queue of a wish into the set, or replaces its wish if it is there. A queue that is closed leaves its sets.
- */
+/** Puts the queue of a wish into the set, or replaces its wish if it is there. A queue that is closed leaves its sets. */
 GYRE_API gyre_status gyre_queue_set_add(gyre_queue_set *set, const gyre_wish *wish);
 /** Takes the queue out of the set. NOT_FOUND when it is not in the set. */
 GYRE_API gyre_status gyre_queue_set_remove(gyre_queue_set *set, gyre_queue *queue);
@@ -559,7 +557,7 @@ typedef struct gyre_message_info {
 } gyre_message_info;
 
 /**
- * gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them in.
+ * These are gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them in.
  * INVALID when a field that is not 0 lies beyond the header of the queue, TIMEOUT when a header's deadline has passed;
  * nothing is sent then.
  */
@@ -639,7 +637,7 @@ typedef struct gyre_queue_stats {
     /* With span_handles: spans that travelled in memory of the device, and bytes of that memory in use now. */
     uint64_t spans_moved, spans_bytes;
 } gyre_queue_stats;
-
+/** Tells the counts of a queue: fills in the members of *stats that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);
 
 /** When a message passed its stations, on the clock of deadlines. */
@@ -703,7 +701,7 @@ typedef struct gyre_recovered {
      * the last request that was seen behind the damage. */
     uint64_t lost_bytes, lost_first, lost_end;
 } gyre_recovered;
-
+/** Tells what the queue found in its journal when it was opened. INVALID for a queue that has no journal. */
 GYRE_API gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered);
 
 /* ---- the registry of types ---- */
@@ -733,7 +731,7 @@ typedef struct gyre_type_info {
     uint32_t fields, choices; /* `choices`: how many types a protocol's message has to choose from */
     uint64_t slot_bytes;      /* bytes of its slot in a queue, each way; 0: it cannot be sent alone */
 } gyre_type_info;
-
+/** Describes a type: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_type_info_get(const gyre_type *type, gyre_type_info *info);
 
 /* ---- device buffers ---- */
@@ -748,6 +746,7 @@ GYRE_API gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backen
  * the same kernels, and the caller frees it later. Accepts NULL.
  */
 GYRE_API gyre_status gyre_buffer_free(gyre_buffer *buffer);
+/** These copy bytes of the caller to and from a buffer, and set bytes of it. INVALID beyond the buffer's end. */
 GYRE_API gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source,
                                         uint64_t size);
 GYRE_API gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target,
@@ -760,6 +759,7 @@ GYRE_API gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint
  */
 GYRE_API gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
                                       uint64_t source_offset, uint64_t size);
+/** Returns the buffer's bytes, as gyre_buffer_alloc was asked for; 0 for NULL. */
 GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
 /**
  * Makes the name of a part of the buffer (size 0: all from `offset` on) for a field of type gyre_handle: any kernel on

@@ -207,6 +207,7 @@ typedef struct gyre_pipeline_info {
         window_most; /* the largest window that the cycles allow, room of that link / quota; 0: there is no cycle */
 } gyre_pipeline_info;
 
+/** Tells the limits of the pipeline and what is under way: fills in the members of *info that its size covers. */
 GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_pipeline_info *info);
 
 /* ---- links that change while the pipeline is open ---- */

@@ -68,6 +68,7 @@ GYRE_API gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_des
 /** Detaches all rings from the kernel; receivers that wait return CLOSED. Accepts NULL. */
 GYRE_API void gyre_shards_close(gyre_shards *shards);
 
+/** Returns the number of rings; 0 for NULL. */
 GYRE_API uint32_t gyre_shards_count(const gyre_shards *shards);
 /** Returns ring number `ring`, or NULL when there is none. The shards own it: gyre_queue_close refuses it. */
 GYRE_API gyre_queue *gyre_shards_queue(gyre_shards *shards, uint32_t ring);

@@ -86,6 +86,7 @@ typedef struct gyre_subscription_info {
     uint64_t missed; /* messages that found no room, ever; of an attached program: as the server last told */
 } gyre_subscription_info;
 
+/** Tells how the subscription fares: fills in the members of *info that its size covers. INVALID when that size is not set. */
 GYRE_API gyre_status gyre_subscription_info_get(gyre_subscription *subscription,
                                                 gyre_subscription_info *info);
 
