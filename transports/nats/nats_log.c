@@ -63,7 +63,7 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
     const uint64_t now = link->host->now_ns();
     if (!subscription)
         return link->host->error(GYRE_UNAVAILABLE, "cannot wait for the log '%s' at the NATS server '%s'",
-                                 log, link->url);
+                                 log, link->shown);
     if (made)
         return GYRE_OK; /* what was appended before rang for nobody */
     const int64_t left_ms = deadline_ns > now ? (int64_t)((deadline_ns - now) / 1000000) + 1 : 1;

@@ -29,6 +29,7 @@ void nats_close(gyre_transport_link *link)
     natsOptions_Destroy(link->options);
     pthread_mutex_destroy(&link->mutex);
     free(link->url);
+    free(link->shown);
     free(link);
 }
 
@@ -40,6 +41,25 @@ static void hear_error(natsConnection *connection, natsSubscription *subscriptio
     (void)subscription;
     (void)status;
     (void)closure;
+}
+
+/* The servers as sentences name them: without what stands before an '@', a user with a password or a token. */
+static char *show_url(const char *url)
+{
+    static const char hidden[] = "***";
+    char *shown = malloc(strlen(url) * sizeof hidden + 1), *end = shown;
+    while (shown && *url) {
+        const size_t length = strcspn(url, ", \t");
+        const char *scheme = memmem(url, length, "://", 3), *at = memrchr(url, '@', length);
+        const char *name = scheme ? scheme + 3 : url, *server = at && at >= name ? at : name;
+        end += sprintf(end, "%.*s%s%.*s", (int)(name - url), url, server > name ? hidden : "",
+                       (int)(url + length - server), server);
+        for (url += length; *url && strchr(", \t", *url); url++)
+            *end++ = *url;
+    }
+    if (shown)
+        *end = '\0';
+    return shown;
 }
 
 /* ---- who connects ---- */
@@ -123,19 +143,19 @@ static gyre_status connect(gyre_transport_link *link, const gyre_transport_desc 
             GYRE_CONFIG,
             "[cluster] `url`: expected the address of a NATS server, or several, separated "
             "by commas, found '%s'",
-            link->url);
+            link->shown);
     if (done == NATS_CONNECTION_AUTH_FAILED)
         return desc->host->error(
             GYRE_CONFIG,
             "the NATS server at '%s' does not let this user in: look at `user`, `password_file` and "
             "`credentials` in [cluster]",
-            link->url);
+            link->shown);
     if (done == NATS_NO_SERVER || done == NATS_TIMEOUT)
         return desc->host->error(
             GYRE_UNAVAILABLE,
             "no NATS server answers at '%s': start it with JetStream (nats-server -js), or set `url` in "
             "[cluster]",
-            link->url);
+            link->shown);
     return done == NATS_OK ? GYRE_OK : nats_failed(link, done, 0, GYRE_UNAVAILABLE, "connect as", link->app);
 }
 
@@ -161,7 +181,7 @@ static gyre_status make_stream(gyre_transport_link *link, const gyre_transport_d
     if (error == JSNotEnabledErr || error == JSNotEnabledForAccountErr)
         return desc->host->error(
             GYRE_UNAVAILABLE,
-            "the NATS server at '%s' runs without JetStream: start it with `nats-server -js`", link->url);
+            "the NATS server at '%s' runs without JetStream: start it with `nats-server -js`", link->shown);
     jsStreamConfig_Init(&config);
     config.Name = name;
     config.Subjects = subjects;
@@ -203,11 +223,12 @@ gyre_status nats_open(const gyre_transport_desc *desc, gyre_transport_link **out
     link->reach_ms = strtol(value_of(desc, "reach_ms"), NULL, 10);
     pthread_mutex_init(&link->mutex, NULL);
     link->url = strdup(url[0] ? url : "nats://127.0.0.1:4222");
+    link->shown = link->url ? show_url(link->url) : NULL;
     snprintf(link->app, sizeof link->app, "%s", desc->app);
     snprintf(link->logs, sizeof link->logs, "GYRE_%s", desc->app);
     snprintf(link->records, sizeof link->records, "GYRE_%s_records", desc->app);
     gyre_status status =
-        link->url ? connect(link, desc) : desc->host->error(GYRE_EXHAUSTED, "no memory for a transport");
+        link->shown ? connect(link, desc) : desc->host->error(GYRE_EXHAUSTED, "no memory for a transport");
     if (status == GYRE_OK)
         status = open_streams(link, desc);
     if (status != GYRE_OK) {

@@ -43,7 +43,8 @@ gyre_status nats_failed(const gyre_transport_link *link, natsStatus status, jsEr
     natsStatus last = NATS_OK;
     const char *words = nats_GetLastError(&last);
     const gyre_status found = meaning(status, error, unknown);
-    return link->host->error(found, "the NATS server at '%s': cannot %s '%s': %s%s%s", link->url, what, name,
-                             natsStatus_GetText(status), last == status && words && words[0] ? ": " : "",
+    return link->host->error(found, "the NATS server at '%s': cannot %s '%s': %s%s%s", link->shown, what,
+                             name, natsStatus_GetText(status),
+                             last == status && words && words[0] ? ": " : "",
                              last == status && words ? words : "");
 }

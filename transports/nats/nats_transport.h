@@ -31,7 +31,8 @@ struct gyre_transport_link {
     int64_t reach_ms;
     char app[GYRE_TRANSPORT_NAME_MAX + 1];
     char logs[NATS_STREAM_SIZE], records[NATS_STREAM_SIZE]; /* names of the streams */
-    char *url; /* of [cluster]: one server, or several, separated by commas */
+    char *url;   /* of [cluster]: one server, or several, separated by commas */
+    char *shown; /* the same without passwords, for sentences */
     pthread_mutex_t mutex;
     nats_bell *bells; /* under the mutex */
 };

@@ -60,6 +60,14 @@ static void a_server_that_is_not_there_is_told(void)
            "no NATS server answers at 'nats://127.0.0.1:1'");
 }
 
+/* Neither a password nor a token that stands in the address is in a sentence. */
+static void a_password_in_the_address_is_not_told(void)
+{
+    refuse(NULL, "", "cluster.url=nats://u:secret@127.0.0.1:1, token@127.0.0.1:2", GYRE_UNAVAILABLE,
+           "'nats://***@127.0.0.1:1, ***@127.0.0.1:2'");
+    require(!strstr(gyre_error_text(), "secret") && !strstr(gyre_error_text(), "token"));
+}
+
 /* The server is the last of several, behind more bytes than a sentence has. */
 static void one_of_several_servers_does(void)
 {
@@ -117,6 +125,7 @@ static void a_server_without_jetstream_is_told(void)
 
 static const named_case cases[] = {
     {"a_server_that_is_not_there_is_told", a_server_that_is_not_there_is_told},
+    {"a_password_in_the_address_is_not_told", a_password_in_the_address_is_not_told},
     {"one_of_several_servers_does", one_of_several_servers_does},
     {"users_that_the_server_does_not_know_are_told", users_that_the_server_does_not_know_are_told},
     {"a_server_that_dies_is_told", a_server_that_dies_is_told},
