@@ -30,6 +30,35 @@ says "plugin '/nonexistent.so' does not exist"
 run call --set backend.cpu.enabled=false "$scale" '{"value":20.5,"factor":2}'
 [[ "$err" != *"backend 'cpu' cannot start"* ]] || fail "a backend that is turned off is no trouble"
 
+# keyed actors: called, served and read by key, and refused
+accounts=examples/command/accounts.gyre.c
+export XDG_RUNTIME_DIR="$folder/session"
+mkdir -p "$XDG_RUNTIME_DIR"
+run call --backend opencl --blocks 3 "$accounts" '{"account":7,"cents":500}' '{"account":8,"cents":20}' \
+    '{"account":7,"cents":-100}' '{"account":9,"cents":-1}'
+exits 1
+prints '{"cents":500,"deposits":1}'
+prints '{"cents":20,"deposits":1}'
+prints '{"cents":400,"deposits":2}'
+prints '{"failed":{"code":1,"text":"overdrawn"}}'
+: >"$folder/ready"
+"$GYRE" serve --backend opencl "$accounts" >"$folder/ready" 2>"$folder/served" &
+server=$!
+await_begun "$folder/ready" "$server"
+run call --attach accounts '{"account":7,"cents":500}' '{"account":8,"cents":20}'
+exits 0
+run state accounts --key 8 --json
+prints '{"cents":20,"deposits":1}'
+kill "$server"
+wait "$server"
+run call --backend opencl --set backend.opencl.mode=resident --blocks 2 "$accounts" '{"account":7,"cents":500}'
+exits 1
+[[ "$err" == *"is a keyed actor with 2 blocks"*"set blocks = 1 for it"* || "$err" == *"mode = resident needs"* || "$err" == *"allows at most 1"* ]] ||
+    fail "expected that several blocks of a keyed actor that stays are refused: $err"
+run call --backend opencl examples/command/sessions.gyre.c '{"session":1,"idle_ms":10}'
+exits 1
+says "is a keyed actor with GYRE_REMINDED, and this backend reminds no keys yet"
+
 # each device is listed; what the loader drops is told with the reason
 vendors="$folder/vendors"
 mkdir "$vendors"
