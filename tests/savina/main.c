@@ -14,6 +14,7 @@
  * usage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,9 @@ static const struct benchmark {
     {"queens", run_queens, 12, 8, "rows"},
     {"fibonacci", run_fibonacci, 25, 12, "th number"},
     {"skynet", run_skynet, 1000000, 1000, "leaves"},
+    {"logistic_map", run_logistic, 25000, 200, "terms of ten series"},
+    {"radix_sort", run_radix, 100000, 500, "numbers, 60 bits"},
+    {"trapezoid", run_trapezoid, 10000000, 10000, "pieces"},
 };
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 
@@ -63,6 +67,14 @@ void run_found(struct run *run, uint64_t found, uint64_t expected)
     snprintf(run->result, sizeof run->result, "%" PRIu64, found);
     if (!run->right)
         fprintf(stderr, "savina: %" PRIu64 " was expected, found %" PRIu64 "\n", expected, found);
+}
+
+void run_found_value(struct run *run, double found, double expected, double tolerance)
+{
+    run->right = fabs(found - expected) <= tolerance * fabs(expected);
+    snprintf(run->result, sizeof run->result, "%.9f", found);
+    if (!run->right)
+        fprintf(stderr, "savina: %.17g was expected, found %.17g\n", expected, found);
 }
 
 static void print_row(const struct benchmark *benchmark, const struct run *run, bool json, bool first)
