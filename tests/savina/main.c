@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Savina's actor benchmarks (Imam and Sarkar, 2014) and Skynet as pipelines of Gyre: the handlers are in kernels/, messages.c,
- * trees.c and work.c wire them. Each run checks its result; sizes are Savina's own, or small ones for the test suite.
+ * trees.c, work.c, numbers.c and shared.c wire them. Each run checks its result; sizes are Savina's own, or small ones for the test suite.
  *
  * Where Gyre is another thing than an actor system, a benchmark is another one, too:
  *
@@ -10,6 +10,11 @@
  * - big: the senders are one actor with the state of each; those that are pinged are keys of a keyed actor
  * - bank: accounts are keys; the teller asks the first account and then the second one, a hundred transfers at once
  * - fibonacci, skynet, queens: nodes are messages, not actors; an actor adds the leaves, not each node its children
+ *
+ * - chameneos, dictionary, philosophers: creatures, workers and philosophers are states of one actor; words are keys
+ *
+ * Bounded buffer, sleeping barber, cigarette smokers, filter bank and quicksort are not written yet.
+ * Those that need pools with stealing or barriers cannot be: A* search, NQueens by priority, successive over-relaxation.
  *
  * usage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]
  */
@@ -40,6 +45,9 @@ static const struct benchmark {
     {"logistic_map", run_logistic, 25000, 200, "terms of ten series"},
     {"radix_sort", run_radix, 100000, 500, "numbers, 60 bits"},
     {"trapezoid", run_trapezoid, 10000000, 10000, "pieces"},
+    {"chameneos", run_chameneos, 200000, 500, "meetings of 100"},
+    {"dictionary", run_dictionary, 10000, 100, "uses by each of 20"},
+    {"philosophers", run_philosophers, 10000, 20, "meals of each of 20"},
 };
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 

@@ -47,4 +47,9 @@ void run_logistic(struct run *run);
 void run_radix(struct run *run);
 void run_trapezoid(struct run *run);
 
+/* shared.c */
+void run_chameneos(struct run *run);
+void run_dictionary(struct run *run);
+void run_philosophers(struct run *run);
+
 #endif
