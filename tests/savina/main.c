@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Savina's actor benchmarks (Imam and Sarkar, 2014) and Skynet as pipelines of Gyre: the handlers are in kernels/, messages.c,
- * trees.c and work.c wire them. Each run checks its result; sizes are Savina's own, or small ones for the test suite.
+ * trees.c, work.c, numbers.c and shared.c wire them. Each run checks its result; sizes are Savina's own, or small ones for the test suite.
  *
  * Where Gyre is another thing than an actor system, a benchmark is another one, too:
  *
@@ -11,9 +11,15 @@
  * - bank: accounts are keys; the teller asks the first account and then the second one, a hundred transfers at once
  * - fibonacci, skynet, queens: nodes are messages, not actors; an actor adds the leaves, not each node its children
  *
+ * - chameneos, dictionary, philosophers: creatures, workers and philosophers are states of one actor; words are keys
+ *
+ * Bounded buffer, sleeping barber, cigarette smokers, filter bank and quicksort are not written yet.
+ * Those that need pools with stealing or barriers cannot be: A* search, NQueens by priority, successive over-relaxation.
+ *
  * usage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +42,12 @@ static const struct benchmark {
     {"queens", run_queens, 12, 8, "rows"},
     {"fibonacci", run_fibonacci, 25, 12, "th number"},
     {"skynet", run_skynet, 1000000, 1000, "leaves"},
+    {"logistic_map", run_logistic, 25000, 200, "terms of ten series"},
+    {"radix_sort", run_radix, 100000, 500, "numbers, 60 bits"},
+    {"trapezoid", run_trapezoid, 10000000, 10000, "pieces"},
+    {"chameneos", run_chameneos, 200000, 500, "meetings of 100"},
+    {"dictionary", run_dictionary, 10000, 100, "uses by each of 20"},
+    {"philosophers", run_philosophers, 10000, 20, "meals of each of 20"},
 };
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 
@@ -63,6 +75,14 @@ void run_found(struct run *run, uint64_t found, uint64_t expected)
     snprintf(run->result, sizeof run->result, "%" PRIu64, found);
     if (!run->right)
         fprintf(stderr, "savina: %" PRIu64 " was expected, found %" PRIu64 "\n", expected, found);
+}
+
+void run_found_value(struct run *run, double found, double expected, double tolerance)
+{
+    run->right = fabs(found - expected) <= tolerance * fabs(expected);
+    snprintf(run->result, sizeof run->result, "%.9f", found);
+    if (!run->right)
+        fprintf(stderr, "savina: %.17g was expected, found %.17g\n", expected, found);
 }
 
 static void print_row(const struct benchmark *benchmark, const struct run *run, bool json, bool first)

@@ -23,6 +23,8 @@ struct run {
 total run_measure(struct run *run, task request, gyre_kernel *tell);
 /* Says what was found, and whether it is what has to be found. */
 void run_found(struct run *run, uint64_t found, uint64_t expected);
+/* The same of a number with a fraction, which may differ by `tolerance` of it; 0: by no bit. */
+void run_found_value(struct run *run, double found, double expected, double tolerance);
 
 /* messages.c */
 void run_ping_pong(struct run *run);
@@ -39,5 +41,15 @@ void run_queens(struct run *run);
 /* work.c */
 void run_bank(struct run *run);
 void run_sieve(struct run *run);
+
+/* numbers.c */
+void run_logistic(struct run *run);
+void run_radix(struct run *run);
+void run_trapezoid(struct run *run);
+
+/* shared.c */
+void run_chameneos(struct run *run);
+void run_dictionary(struct run *run);
+void run_philosophers(struct run *run);
 
 #endif

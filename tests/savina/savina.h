@@ -24,4 +24,7 @@ GYRE_MESSAGE(task, TASK)
 #define TOTAL(FIELD) FIELD(u64, count) FIELD(u64, sum) FIELD(f64, value)
 GYRE_MESSAGE(total, TOTAL)
 
+/* The random number behind this one. */
+#define savina_random(number) ((number)*6364136223846793005u + 1442695040888963407u)
+
 #endif

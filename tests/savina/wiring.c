@@ -50,9 +50,18 @@ gyre_kernel *wiring_stage(struct wiring *wiring, const char *file, const char *k
     char source[1024];
     snprintf(source, sizeof source, "%s/%s", SAVINA_KERNELS, file);
     name_it(wiring->names[at], name, number, NULL);
-    const gyre_launch_desc desc = {
-        .size = sizeof desc, .source = source, .kernel = kernel, .name = wiring->names[at], .stage = 1};
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = source,
+                                   .kernel = kernel,
+                                   .name = wiring->names[at],
+                                   .stage = 1,
+                                   .state = wiring->state,
+                                   .state_size = wiring->state ? sizeof *wiring->state : 0,
+                                   .bindings = &wiring->binding,
+                                   .binding_count = wiring->binding.name != NULL};
     must(gyre_launch(wiring->runtime, &desc, &wiring->kernels[at]));
+    wiring->state = NULL;
+    wiring->binding.name = NULL;
     return wiring->kernels[at];
 }
 

@@ -17,6 +17,9 @@ struct wiring {
     const char *answers[WIRING_STAGES_MAX];
     gyre_kernel *kernels[WIRING_STAGES_MAX];
     size_t stages, answer_count;
+    /* of the kernel that is launched next */
+    const total *state;        /* NULL: zeros */
+    gyre_binding_name binding; /* its name is NULL: the kernel has no buffer */
     char from[WIRING_LINKS_MAX][WIRING_NAME_MAX], to[WIRING_LINKS_MAX][WIRING_NAME_MAX];
     gyre_link_desc links[WIRING_LINKS_MAX];
     size_t link_count;

@@ -18,7 +18,7 @@ GYRE_PORTS_WITH_ASKS(bank_ports, BANK_PORTS)
 
 GYRE_HELPER u32 next_random(GYRE_GLOBAL u64 *random)
 {
-    *random = *random * 6364136223846793005ul + 1442695040888963407ul;
+    *random = savina_random(*random);
     return (u32)(*random >> 33);
 }
 
