@@ -82,6 +82,11 @@ package_try()
         [[ "$name" == *-dbgsym_* ]] || cp "$name" "$root/tmp"
     done
     cp scripts/try_packages.sh "$root/tmp"
+    cp -r packaging/debian/tests "$root/tmp"
+    if [[ -n "${PACKAGE_BEFORE:-}" ]]; then # a folder of older packages, which are upgraded under load
+        mkdir "$root/tmp/before"
+        find "$PACKAGE_BEFORE" -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$root/tmp/before" \;
+    fi
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     for name in proc dev; do
         mount --rbind "/$name" "$root/$name"

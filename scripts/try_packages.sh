@@ -52,11 +52,15 @@ install_all()
     quiet ctest --test-dir scale/build
 }
 
-readme_program()
+# The tests that autopkgtest runs, each in a folder of its own.
+package_tests()
 {
-    cp -r /usr/share/doc/gyre-doc/examples/vector_add .
-    # shellcheck disable=SC2046 # a list of options
-    (cd vector_add && quiet cc main.c $(pkg-config --cflags --libs gyre) -o vector_add && says '11 22 33' ./vector_add)
+    local test names
+    mapfile -t names < <(sed -n 's/^Tests: //p' tests/control)
+    for test in "${names[@]}"; do
+        mkdir -p "in_$test"
+        AUTOPKGTEST_TMP="$PWD/in_$test" quiet bash "tests/$test"
+    done
 }
 
 # The unit is in order, and its command, with its environment and as another user, serves what a client calls.
@@ -98,9 +102,61 @@ removal()
     [[ -z "$left" ]] || fail "purging leaves: $left"
 }
 
+requests_until_stop()
+{
+    local i
+    for ((i = 1; ; i++)); do
+        [[ ! -e stop ]] || break
+        echo "{\"value\":$i,\"factor\":2}" | tee -a requests
+        sleep 0.005
+    done
+}
+
+# While a client sends one request after the other to a server, the packages of before are replaced. Every request has its answer,
+# from the server of before; a server that starts then is the new one.
+upgrade()
+{
+    local server client sent
+    quiet apt-get install -y --no-install-recommends ./before/*.deb gcc libc6-dev
+    rm -rf "$XDG_CACHE_HOME" stop
+    : >served
+    gyre serve scale/scale.gyre.c --config scale/gyre.ini --set gyre.socket=/tmp/socket >served 2>&1 &
+    server=$!
+    wait_until "the server does not start: $(cat served)" grep -q '^serving at' served
+    : >counts
+    requests_until_stop | gyre call --attach scale --socket /tmp/socket >replies 2>counts &
+    client=$!
+    wait_until "the client gets no reply: $(cat counts)" test -s replies
+    quiet apt-get install -y --no-install-recommends ./*.deb
+    says '{"result":6.0}' gyre call --attach scale --socket /tmp/socket '{"value":2,"factor":3}'
+    : >stop
+    wait "$client" || fail "the client ended with $?: $(cat counts)"
+    sent="$(wc -l <requests)"
+    diff <(seq 2 2 $((2 * sent)) | sed 's/.*/{"result":&.0}/') replies >log || fail "replies differ over the upgrade"
+    kill -TERM "$server"
+    wait "$server" || fail "the server of before ended with $?: $(cat served)"
+    says '{"result":6.0}' call_scale
+    echo "$sent requests were answered over the upgrade"
+}
+
+wait_until()
+{
+    local sentence="$1" i
+    shift
+    for ((i = 0; i < 600; i++)); do
+        "$@" && return
+        sleep 0.1
+    done
+    fail "$sentence"
+}
+
 install_alone
 install_all
-readme_program
+package_tests
 service
 removal
+if compgen -G 'before/*.deb' >/dev/null; then
+    upgrade
+    removal
+fi
 echo "the packages work on $(. /etc/os-release && echo "$PRETTY_NAME"), and leave nothing"
