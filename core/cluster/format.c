@@ -58,6 +58,20 @@ gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char
     return begin_walk(block, size, sizeof *out, out->count, where, walk);
 }
 
+gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
+                                     struct gyre_cluster_letter *out)
+{
+    const gyre_status status = gyre_block_check(block, size, GYRE_BLOCK_LETTER, sizeof *out, where, NULL);
+    if (status != GYRE_OK)
+        return status;
+    memcpy(out, block, sizeof *out);
+    return out->length == size - sizeof *out
+               ? GYRE_OK
+               : gyre_error_set(GYRE_INCOMPATIBLE,
+                                "the cluster's log '%s': a dead letter says %llu bytes, found %zu", where,
+                                (unsigned long long)out->length, size - sizeof *out);
+}
+
 bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk)
 {
     if (walk->left == 0)

@@ -38,6 +38,14 @@ struct gyre_cluster_member {
     char name[GYRE_MEMBER_NAME_MAX];
 };
 
+/** Where the owner of an epoch was careful (trial.h). */
+struct gyre_cluster_trial {
+    uint64_t block, request; /* of in.SHARD; the number of the request in it that is handled alone; 0: none */
+    uint64_t epoch;          /* of the owner that wrote the mark */
+    uint64_t missed;         /* owners that died since without having come so far */
+    uint64_t deaths, alone;  /* owners that died in the block, and of those at the request */
+};
+
 struct gyre_cluster_place {
     struct gyre_block_head head;
     uint64_t epoch;
@@ -45,6 +53,7 @@ struct gyre_cluster_place {
         incarnation;  /* of the owner; without an owner: of the member that could not take the shard, or 0 */
     uint64_t is_kept; /* 1: the log of states has a checkpoint, from then on for ever */
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
+    struct gyre_cluster_trial trial;
 };
 
 struct gyre_cluster_requests { /* then `count` times struct gyre_cluster_message and the message */
@@ -96,6 +105,15 @@ struct gyre_cluster_commit {
     uint64_t is_whole; /* 1: the table was zeros before the pieces; 0: that of the checkpoint before */
 };
 
+/** A request that is not handled any more, and then its `length` bytes. */
+struct gyre_cluster_letter {
+    struct gyre_block_head head;
+    unsigned char client[GYRE_CLIENT_ID_SIZE];
+    uint64_t number, position; /* of the request, and of its block in in.SHARD */
+    uint64_t epoch, deaths;    /* of the owner that gave it up; owners that died */
+    uint64_t length;
+};
+
 /** A walk over the messages of a block that was checked. */
 struct gyre_cluster_walk {
     const unsigned char *bytes;
@@ -110,6 +128,9 @@ gyre_status gyre_cluster_requests_open(const void *block, size_t size, const cha
                                        struct gyre_cluster_requests *out, struct gyre_cluster_walk *walk);
 gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char *where,
                                       struct gyre_cluster_replies *out, struct gyre_cluster_walk *walk);
+/** Checks a dead letter. INCOMPATIBLE. */
+gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
+                                     struct gyre_cluster_letter *out);
 /** The next message; false at the end. The contents lie in the block. */
 bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk);
 /** Bytes that a message of that length takes in a block. */

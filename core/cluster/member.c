@@ -153,12 +153,14 @@ static void free_member(struct gyre_member *member)
 {
     gyre_transport_close(member->site.transport);
     pthread_mutex_destroy(&member->site.lock);
+    pthread_mutex_destroy(&member->site.careful);
     free(member->site.source);
     free(member->site.kernel);
     free(member->site.backend);
     free(member->roster);
     free(member->retry_ns);
     free(member->second_ns);
+    free(member->crashed);
     free(member->shards);
     free(member);
 }
@@ -178,6 +180,7 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     if (!member)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
     pthread_mutex_init(&member->site.lock, NULL);
+    pthread_mutex_init(&member->site.careful, NULL);
     member->site.runtime = runtime;
     member->site.lease_ns = setting_ns(config, "lease_ms");
     member->site.settle_ns = setting_ns(config, "settle_ms");
@@ -192,7 +195,9 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     member->shards = calloc(GYRE_SHARDS_MAX, sizeof *member->shards);
     member->retry_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->retry_ns);
     member->second_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->second_ns);
-    if (failed || !member->roster || !member->shards || !member->retry_ns || !member->second_ns)
+    member->crashed = calloc(GYRE_SHARDS_MAX, sizeof *member->crashed);
+    if (failed || !member->crashed || !member->roster || !member->shards || !member->retry_ns ||
+        !member->second_ns)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
     member->roster->lease_ns = member->site.lease_ns;
     const gyre_status status = choose_name(member);

@@ -19,6 +19,7 @@ struct gyre_member {
     uint64_t revision;
     struct gyre_roster *roster;
     uint64_t *retry_ns;  /* for each shard: when it may be taken again after a failure */
+    bool *crashed;       /* and whether its kernel was lost with a request here */
     uint64_t *second_ns; /* and when the second choice looks next whether the first one could not take it */
     char told[512];      /* the last failure of a look that was told */
     uint32_t stop;       /* atomic */

@@ -92,6 +92,7 @@ static void join_shard(struct gyre_member *member, uint32_t number)
     struct gyre_shard *shard = member->shards[number];
     tell_end(member, shard);
     member->retry_ns[number] = shard->status == GYRE_OK ? 0 : gyre_clock_ns() + retry_after(member, shard);
+    member->crashed[number] = shard->has_crashed;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = NULL;
     pthread_mutex_unlock(&member->site.lock);
@@ -136,6 +137,13 @@ static bool is_free(const struct look *look, const struct gyre_shard_place *plac
            !gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns);
 }
 
+/* Whether the owner that the place names ended without giving the shard back; this member itself knows whether by a request. */
+static bool has_died(const struct gyre_member *member, uint32_t number, const struct gyre_shard_place *place)
+{
+    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
+    return place->owner[0] && (!mine || member->crashed[number]);
+}
+
 static void start_shard(struct look *look, uint32_t number, bool as_second)
 {
     struct gyre_member *member = look->member;
@@ -146,6 +154,7 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
     gyre_status status = gyre_place_read(member->site.transport, number, &place);
     if (status == GYRE_OK && !is_free(look, &place, as_second))
         return;
+    place.has_died = status == GYRE_OK && has_died(member, number, &place);
     if (status == GYRE_OK)
         status = gyre_shard_start(&member->site, number, &place, &shard);
     if (status != GYRE_OK) {

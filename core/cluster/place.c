@@ -2,6 +2,7 @@
 /* See place.h. No state. */
 #include "core/cluster/place.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -10,7 +11,8 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
 {
     char name[GYRE_CLUSTER_NAME_SIZE];
     unsigned char bytes[GYRE_TRANSPORT_RECORD_MAX];
-    struct gyre_cluster_place place;
+    struct gyre_cluster_place place = {.epoch = 0};
+    const size_t least = offsetof(struct gyre_cluster_place, trial); /* of records without one */
     size_t size;
     *out = (struct gyre_shard_place){0};
     gyre_status status = gyre_transport_record_get(transport, gyre_cluster_shard_name(name, "place", shard),
@@ -18,16 +20,17 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     if (status == GYRE_NOT_FOUND)
         return GYRE_OK;
     if (status == GYRE_OK)
-        status = gyre_block_check(bytes, size, GYRE_BLOCK_PLACE, sizeof place, name, NULL);
+        status = gyre_block_check(bytes, size, GYRE_BLOCK_PLACE, least, name, NULL);
     if (status != GYRE_OK)
         return status;
-    memcpy(&place, bytes, sizeof place);
+    memcpy(&place, bytes, size < sizeof place ? least : sizeof place);
     if (!gyre_cluster_text_is_name(place.owner, sizeof place.owner, true) || place.epoch > UINT64_MAX / 2)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the cluster's record '%s': expected the name of an owner",
                               name);
     out->epoch = place.epoch;
     out->incarnation = place.incarnation;
     out->is_kept = place.is_kept != 0;
+    out->trial = place.trial;
     memcpy(out->owner, place.owner, sizeof out->owner);
     return GYRE_OK;
 }
@@ -36,8 +39,10 @@ gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard, s
 {
     char name[GYRE_CLUSTER_NAME_SIZE];
     uint64_t revision;
-    struct gyre_cluster_place record = {
-        .epoch = place->epoch, .incarnation = place->incarnation, .is_kept = place->is_kept};
+    struct gyre_cluster_place record = {.epoch = place->epoch,
+                                        .incarnation = place->incarnation,
+                                        .is_kept = place->is_kept,
+                                        .trial = place->trial};
     memcpy(record.owner, place->owner, sizeof record.owner);
     gyre_block_seal(&record, sizeof record, GYRE_BLOCK_PLACE);
     const gyre_status status =

@@ -13,6 +13,8 @@ struct gyre_shard_place {
         incarnation; /* of the owner; without an owner: of the member that could not take the shard, or 0 */
     bool is_kept;    /* there is a checkpoint */
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
+    struct gyre_cluster_trial trial;
+    bool has_died; /* not in the record: whoever takes the shard knows that its owner did not give it back */
 };
 
 gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, struct gyre_shard_place *out);

@@ -18,6 +18,7 @@ static gyre_status take_place(struct gyre_shard *shard)
     struct gyre_site *site = shard->site;
     memcpy(shard->place.owner, site->name, sizeof shard->place.owner);
     shard->place.incarnation = site->incarnation;
+    gyre_trial_count_death(&shard->place);
     shard->place.epoch++;
     gyre_status status = gyre_place_write(site->transport, shard->number, &shard->place);
     if (status == GYRE_AGAIN)
@@ -122,6 +123,8 @@ static gyre_status restore(struct gyre_shard *shard)
                                   : gyre_shard_checkpoint(shard);
     if (status == GYRE_OK)
         status = note_kept(shard);
+    if (status == GYRE_OK)
+        status = gyre_trial_begin(shard);
     shard->position = kept->position;
     shard->checkpoint_ns = gyre_clock_ns();
     return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + site->reach_ns) : status;
@@ -184,6 +187,7 @@ static void *run(void *argument)
         snprintf(shard->why, sizeof shard->why, "shard %u: %s", shard->number, gyre_error_text());
     gyre_kernel_release(shard->kernel);
     gyre_kept_finish(&shard->kept);
+    gyre_trial_finish(shard);
     free(shard->requests);
     free(shard->replies);
     free(shard->table);

@@ -18,6 +18,7 @@
 #include "core/cluster/kept.h"
 #include "core/cluster/place.h"
 #include "core/cluster/site.h"
+#include "core/cluster/trial.h"
 #include "gyre/cluster.h"
 #include "gyre/waiting.h"
 
@@ -39,6 +40,8 @@ struct gyre_shard {
     /* the thread's own */
     struct gyre_shard_place place;
     struct gyre_kept kept;
+    struct gyre_trial trial;
+    bool has_crashed; /* the kernel was lost with a request; read after the step is ENDED */
     gyre_kernel *kernel;
     gyre_queue *queue;
     char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */

@@ -160,6 +160,7 @@ static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *c
     for (;;) {
         const gyre_status status = gyre_receive(shard->queue, shard->reply, shard->reply_size, completion,
                                                 gyre_clock_ns() + 5 * IDLE_NS);
+        shard->has_crashed = status != GYRE_TIMEOUT && status != GYRE_OK;
         if (status != GYRE_TIMEOUT)
             return status;
         const uint64_t now = gyre_clock_ns();
@@ -183,20 +184,28 @@ static gyre_status receive_one(struct flight *flight)
     if (status != GYRE_OK)
         return status;
     if (completion.outcome != GYRE_REPLIED && completion.outcome != GYRE_NOT_REPLIED &&
-        completion.outcome != GYRE_HANDLER_FAILED)
+        completion.outcome != GYRE_HANDLER_FAILED) {
+        shard->has_crashed = true;
         return gyre_error_set(GYRE_LOST, "shard %u: its kernel did not handle a request", shard->number);
+    }
     flight->count--;
     return add_reply(shard, flight->head->client, flight->next++, &completion);
 }
 
-/* A request that the kernel's queue refuses, because it is malformed, is answered with why. */
-static gyre_status refuse(struct flight *flight)
+static gyre_status drain(struct flight *flight)
 {
-    gyre_completion completion = {.outcome = GYRE_HANDLER_FAILED, .failure_code = GYRE_FAILURE_LENGTH};
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && flight->count)
         status = receive_one(flight);
-    snprintf(completion.failure_text, sizeof completion.failure_text, "%s", gyre_error_cause());
+    return status;
+}
+
+/* A request that no handler gets is answered with why, behind those before it. */
+static gyre_status answer_failed(struct flight *flight, int32_t code, const char *why)
+{
+    gyre_completion completion = {.outcome = GYRE_HANDLER_FAILED, .failure_code = code};
+    snprintf(completion.failure_text, sizeof completion.failure_text, "%s", why);
+    const gyre_status status = drain(flight);
     gyre_text_end_whole(completion.failure_text);
     return status == GYRE_OK ? add_reply(flight->shard, flight->head->client, flight->next++, &completion)
                              : status;
@@ -211,7 +220,22 @@ static gyre_status send_one(struct flight *flight, const struct gyre_cluster_wal
         status = gyre_send(flight->shard->queue, walk->contents, walk->message.length, NULL, GYRE_FOREVER);
     if (status == GYRE_OK)
         flight->count++;
-    return status == GYRE_INVALID ? refuse(flight) : status;
+    else if (status != GYRE_INVALID)
+        flight->shard->has_crashed = true;
+    return status == GYRE_INVALID ? answer_failed(flight, GYRE_FAILURE_LENGTH, gyre_error_cause()) : status;
+}
+
+static gyre_status try_one(struct flight *flight, const struct gyre_cluster_walk *walk, uint64_t position,
+                           uint64_t number)
+{
+    struct gyre_shard *shard = flight->shard;
+    bool is_given_up = false;
+    gyre_status status = shard->trial.is_alone ? drain(flight) : GYRE_OK;
+    if (status == GYRE_OK)
+        status = gyre_trial_request(shard, flight->head->client, number, position, walk, &is_given_up);
+    if (status == GYRE_OK && is_given_up)
+        return answer_failed(flight, GYRE_FAILURE_CRASH, "its handler took each owner down");
+    return status == GYRE_OK ? send_one(flight, walk) : status;
 }
 
 /*
@@ -247,11 +271,11 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
             continue;
         }
         flight.next = flight.next ? flight.next : number;
-        status = send_one(&flight, walk);
+        status = try_one(&flight, walk, position, number);
         handled++;
     }
-    while (status == GYRE_OK && flight.count)
-        status = receive_one(&flight);
+    if (status == GYRE_OK)
+        status = drain(&flight);
     if (status == GYRE_OK)
         status = publish(shard, head->client);
     if (status == GYRE_OK && handled)
@@ -276,11 +300,14 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
         gyre_error_clear();
         status = GYRE_OK;
     } else if (status == GYRE_OK) {
-        status = handle_requests(shard, &head, &walk, number);
+        status = gyre_trial_block(shard, number);
+        if (status == GYRE_OK)
+            status = handle_requests(shard, &head, &walk, number);
     }
-    if (status == GYRE_OK)
-        shard->position = number;
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    shard->position = number;
+    return gyre_trial_after(shard);
 }
 
 /* ---- checkpoints ---- */

@@ -21,7 +21,8 @@ struct gyre_site {
     char name[GYRE_MEMBER_NAME_MAX]; /* of the member, */
     uint64_t incarnation;            /* and which process of that name it is */
     uint64_t lease_until_ns;         /* atomic: others may take the shards from then on */
-    uint64_t lapses; /* atomic: how often it was renewed after that; written before lease_until_ns */
+    uint64_t lapses;         /* atomic: how often it was renewed after that; written before lease_until_ns */
+    pthread_mutex_t careful; /* held by the one shard that is careful (trial.h) */
     pthread_mutex_t lock;
     gyre_member_info info;
 };

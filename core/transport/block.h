@@ -23,7 +23,8 @@ enum gyre_block_kind {
     GYRE_BLOCK_FENCE = 6,    /* log state.SHARD, as those below: an owner begins */
     GYRE_BLOCK_BYTES = 7,    /* a piece of a checkpoint's table */
     GYRE_BLOCK_CLIENTS = 8,  /* a piece of a checkpoint's clients */
-    GYRE_BLOCK_COMMIT = 9    /* the checkpoint is whole */
+    GYRE_BLOCK_COMMIT = 9,   /* the checkpoint is whole */
+    GYRE_BLOCK_LETTER = 10   /* log dead.SHARD: a request that was given up */
 };
 
 struct gyre_block_head {

@@ -7,6 +7,8 @@ GYRE_KEYED_ACTOR(counters, count_request, count_state, count_state, account)
 {
     if (request->amount == REFUSED_AMOUNT)
         return gyre_fail(gyre, 7, "refused");
+    if (request->amount == CRASHING_AMOUNT)
+        *(volatile u64 *)(request->amount + 2) = 1; /* at 0 */
     state->count++;
     state->trace = COUNTED(state->trace, request->amount);
     *reply = *state;
