@@ -5,7 +5,7 @@
  */
 
 #include "cli/cli.h"
-#include "cli/doctor.h"
+#include "cli/doctor_json.h"
 #include "cli/json/json.h"
 #include "cli/open.h"
 #include "cli/table.h"
@@ -29,24 +29,12 @@ static const char HELP[] =
     "  --clean              remove what was left\n"
     "  and the options of every command: gyre help\n";
 
-static const char *const STATES[] = {"ok", "note", "left", "removed", "problem"};
-
-static int print_json(const doctor_report *report)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < report->count; i++)
-        json_array_append_new(rows,
-                              cli_json_object("sss", "state", STATES[report->findings[i].state], "what",
-                                              report->findings[i].what, "about", report->findings[i].about));
-    return cli_print_json(cli_json_object("o", "findings", rows));
-}
-
 static int print_report(const doctor_report *report)
 {
     static const char *const headers[] = {"STATE", "WHAT", "ABOUT", NULL};
     cli_table *table = cli_table_create(headers);
     for (size_t i = 0; i < report->count; i++) {
-        const char *const cells[] = {STATES[report->findings[i].state], report->findings[i].what,
+        const char *const cells[] = {doctor_state_word(report->findings[i].state), report->findings[i].what,
                                      report->findings[i].about};
         cli_table_add(table, cells);
     }
@@ -60,14 +48,9 @@ static int examine_machine(const cli_context *cli, bool clean)
     int code = cli_fail_unless_ok(cli_open(cli, &runtime)); /* a configuration that is wrong says where */
     if (code != CLI_OK)
         return code;
-    doctor_look_at_backends(&report, runtime);
-    doctor_look_at_limits(&report);
-    doctor_look_at_cache(&report, runtime);
-    doctor_look_at_temporary(&report);
-    doctor_look_at_socket(&report, runtime);
-    doctor_look_at_observations(&report, runtime);
-    doctor_look_at_workers(&report);
-    code = cli->json ? print_json(&report) : print_report(&report);
+    doctor_look_at_all(&report, runtime);
+    code = cli->json ? cli_print_json(cli_json_object("o", "findings", doctor_json(&report)))
+                     : print_report(&report);
     for (size_t i = 0; i < report.count && code == CLI_OK; i++)
         if (report.findings[i].state == DOCTOR_PROBLEM || report.findings[i].state == DOCTOR_LEFT)
             code = CLI_FAILED;
