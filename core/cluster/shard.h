@@ -2,7 +2,7 @@
 /*
  * One shard that a member owns: a thread takes it, restores it, handles its requests, keeps checkpoints and gives it back.
  *
- * Steps, and the function of shard.c or shard_work.c that makes each:
+ * Steps, and the function of shard.c, shard_work.c or shard_checkpoint.c that makes each:
  *
  *   taking   -- take_place: the place by compare-and-set, one epoch later
  *            -- gyre_kept_begin: the fence, and the last checkpoint

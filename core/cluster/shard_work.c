@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cluster/shard.h"
-#include "core/kernel/keyed_table.h"
 
 #define IDLE_NS UINT64_C(20000000)
 
@@ -311,23 +310,6 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 }
 
 /* ---- checkpoints ---- */
-
-gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
-{
-    struct gyre_site *site = shard->site;
-    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
-    if (status == GYRE_OK)
-        status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
-    if (status != GYRE_OK)
-        return status;
-    shard->since = 0;
-    shard->checkpoint_ns = gyre_clock_ns();
-    gyre_site_count(site, &site->info.checkpoints, 1);
-    gyre_error_hold();
-    gyre_transport_purge(site->transport, shard->log, shard->position); /* a failure is made up for later */
-    gyre_error_let_go();
-    return GYRE_OK;
-}
 
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See trial.h. */
-#include "core/cluster/trial.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes a checkpoint of a shard whose kernel is idle (shard.h). */
+#include "core/base/error.h"
+#include "core/cluster/shard.h"
+#include "core/kernel/keyed_table.h"
+
+gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
+{
+    struct gyre_site *site = shard->site;
+    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
+    if (status == GYRE_OK)
+        status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
+    if (status != GYRE_OK)
+        return status;
+    shard->since = 0;
+    shard->checkpoint_ns = gyre_clock_ns();
+    gyre_site_count(site, &site->info.checkpoints, 1);
+    gyre_error_hold();
+    gyre_transport_purge(site->transport, shard->log, shard->position); /* a failure is made up for later */
+    gyre_error_let_go();
+    return GYRE_OK;
+}
