@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre report: one file with all that somebody who is asked for help wants to see first. */
-#include <string.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/json/json.h"
+#include "cli/observed/stat_print.h"
 #include "cli/output_file.h"
 #include "cli/report_parts.h"
-#include "cli/observed/stat_print.h"
 #include "cli/tar.h"
 
 static const char HELP[] =
@@ -80,11 +82,24 @@ static bool collect(cli_tar *tar, const cli_context *cli)
            cli_tar_end(tar);
 }
 
+/* A file that is replaced keeps its rights, so a report takes them from all but its owner first. */
+static void narrow(const char *path)
+{
+    struct stat there;
+    const int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+    if (fstat(descriptor, &there) == 0 && S_ISREG(there.st_mode))
+        (void)fchmod(descriptor, S_IRUSR | S_IWUSR);
+    close(descriptor);
+}
+
 static int write_report(const cli_context *cli, const char *path)
 {
     cli_tar tar = {.seconds = (uint64_t)time(NULL)};
     int code = CLI_OK;
     const mode_t before = umask(S_IRWXG | S_IRWXO);
+    narrow(path);
     if (!collect(&tar, cli))
         code = cli_error(CLI_FAILED, "out of memory: no report was written");
     else if (!output_file_write(path, tar.bytes, tar.size))

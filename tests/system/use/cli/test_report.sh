@@ -71,6 +71,7 @@ for seed in range(20):  # the seeds make the same damage each time
         bytes_[dice.randrange(16, 4096 if seed % 2 else len(bytes_))] = dice.randrange(256)
     open(f"{sys.argv[2]}/{100 + seed}-1.obs", "wb").write(bytes_)
 PYTHON
+chmod 644 "$report" # a report that is replaced is for its owner only, too
 run report -o "$report"
 exits 0
 unpack
