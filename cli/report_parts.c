@@ -66,6 +66,23 @@ void report_without_user(const char *value, char *text, size_t size)
     }
 }
 
+/* Addresses of servers may have no scheme, and passwords have any letter: all before the last '@' of each. */
+static void hide_servers(const char *value, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    while (*value && used < size - 1) {
+        const size_t length = strcspn(value, ", \t");
+        const char *scheme = memmem(value, length, "://", 3), *at = memrchr(value, '@', length);
+        const char *name = scheme ? scheme + 3 : value, *server = at && at >= name ? at : name;
+        const char *end = value + length + strspn(value + length, ", \t");
+        const int wrote = snprintf(text + used, size - used, "%.*s%s%.*s", (int)(name - value), value,
+                                   server > name ? "(hidden)" : "", (int)(end - server), server);
+        used += wrote > 0 ? (size_t)wrote : 0;
+        value = end;
+    }
+}
+
 static json_t *values_json(const struct gyre_config *config)
 {
     size_t count;
@@ -74,7 +91,10 @@ static json_t *values_json(const struct gyre_config *config)
     const struct gyre_config_value *values = gyre_config_values(config, &count);
     for (size_t i = 0; i < count; i++) {
         const char *told = values[i].text ? values[i].text : "";
-        report_without_user(told, text, sizeof text);
+        if (strcmp(values[i].key, "url") == 0)
+            hide_servers(told, text, sizeof text);
+        else
+            report_without_user(told, text, sizeof text);
         if (told[0] && report_hides(values[i].key))
             snprintf(text, sizeof text, "(hidden)");
         json_array_append_new(rows,

@@ -165,6 +165,13 @@ static gyre_status take(struct gyre_shard *shard)
     return status;
 }
 
+/* Nothing took this owner down: the place says so, and the next owner counts no death. Another owner's place stays as it is. */
+static void leave_unfinished(struct gyre_shard *shard)
+{
+    shard->place.incarnation = 0;
+    leave_place(shard);
+}
+
 static gyre_status live(struct gyre_shard *shard)
 {
     gyre_status status = take_place(shard);
@@ -175,6 +182,8 @@ static gyre_status live(struct gyre_shard *shard)
     gyre_site_count(shard->site, &shard->site->info.taken, 1);
     __atomic_store_n(&shard->step, GYRE_SHARD_WORKING, __ATOMIC_RELEASE);
     status = gyre_shard_work(shard);
+    if (status == GYRE_LOST && !shard->has_crashed)
+        leave_unfinished(shard);
     return status == GYRE_OK ? give_back(shard) : status;
 }
 

@@ -125,12 +125,16 @@ static gyre_status give_up(struct gyre_shard *shard, const unsigned char client[
     gyre_status status = append_letter(shard, &letter, walk->contents);
     if (status == GYRE_OK)
         status = note_letter(&shard->trial, &letter);
-    if (status == GYRE_OK)
-        gyre_runtime_log(shard->site->runtime, GYRE_LOG_ERROR,
-                         "shard %u: a request in block %" PRIu64 " of '%s' took %" PRIu64
-                         " owners down: it is answered as failed, and kept in '%s'",
-                         shard->number, position, shard->log, letter.deaths, shard->trial.log);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    gyre_runtime_log(shard->site->runtime, GYRE_LOG_ERROR,
+                     "shard %u: a request in block %" PRIu64 " of '%s' took %" PRIu64
+                     " owners down: it is answered as failed, and kept in '%s'",
+                     shard->number, position, shard->log, letter.deaths, shard->trial.log);
+    /* these deaths say nothing about the requests behind it */
+    shard->trial.is_alone = false;
+    shard->place.trial = (struct gyre_cluster_trial){.block = position};
+    return write_mark(shard);
 }
 
 static bool has_letter(const struct gyre_trial *trial, uint64_t number, uint64_t position)
@@ -174,9 +178,10 @@ void gyre_trial_finish(struct gyre_shard *shard)
 static gyre_status be_the_one(struct gyre_shard *shard)
 {
     const uint64_t until = gyre_clock_ns() + WAIT_LEASES * shard->site->lease_ns;
-    while (!shard->trial.holds && gyre_clock_ns() < until) {
+    while (!shard->trial.holds) {
         shard->trial.holds = pthread_mutex_trylock(&shard->site->careful) == 0;
-        if (shard->trial.holds)
+        shard->trial.has_waited = shard->trial.has_waited || gyre_clock_ns() >= until;
+        if (shard->trial.holds || shard->trial.has_waited)
             break;
         if (gyre_shard_is_stopping(shard) || !gyre_shard_has_lease(shard))
             return gyre_error_set(GYRE_LOST, "shard %u: it is to be given back before it was restored",

@@ -23,6 +23,7 @@ struct gyre_trial {
     char log[GYRE_CLUSTER_NAME_SIZE];    /* dead.SHARD */
     uint64_t last;                       /* its last block */
     bool holds;                          /* site->careful */
+    bool has_waited;                     /* for it, in vain: it does not wait again */
     uint64_t careful_until;              /* blocks up to this one are marked; 0: none is */
     bool is_alone;                       /* each request of this block is marked and handled alone */
     struct gyre_cluster_letter *letters; /* those that the checkpoint does not cover; without the bytes */

@@ -38,12 +38,12 @@ server=$!
 await_begun "$folder/ready" "$server"
 run call --attach scale '{"value":734411,"factor":1}'
 exits 0
-run report -o "$report" --set cluster.url=nats://me:hunter2@host
+run report -o "$report" --set cluster.url='nats://me:hun/ter2@host, hunter3@other'
 exits 0
 prints "wrote $report"
 unpack
 holds system.json "d['gyre'] != '' and d['processors'] > 0" True
-holds config.json "[(v['value'], v['origin']) for v in d['values'] if v['key'] == 'url']" "[('nats://(hidden)@host', 'command line')]"
+holds config.json "[(v['value'], v['origin']) for v in d['values'] if v['key'] == 'url']" "[('nats://(hidden)@host, (hidden)@other', 'command line')]"
 holds backends.json "[b['can_start'] for b in d['backends'] if b['name'] == 'cpu']" "[True]"
 holds doctor.json "len(d['findings']) > 3" True
 holds processes.json "[(p['state'], p['pid'], len(p['kernels'])) for p in d['processes']]" "[('lives', $server, 1)]"
@@ -51,7 +51,7 @@ holds processes.json "len(d['processes'][0]['events']) > 0" True
 checks=$((checks + 1))
 grep -q '^gyre_' "$folder/unpacked/gyre-report/metrics.txt" || fail "expected counts for Prometheus"
 checks=$((checks + 1))
-if grep -rqE 'hunter|734411' "$report"; then fail "expected neither a secret nor a message in the report"; fi
+if grep -rqE 'ter2|hunter|734411' "$report"; then fail "expected neither a secret nor a message in the report"; fi
 
 # a killed process is told, and files that no process of Gyre wrote, or that were cut, take nothing down
 kill -KILL "$server"
