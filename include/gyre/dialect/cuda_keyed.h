@@ -40,6 +40,7 @@ struct gyre_keyed_run_ {
     gyre_u32 others;               /* messages of the run that other blocks own */
     gyre_u32 there;                /* a run was posted */
 };
+static_assert(sizeof(gyre_keyed_run_) <= GYRE_KEYED_RUN_MOST, "room for messages beside it");
 
 /* most bytes of a state that is in registers, or beside them, while its thread handles messages */
 #define GYRE_KEYED_NEAR_MOST 128

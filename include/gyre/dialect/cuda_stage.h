@@ -14,6 +14,8 @@
 #define GYRE_ACTOR_CLOCKS 200000 /* 100 us: messages not handled by then go to the next run */
 /* most bytes of a state that is in shared memory while messages are served */
 #define GYRE_ACTOR_NEAR_MOST 1024
+/* most bytes of what the threads of a keyed actor share about a run (gyre_keyed_run_), which no message can have */
+#define GYRE_KEYED_RUN_MOST (20u << 10)
 
 /** Constants that follow from a kernel's types. Sizes in chunks. */
 template <class K> struct gyre_stage_ {
@@ -24,7 +26,8 @@ template <class K> struct gyre_stage_ {
         reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
         cell = GYRE_CUDA_CELL(K::gyre_its_request_size_, reply_payload),
         scratch_chunks = K::gyre_its_kernel_form_ == 2 ? (K::gyre_its_scratch_size_ + 15) / 16 : 0,
-        room = GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16,
+        room =
+            (GYRE_CUDA_ROOM(__CUDA_ARCH__) - (K::gyre_its_kernel_form_ == 4 ? GYRE_KEYED_RUN_MOST : 0)) / 16,
         in_shared = scratch_chunks + cell <= room,
         by_workers = K::gyre_its_kernel_form_ == 1 && cell <= room / GYRE_CUDA_WORKERS_MAX,
         dense = (by_workers || K::gyre_its_kernel_form_ == 3) && GYRE_CUDA_DENSE(K::gyre_its_request_size_),
