@@ -43,6 +43,10 @@ package dh-python       tool    dh_python3                   required
 package libnats-dev     module  libnats                      required
 package python3-dev     file    /usr/include/python3*/Python.h  required
 package python3-cffi    file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
+site   python3          tool    python3                      required
+site   cmark-gfm        tool    cmark-gfm                    required
+site   mandoc           tool    mandoc                       required
+test   cmark-gfm        tool    cmark-gfm                    optional
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional
