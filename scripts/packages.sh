@@ -43,6 +43,11 @@ package dh-python       tool    dh_python3                   required
 package libnats-dev     module  libnats                      required
 package python3-dev     file    /usr/include/python3*/Python.h  required
 package python3-cffi    file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
+peers  python3          tool    python3                      required
+peers  g++              tool    g++                          optional
+peers  libzmq3-dev      header  zmq.h                        optional
+peers  libnng-dev       header  nng/nng.h                    optional
+peers  libcaf-dev       file    /usr/include/caf/all.hpp     optional
 site   python3          tool    python3                      required
 site   cmark-gfm        tool    cmark-gfm                    required
 site   mandoc           tool    mandoc                       required

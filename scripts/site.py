@@ -26,7 +26,7 @@ MENU = {
     "Run": ["docs/configuration.md", "docs/backends.md", "docs/backends/cuda.md", "docs/backends/opencl.md",
             "docs/reliability.md", "docs/observation.md", "docs/operations.md"],
     "Find mistakes": ["docs/debugging.md", "docs/simulator.md", "docs/testing.md"],
-    "Judge": ["docs/benchmarks.md", "docs/architecture.md", "docs/review.md", "docs/adr/README.md", "CHANGELOG.md"],
+    "Judge": ["docs/benchmarks.md", "docs/comparisons.md", "docs/architecture.md", "docs/review.md", "docs/adr/README.md", "CHANGELOG.md"],
 }
 UNLISTED = ["docs/adr/*.md"]  # reached from a page of the menu
 PICTURES = {".svg", ".png"}
