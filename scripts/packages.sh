@@ -40,6 +40,8 @@ python python3-venv     file    /usr/lib/python3*/ensurepip/__init__.py  optiona
 package dpkg-dev        tool    dpkg-buildpackage            required
 package debhelper       tool    dh                           required
 package dh-python       tool    dh_python3                   required
+package cmark-gfm       tool    cmark-gfm                    required
+package mandoc          tool    mandoc                       required
 package libnats-dev     module  libnats                      required
 package python3-dev     file    /usr/include/python3*/Python.h  required
 package python3-cffi    file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
