@@ -92,6 +92,12 @@ GYRE_HELPER gyre_u32 gyre_link_enter_(const gyre_link_view_ *links, const gyre_l
 
 /* ---- behind the handler ---- */
 
+/*
+ * Set in the origin with which a message is kept, and in no other one: a request's own origin, without GYRE_ORIGIN_SOLE, may be 0, which
+ * would say that it belongs to no flow.
+ */
+#define GYRE_ORIGIN_KEPT_ ((gyre_u64)1 << 40)
+
 #define GYRE_OVER_TEXT_ "more messages alive than the quota allows"
 
 /* The only message of its flow. Returns whether what it emitted leaves. */
@@ -144,15 +150,15 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         gyre_link_fail_(out, GYRE_FAILURE_PORT, "GYRE_MORE, and the queue enters no pipeline");
     if (out->info == GYRE_OUTCOME_FAILED)
         message->again = 0;
-    message->keeps = message->origin;
+    message->keeps = message->origin | GYRE_ORIGIN_KEPT_;
     if (!message->origin) {
         message->to = (gyre_u64)gyre_reply_at_(&links->view->served[links->run.which], message->index);
     } else if (message->origin & GYRE_ORIGIN_TAP) {
-        message->next = GYRE_ORIGIN_NEXT(message->origin);
+        message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
         return;
     } else {
         gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
-        message->next = GYRE_ORIGIN_NEXT(message->origin);
+        message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
         if (begins && (sent || message->again))
             *(volatile gyre_u64 *)index = message->index;
         leaves = message->origin & GYRE_ORIGIN_SOLE ? gyre_limited_sole_(links, message, out, sent)
