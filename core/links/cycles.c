@@ -75,25 +75,12 @@ static gyre_status check_tap(const gyre_pipeline *pipeline, const struct gyre_li
     return GYRE_OK;
 }
 
-/* Kernels that were compiled before it was known that flows are limited cannot count them. */
-static gyre_status check_kernels(const gyre_pipeline *pipeline, const char *what)
-{
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].facts.record->is_unlimited)
-            return gyre_error_set(
-                GYRE_INVALID,
-                "%s, and kernel '%s' was compiled without the limits of flows: launch it with "
-                "gyre_launch_desc.stage = 2, or set a window or a quota in the section of the pipeline",
-                what, name_of(pipeline, i));
-    return GYRE_OK;
-}
-
 /* `needed`: gyre_linking bits. */
 static gyre_status check_device(const gyre_pipeline *pipeline, const char *what, uint32_t needed)
 {
     const struct gyre_node_facts *facts = &pipeline->nodes[0].facts;
     if ((gyre_dispatch_device_info(facts->device)->knows_links & needed) == needed)
-        return check_kernels(pipeline, what);
+        return GYRE_OK;
     return gyre_error_set(GYRE_UNIMPLEMENTED,
                           "%s, and backend '%s' does not have that yet: run the pipeline on backend 'cpu'",
                           what, gyre_dispatch_backend(facts->device));
@@ -213,9 +200,25 @@ static gyre_status tell_no_room(const gyre_pipeline *pipeline, const struct gyre
     return gyre_wiring_blame(place, GYRE_INVALID);
 }
 
+/* A kernel that was compiled before it was known that flows are limited cannot count them. */
+static gyre_status check_kernels(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].facts.record->is_unlimited)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "the pipeline has a window or a quota, and kernel '%s' was compiled without what counts its "
+                "flows: launch it with gyre_launch_desc.stage = 2, or set the quota in [pipeline.%s]",
+                name_of(pipeline, i), pipeline->name);
+    return GYRE_OK;
+}
+
 gyre_status gyre_cycles_admit(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     uint64_t most = UINT64_MAX;
+    const gyre_status status = pipeline->window || pipeline->quota ? check_kernels(pipeline) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (!link->is_in_cycle)
