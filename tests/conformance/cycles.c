@@ -3,6 +3,7 @@
 #include "conformance.h"
 #include "../patience.h"
 #include "kernels/cycles.h"
+#include "kernels/links.h"
 
 #include <gyre/pipeline.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ static const char *const ring_names[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6
 static void launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
 {
     gyre_kernel *launched = NULL;
-    gyre_launch_desc desc = launch_desc(test, "cycles.gyre.c", kernel);
+    const char *file = strncmp(kernel, "pour", 4) == 0 ? "pours.gyre.c" : "cycles.gyre.c";
+    gyre_launch_desc desc = launch_desc(test, file, kernel);
     desc.name = name;
     desc.blocks = blocks;
     must(gyre_launch(test->runtime, &desc, &launched));
@@ -65,6 +67,7 @@ static gyre_pipeline *open_ring(struct conformance *test, int kernels, uint32_t 
         launch_as(test, "step", ring_names[i], blocks);
         snprintf(ports[i], sizeof ports[i], "%s.next", ring_names[i]);
         links[i] = join(ports[i], ring_names[(i + 1) % kernels]);
+        links[i].capacity = tight ? 0 : 1024; /* a GPU's links are larger where nothing is said */
     }
     gyre_pipeline_desc desc = describe(ring_names, links, (size_t)kernels, 1);
     desc.answers = ring_names;
@@ -373,6 +376,8 @@ static void orders_come_between_two_calls(struct conformance *test)
         must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "pour"), soon()));
         must(gyre_kernel_activate(gyre_kernel_find(test->runtime, "pour"), soon()));
     }
+    launch_as(test, "step", "beside",
+              1); /* for which other kernels may have to leave their device for a moment */
     must(gyre_kernel_activate(gyre_kernel_find(test->runtime, "add"), soon()));
     must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
     require(completion.outcome == GYRE_NOT_REPLIED && ask_sum(test).number == NUMBERS);
@@ -499,7 +504,64 @@ static void wrong_cycles_are_told(struct conformance *test)
     refuse(test, &desc, "tap 'k1' of topic 'told' leads into the cycle of kernel 'k0'");
 }
 
+/* ---- kernels that are compiled for it ---- */
+
+static void launch_job(struct conformance *test, const char *kernel, int stage)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "links.gyre.c", kernel);
+    desc.stage = stage;
+    must(gyre_launch(test->runtime, &desc, &launched));
+}
+
+static void stream_jobs(gyre_pipeline *pipeline, uint64_t count)
+{
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    uint64_t sent = 0;
+    for (uint64_t received = 0; received < count; received++) {
+        job reply;
+        gyre_completion completion;
+        for (; sent < count; sent++) {
+            const job request = {.number = sent, .what = sent % 5 ? JOB_PASS : JOB_FAIL};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        if (received % 16 == 0)
+            limits_of(pipeline);
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (completion.index % 5 ? GYRE_REPLIED : GYRE_HANDLER_FAILED));
+    }
+    require(limits_of(pipeline).under_way == 0);
+}
+
+/* Kernels that hold no trace of limits are refused where flows are limited. Those that are compiled for it keep to the window. */
+static void kernels_count_flows_or_are_refused(struct conformance *test)
+{
+    static const char *const entry = "pass", *const answer = "finish";
+    const gyre_link_desc link = join("pass.out", "finish");
+    gyre_pipeline_desc desc = describe(&entry, &link, 1, 10);
+    desc.answers = &answer;
+    desc.answer_count = 1;
+    desc.window = 3;
+    for (int stage = 1; stage <= 2; stage++) {
+        gyre_pipeline *pipeline = NULL;
+        launch_job(test, "pass", stage);
+        launch_job(test, "finish", stage);
+        if (gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_OK) {
+            stream_jobs(pipeline, 300);
+            must(gyre_pipeline_close(pipeline, soon()));
+        } else {
+            require(stage == 1);
+            require_sentence("kernel 'pass' was compiled without what counts its flows: launch it with "
+                             "gyre_launch_desc.stage = 2");
+        }
+        gyre_kernel_release(gyre_kernel_find(test->runtime, "pass"));
+        gyre_kernel_release(gyre_kernel_find(test->runtime, "finish"));
+    }
+}
+
 const struct conformance_case cycle_cases[] = {
+    {"kernels_count_flows_or_are_refused", kernels_count_flows_or_are_refused},
     {"a_ring_of_eight_runs_at_its_window", a_ring_of_eight_runs_at_its_window},
     {"tight_rings_of_several_blocks_run_at_their_window", tight_rings_of_several_blocks_run_at_their_window},
     {"a_kernel_may_send_to_itself", a_kernel_may_send_to_itself},

@@ -185,6 +185,14 @@ START_TEST(kernels_with_ports_are_listed_with_their_places)
     ck_assert_ptr_nonnull(
         strstr(text, "\nrare\tASK\t/nowhere/k.gyre.c\t8\n")); /* backends without asks are told where */
     free(checker);
+    memset(text, 0, sizeof text); /* and backends that have asks or the other words alone, of both */
+    checker = judge(MESSAGES ASKS("ASK(word, line, asked, 1)") KERNEL "{ return GYRE_MORE; }\n");
+    out = fmemopen(text, sizeof text, "w");
+    report_write(&checker->report, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "\nrare\tASK\t/nowhere/k.gyre.c\t8\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nrare\tGYRE_MORE\t/nowhere/k.gyre.c\t10\n"));
+    free(checker);
 }
 END_TEST
 
