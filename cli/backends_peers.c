@@ -22,7 +22,7 @@ static void add_row(cli_table *table, const struct gyre_peer_matrix *matrix, uin
     const struct gyre_peer_figure *figure = &matrix->figures[from][to];
     char source[96], target[96], latency[32] = "-", rate[32] = "-";
     if (figure->latency_ns)
-        snprintf(latency, sizeof latency, "%.1f us", (double)figure->latency_ns / 1e3);
+        snprintf(latency, sizeof latency, "%.2f us", (double)figure->latency_ns / 1e3);
     if (figure->bytes_per_second)
         snprintf(rate, sizeof rate, "%.2f GB/s", (double)figure->bytes_per_second / 1e9);
     const char *const cells[] = {device_text(&matrix->devices[from], source),

@@ -26,6 +26,7 @@ struct gyre_spread {
     gyre_kernel *parts[GYRE_SPREAD_DEVICES_MAX];
     uint32_t launched;
     gyre_shard_rule rule;
+    struct gyre_message_key key; /* with GYRE_SHARD_KEY */
     gyre_shards *shards;
     uint32_t turn; /* atomic: parts that were given to clients */
 };
@@ -181,19 +182,21 @@ static gyre_status launch_part(gyre_spread *spread, const gyre_spread_desc *desc
     return GYRE_OK;
 }
 
-static gyre_status join_queues(gyre_spread *spread, const struct gyre_message_key *key)
+static gyre_status join_queues(gyre_spread *spread)
 {
     gyre_queue *queues[GYRE_SPREAD_DEVICES_MAX];
     for (uint32_t i = 0; i < spread->launched; i++)
         queues[i] = gyre_kernel_queue(spread->parts[i]);
-    return gyre_shards_join(
-        &(struct gyre_shards_joined){spread->name, queues, spread->launched, spread->rule, key},
-        &spread->shards);
+    return gyre_shards_join(&(struct gyre_shards_joined){.name = spread->name,
+                                                         .queues = queues,
+                                                         .count = spread->launched,
+                                                         .rule = spread->rule,
+                                                         .key = &spread->key},
+                            &spread->shards);
 }
 
 static gyre_status launch_all(gyre_spread *spread, const gyre_spread_desc *desc)
 {
-    struct gyre_message_key key = {.path = ""};
     gyre_status status = choose_devices(spread, desc);
     if (status == GYRE_OK)
         status = check_queue(spread);
@@ -201,9 +204,9 @@ static gyre_status launch_all(gyre_spread *spread, const gyre_spread_desc *desc)
         status = launch_part(spread, desc, i);
         if (status == GYRE_OK &&
             i == 0) /* before the other devices are opened: what the first part says holds for all */
-            status = blame_key(spread, desc, choose_rule(spread, desc, &key));
+            status = blame_key(spread, desc, choose_rule(spread, desc, &spread->key));
     }
-    return status == GYRE_OK ? join_queues(spread, &key) : status;
+    return status == GYRE_OK ? join_queues(spread) : status;
 }
 
 /* ---- the end ---- */
@@ -308,6 +311,19 @@ static gyre_spread *find_spread(const gyre_runtime *runtime, const char *name)
     return NULL;
 }
 
+bool gyre_spread_view_get(gyre_runtime *runtime, const char *name, struct gyre_spread_view *out)
+{
+    pthread_mutex_lock(&runtime->lock);
+    const gyre_spread *spread = find_spread(runtime, name);
+    if (spread) {
+        *out = (struct gyre_spread_view){.rule = spread->rule, .count = spread->launched};
+        snprintf(out->key, sizeof out->key, "%s", spread->rule == GYRE_SHARD_KEY ? spread->key.path : "");
+        memcpy(out->devices, spread->list.devices, sizeof out->devices);
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return spread != NULL;
+}
+
 gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, char part[GYRE_SPREAD_PART_NAME])
 {
     gyre_status status = GYRE_NOT_FOUND;
@@ -324,7 +340,7 @@ gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, char part[
         return status;
     return gyre_error_set(
         GYRE_INVALID,
-        "kernel '%s' is on several devices, and its messages go to them by key, which one queue of a client "
-        "does not do: attach to its parts (%s and the others), and send each key to the same part always",
+        "kernel '%s' is on several devices, and its messages go to them by key, which one queue does not do: attach "
+        "with gyre_attach_shards, or to one of its parts (%s and the others) for keys of your choice",
         name, part);
 }

@@ -135,9 +135,22 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
     return GYRE_OK;
 }
 
+static void close_joined(gyre_shards *shards)
+{
+    send_away(shards);
+    for (uint32_t i = 0; i < shards->count; i++)
+        gyre_queue_close(shards->queues[i]);
+    free(shards);
+}
+
 void gyre_shards_close(gyre_shards *shards)
 {
-    if (!shards || shards->joined || shards->kernel->runtime->foreign)
+    if (shards && shards->joined) {
+        if (shards->owns_queues)
+            close_joined(shards);
+        return;
+    }
+    if (!shards || shards->kernel->runtime->foreign)
         return;
     gyre_kernel *kernel = shards->kernel;
     pthread_mutex_lock(&kernel->lock);
@@ -160,6 +173,7 @@ gyre_status gyre_shards_join(const struct gyre_shards_joined *joined, gyre_shard
     memset(shards, 0, sizeof *shards);
     snprintf(shards->name, sizeof shards->name, "%s", joined->name);
     shards->joined = true;
+    shards->owns_queues = joined->owned;
     shards->count = joined->count;
     shards->rule = joined->rule;
     shards->key = *joined->key;

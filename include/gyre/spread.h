@@ -25,6 +25,7 @@
 #ifndef GYRE_SPREAD_H
 #define GYRE_SPREAD_H
 
+#include "gyre/attach.h"
 #include "gyre/shards.h"
 
 #ifdef __cplusplus
@@ -73,6 +74,13 @@ GYRE_API gyre_status gyre_spread_terminate(gyre_spread *spread, uint64_t drain_d
                                            uint64_t *unhandled);
 /** Frees all parts as gyre_kernel_release does. Receivers that wait return first. Accepts NULL. */
 GYRE_API void gyre_spread_release(gyre_spread *spread);
+
+/**
+ * Attaches to a kernel on several devices of a server, "KERNEL" or "KERNEL/QUEUE" as gyre_attach has it: to each part with a queue of
+ * this program, behind the rule that the server has. Fails as gyre_attach does; NOT_FOUND when the kernel is on one device;
+ * INVALID with desc->reconnect or desc->client, which are for one queue. Owner of *out: the caller, until gyre_shards_close.
+ */
+GYRE_API gyre_status gyre_attach_shards(const char *name, const gyre_attach_desc *desc, gyre_shards **out);
 
 #ifdef __cplusplus
 }

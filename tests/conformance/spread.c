@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KEYS = 29, EACH = 150, SENDERS = 2, MOST_SETTINGS = 8 };
 
@@ -183,6 +184,114 @@ static void a_thread_stays_on_one_device(struct conformance *test)
     gyre_spread_release(spread);
 }
 
+/* ---- other programs ---- */
+
+static const char *place(char path[108])
+{
+    snprintf(path, 108, "/tmp/gyre-spread-%d.sock", (int)getpid());
+    return path;
+}
+
+static gyre_server *serve(gyre_runtime *runtime, const char *path)
+{
+    gyre_server *server = NULL;
+    const gyre_serve_desc desc = {.size = sizeof desc, .path = path};
+    must(gyre_serve(runtime, &desc, &server));
+    return server;
+}
+
+static gyre_attach_desc attach_desc(const char *path)
+{
+    return (gyre_attach_desc){.size = sizeof(gyre_attach_desc),
+                              .path = path,
+                              .request = GYRE_TYPE(order),
+                              .reply = GYRE_TYPE(order_reply),
+                              .deadline_ns = soon()};
+}
+
+static gyre_spread *open_on_both(struct conformance *test, gyre_shard_rule rule)
+{
+    static const uint32_t devices[] = {0, 1};
+    const gyre_launch_desc launch = orders_launch(test);
+    return open_spread(test->runtime, &launch,
+                       (gyre_spread_desc){.devices = devices,
+                                          .device_count = 2,
+                                          .rule = rule,
+                                          .key = rule == GYRE_SHARD_KEY ? "who.account" : NULL});
+}
+
+static void call_each_key(gyre_shards *shards)
+{
+    for (uint64_t i = 0; i < KEYS; i++) {
+        const order request = {.number = i, .who = {.account = i, .desk = 3}};
+        order_reply reply;
+        must(gyre_shards_call(shards, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+        require(answers(&reply, &request));
+    }
+}
+
+/* A client sends each key to the device to which the server's own program sends it. */
+static void clients_reach_all_devices(struct conformance *test)
+{
+    char path[108];
+    gyre_shards *shards = NULL;
+    gyre_queue *queue = NULL;
+    need_two_devices(test);
+    gyre_spread *spread = open_on_both(test, GYRE_SHARD_KEY);
+    gyre_server *server = serve(test->runtime, place(path));
+    gyre_attach_desc desc = attach_desc(path);
+    require(gyre_attach("trade", &desc, &queue) == GYRE_INVALID);
+    require_sentence("gyre_attach_shards");
+    must(gyre_attach_shards("trade", &desc, &shards));
+    require(gyre_shards_count(shards) == 2);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        const order request = {.who = {.account = i}};
+        uint32_t own = 8, served = 9;
+        must(gyre_shards_pick(shards, &request, sizeof request, &own));
+        must(gyre_shards_pick(gyre_spread_shards(spread), &request, sizeof request, &served));
+        require(own == served);
+    }
+    call_each_key(shards);
+    require(info_of(gyre_spread_part(spread, 0)).handled > 0 &&
+            info_of(gyre_spread_part(spread, 1)).handled > 0);
+    gyre_shards_close(shards);
+    require(gyre_attach_shards("trades", &desc, &shards) == GYRE_NOT_FOUND && !shards);
+    require_sentence("no kernel 'trades' on several devices");
+    desc.reconnect = true;
+    require(gyre_attach_shards("trade", &desc, &shards) == GYRE_INVALID);
+    gyre_server_close(server);
+    gyre_spread_release(spread);
+}
+
+static void clients_take_turns(struct conformance *test)
+{
+    char path[108];
+    gyre_shards *shards = NULL;
+    gyre_queue *queues[2] = {NULL};
+    need_two_devices(test);
+    gyre_spread *spread = open_on_both(test, GYRE_SHARD_PRODUCER);
+    gyre_server *server = serve(test->runtime, place(path));
+    const gyre_attach_desc desc = attach_desc(path);
+    for (uint64_t i = 0; i < 2; i++) {
+        const order request = {.number = i, .who = {.account = i}};
+        order_reply reply;
+        must(gyre_attach("trade", &desc, &queues[i]));
+        must(gyre_call(queues[i], &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+        require(answers(&reply, &request));
+    }
+    const uint64_t deadline_ns = soon();
+    for (uint32_t i = 0; i < 2; i++) /* counts may come a little after the replies */
+        while (info_of(gyre_spread_part(spread, i)).handled != 1)
+            require(gyre_now_ns() < deadline_ns);
+    must(gyre_attach_shards("trade", &desc, &shards)); /* this thread is one producer of it */
+    call_each_key(shards);
+    gyre_shards_close(shards);
+    gyre_queue_close(queues[0]);
+    gyre_queue_close(queues[1]);
+    gyre_server_close(server);
+    gyre_spread_release(spread);
+}
+
 /* ---- ends ---- */
 
 static void a_part_that_ended_is_named(struct conformance *test)
@@ -289,6 +398,8 @@ const struct conformance_case spread_cases[] = {
     {"keys_of_actors_have_one_state", keys_of_actors_have_one_state},
     {"devices_take_turns", devices_take_turns},
     {"a_thread_stays_on_one_device", a_thread_stays_on_one_device},
+    {"clients_reach_all_devices", clients_reach_all_devices},
+    {"clients_take_turns", clients_take_turns},
     {"a_part_that_ended_is_named", a_part_that_ended_is_named},
     {"wrong_spreads_are_told", wrong_spreads_are_told},
     {"a_device_that_is_not_there_is_named", a_device_that_is_not_there_is_named},
