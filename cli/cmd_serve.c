@@ -22,6 +22,7 @@
 #include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/links/wiring_config.h"
+#include "core/plan/devices_plan.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
 #include "gyre/pipeline.h"
@@ -112,7 +113,7 @@ static gyre_status launch_kernel(struct serving *serving, const char *operand)
     gyre_launch_desc desc = cli_launch(serving->cli, operand);
     desc.bindings = serving->buffers.bindings;
     desc.binding_count = serving->buffers.bound_count;
-    if (gyre_spread_is_configured(serving->runtime, &desc))
+    if (gyre_devices_are_several(gyre_runtime_config(serving->runtime), &desc))
         return launch_spread(serving, &desc);
     gyre_status status = gyre_launch(serving->runtime, &desc, &serving->kernels[serving->kernel_count]);
     serving->kernel_count += status == GYRE_OK;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/device/runtime.h"
 #include "core/kernel/shard_key.h"
@@ -32,24 +31,6 @@ struct gyre_spread {
 };
 
 /* ---- what is configured ---- */
-
-static void find_name(const gyre_launch_desc *launch, char name[GYRE_KERNEL_NAME_MAX])
-{
-    if (launch->name || launch->kernel)
-        snprintf(name, GYRE_KERNEL_NAME_MAX, "%s", launch->name ? launch->name : launch->kernel);
-    else
-        gyre_kernel_guess_name(launch->source ? launch->source : "", name, GYRE_KERNEL_NAME_MAX);
-}
-
-bool gyre_spread_is_configured(const gyre_runtime *runtime, const gyre_launch_desc *desc)
-{
-    char name[GYRE_KERNEL_NAME_MAX];
-    struct gyre_device_list list;
-    find_name(desc, name);
-    const bool is = gyre_devices_configured(runtime->config, name, &list) == GYRE_OK && list.count > 1;
-    gyre_error_clear();
-    return is;
-}
 
 static gyre_status choose_devices(gyre_spread *spread, const gyre_spread_desc *desc)
 {
@@ -244,7 +225,7 @@ gyre_status gyre_spread_launch(gyre_runtime *runtime, const gyre_spread_desc *de
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel on several devices");
     spread->runtime = runtime;
     spread->guest.end = end_spread;
-    find_name(given.launch, spread->name);
+    gyre_devices_name(given.launch, spread->name);
     status = launch_all(spread, &given);
     if (status != GYRE_OK) {
         gyre_error_hold();

@@ -31,8 +31,6 @@ gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_des
  * state. The caller owns *out.
  */
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
-/** Whether the configuration has several devices for the kernel of this descriptor (gyre/spread.h). */
-bool gyre_spread_is_configured(const gyre_runtime *runtime, const gyre_launch_desc *desc);
 /** The form of a launched kernel's handler. */
 gyre_form gyre_kernel_form(const gyre_kernel *kernel);
 /** The path of the journal from which a launched kernel took its state, borrowed from the kernel. NULL: the kernel began with

@@ -3,6 +3,7 @@
 #include "core/plan/devices_plan.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,24 @@ gyre_status gyre_devices_configured(const struct gyre_config *config, const char
     return gyre_config_blame(
         config, GYRE_SECTION_KERNEL, kernel, "device",
         read_list(kernel, gyre_config_text(config, GYRE_SECTION_KERNEL, kernel, "device"), out));
+}
+
+void gyre_devices_name(const gyre_launch_desc *launch, char name[GYRE_KERNEL_NAME_MAX])
+{
+    if (launch->name || launch->kernel)
+        snprintf(name, GYRE_KERNEL_NAME_MAX, "%s", launch->name ? launch->name : launch->kernel);
+    else
+        gyre_kernel_guess_name(launch->source ? launch->source : "", name, GYRE_KERNEL_NAME_MAX);
+}
+
+bool gyre_devices_are_several(const struct gyre_config *config, const gyre_launch_desc *launch)
+{
+    char name[GYRE_KERNEL_NAME_MAX];
+    struct gyre_device_list list;
+    gyre_devices_name(launch, name);
+    const bool are = gyre_devices_configured(config, name, &list) == GYRE_OK && list.count > 1;
+    gyre_error_clear();
+    return are;
 }
 
 gyre_status gyre_devices_choose_one(const struct gyre_config *config, const char *kernel, uint32_t *ordinal)
