@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the table of keys (table.c): on which devices a kernel is. Included there once, among the rows of [kernel.NAME]. */
-{.kind = GYRE_SECTION_KERNEL,
- .type = GYRE_VALUE_NAMES,
- .key = "device",
- .preset = "",
- .doc =
-     "The number of the device of the backend that runs this kernel, or several, as in `0, 1`: then the kernel is launched on "
-     "each (`gyre_spread_launch`, `gyre serve`). Empty: device 0, or the one that the program names."},
+/*
+ * The rows of [kernel.NAME] about devices: a part of the table in table.c, which includes it in the middle of the initialiser. Nobody
+ * else does.
+ */
+#ifndef GYRE_CORE_CONFIG_TABLE_DEVICES_H
+#define GYRE_CORE_CONFIG_TABLE_DEVICES_H
+/* clang-format off */
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_CHOICE,
      .key = "shard",
@@ -21,3 +20,6 @@
      .preset = "",
      .doc =
          "The field of the request that `shard = key` goes by: `account`, or `order.account`. Of a keyed actor: its own key."},
+/* clang-format on */
+
+#endif
