@@ -3,6 +3,7 @@
  * gyre backends: lists every backend that is configured or lies in a plugin folder, whether it can start here, and why not.
  * `--why NAME` tells everything about one backend, and opens its devices for that.
  */
+#include "cli/backends_peers.h"
 #include "cli/cli.h"
 #include "cli/json/json.h"
 #include "cli/open.h"
@@ -22,13 +23,18 @@
 static const char HELP[] =
     "usage: gyre backends [--json] [--again]\n"
     "       gyre backends --why NAME [--json] [--again]\n"
+    "       gyre backends --peers [--json] [--again]\n"
     "\n"
     "Lists the backends that the configuration names and the plugin folders hold, also those that cannot\n"
     "start or were not built, with the reason. The last line says which one the configuration chooses, and why.\n"
     "\n"
     "  --why NAME  all that is known of one backend: where it comes from, its parameters, its verdict,\n"
     "              its devices\n"
-    "  --again     probe anew, whatever is remembered; with --why, that one backend\n"
+    "  --peers     how bytes get from each device to each other one (same: within it; link: by a link of their own,\n"
+    "              bus: by the machine's bus; host: through the host), with the time of 64 bytes and the rate of\n"
+    "              16 MiB; opens all devices, measures once and remembers that\n"
+    "  --again     probe anew, whatever is remembered; with --why, that one backend;\n"
+    "              with --peers, measure anew\n"
     "\n"
     "Exit codes: 0 also when no backend can start; 1 when there is no backend NAME; 2 usage; 4 configuration.\n";
 
@@ -324,14 +330,19 @@ static int print_why(const cli_context *cli, const struct listing *listing, cons
 static int run(cli_context *cli)
 {
     const char *name = NULL;
-    bool again = false;
+    bool again = false, peers = false;
     struct listing listing = {0};
-    const cli_option options[] = {{"--why", .text = &name}, {"--again", .flag = &again}, {0}};
+    const cli_option options[] = {
+        {"--why", .text = &name}, {"--again", .flag = &again}, {"--peers", .flag = &peers}, {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count > 0)
         return cli_usage_error(cli, "expected no argument, found '%s'; did you mean '--why %s'?",
                                cli->operands.items[0], cli->operands.items[0]);
+    if (peers && name)
+        return cli_usage_error(cli, "--peers is of all backends, and --why of one: expected one of them");
+    if (peers)
+        return backends_peers_print(cli, again);
     gyre_status status = listing_load(cli, &listing);
     int code = CLI_OK;
     if (status == GYRE_OK) {

@@ -22,9 +22,11 @@
 #include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/links/wiring_config.h"
+#include "core/plan/devices_plan.h"
 #include "gyre/attach.h"
 #include "gyre/backend.h"
 #include "gyre/pipeline.h"
+#include "gyre/spread.h"
 #include "gyre/waiting.h"
 
 enum { DRAIN_DEFAULT_MS = 1000, SLICE_MS = 20 };
@@ -90,11 +92,29 @@ struct serving {
     notify manager; /* the service manager */
 };
 
+/* Launches the kernel on each of the devices that are configured for it. */
+static gyre_status launch_spread(struct serving *serving, const gyre_launch_desc *launch)
+{
+    gyre_spread *spread;
+    const gyre_spread_desc desc = {.size = sizeof desc, .launch = launch};
+    if (launch->binding_count)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "--buffer: the kernel is on several devices, and a buffer lies on one; bind buffers in "
+            "a program of your own (gyre_spread_launch)");
+    const gyre_status status = gyre_spread_launch(serving->runtime, &desc, &spread);
+    for (uint32_t i = 0; status == GYRE_OK && i < gyre_spread_count(spread); i++)
+        serving->kernels[serving->kernel_count++] = gyre_spread_part(spread, i);
+    return status;
+}
+
 static gyre_status launch_kernel(struct serving *serving, const char *operand)
 {
     gyre_launch_desc desc = cli_launch(serving->cli, operand);
     desc.bindings = serving->buffers.bindings;
     desc.binding_count = serving->buffers.bound_count;
+    if (gyre_devices_are_several(gyre_runtime_config(serving->runtime), &desc))
+        return launch_spread(serving, &desc);
     gyre_status status = gyre_launch(serving->runtime, &desc, &serving->kernels[serving->kernel_count]);
     serving->kernel_count += status == GYRE_OK;
     return status;
@@ -110,13 +130,20 @@ static gyre_status open_pipeline(struct serving *serving, const char *name)
     return status;
 }
 
+/* Whether it is the kernel of that name, or on one of its devices: NAME#DEVICE. */
+static bool is_part_of(const char *kernel, const char *name)
+{
+    const size_t length = strcspn(kernel, "#");
+    return strlen(name) == length && strncmp(kernel, name, length) == 0;
+}
+
 static bool is_served(const struct serving *serving, const char *name)
 {
     if (gyre_pipeline_find(serving->runtime, name))
         return true;
     gyre_kernel_info kernel = {.size = sizeof kernel};
     for (size_t i = 0; i < serving->kernel_count; i++)
-        if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK && strcmp(kernel.name, name) == 0)
+        if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK && is_part_of(kernel.name, name))
             return true;
     return false;
 }
@@ -383,8 +410,8 @@ static int open_all(struct serving *serving)
     if (count == 0)
         return cli_usage_error(serving->cli, "expected at least one kernel, or a [pipeline.NAME] in the "
                                              "configuration");
-    serving->kernels = calloc(count, sizeof(gyre_kernel *));
-    serving->cut = calloc(2 * count, sizeof(uint64_t));
+    serving->kernels = calloc(count * GYRE_SPREAD_DEVICES_MAX, sizeof(gyre_kernel *));
+    serving->cut = calloc(2 * count * GYRE_SPREAD_DEVICES_MAX, sizeof(uint64_t));
     serving->pipelines = calloc(count, sizeof(gyre_pipeline *));
     serving->names = calloc(count, sizeof(char *));
     if (!serving->kernels || !serving->cut || !serving->pipelines || !serving->names)

@@ -56,6 +56,11 @@ struct gyre_device {
     /* threads and memory of large transfers; NULL until a transfer was large */
     struct cuda_carriers *carriers;
     /*
+     * cuda_peers.c: bit N: the driver's device number N was asked whether it lets this one into its memory. One copy of
+     * the device at a time touches it.
+     */
+    uint64_t peers_asked;
+    /*
      * The first failure after which no call works any more. The failing thread writes the text, then sets
      * `lost` with release.
      */

@@ -74,6 +74,10 @@ CUresult cuFuncLoad(CUfunction function);
     OPTIONAL(cuMemPoolGetAttribute)                                                                          \
     OPTIONAL(cuMemPoolTrimTo)                                                                                \
     OPTIONAL(cuPointerGetAttribute)                                                                          \
+    OPTIONAL(cuDeviceCanAccessPeer)                                                                          \
+    OPTIONAL(cuDeviceGetP2PAttribute)                                                                        \
+    OPTIONAL(cuMemPoolSetAccess)                                                                             \
+    OPTIONAL(cuMemcpyPeerAsync)                                                                              \
     OPTIONAL(cuFuncLoad)
 
 #define CUDA_NVRTC_FUNCTIONS(NEEDED)                                                                         \

@@ -11,6 +11,7 @@
 #include "cuda_memory.h"
 #include "cuda_module.h"
 #include "cuda_order.h"
+#include "cuda_peers.h"
 #include "cuda_settings.h"
 #include "cuda_transfer.h"
 
@@ -139,6 +140,7 @@ static const gyre_backend_ops cuda_ops = {
     .wait = cuda_wait,
     .notify = cuda_notify,
     .release = cuda_release,
+    .get_extension = cuda_extension,
     .memory_address = cuda_memory_address,
     .memory_copy = cuda_memory_copy,
 };

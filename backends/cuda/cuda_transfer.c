@@ -342,10 +342,9 @@ static bool is_crowded(const gyre_device *device)
 }
 
 /*
- * Begins a copy within the device. Holds residents->lock until cuda_hold_end, so that no launch takes the
- * free multiprocessors.
+ * Holds residents->lock until cuda_hold_end, so that no launch takes the free multiprocessors.
  */
-static gyre_status begin_copy(gyre_device *device, bool *quiet)
+gyre_status cuda_copy_begin(gyre_device *device, bool *quiet)
 {
     gyre_status status = cuda_hold_begin(device, quiet);
     if (status != GYRE_OK || *quiet || !is_crowded(device))
@@ -360,7 +359,7 @@ gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
     const struct cuda_driver *driver = device->driver;
     CUstream service;
     bool quiet = false;
-    gyre_status status = begin_copy(device, &quiet);
+    gyre_status status = cuda_copy_begin(device, &quiet);
     if (status != GYRE_OK)
         return status;
     service = device->residents->service;

@@ -8,6 +8,11 @@
 gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 /**
+ * Begins a copy from memory of the device to memory of a device. Until cuda_hold_end(device, *quiet) nothing is launched, so that
+ * the driver finds room for a kernel of its own if it copies by one.
+ */
+gyre_status cuda_copy_begin(gyre_device *device, bool *quiet);
+/**
  * Frees the pinned pieces and streams that are kept from one transfer to the next. Called before the device
  * is closed.
  */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/config/config.h"
+#include "core/device/peers.h"
 #include "core/types/types.h"
 #include "gyre/backend.h"
 #include "gyre/gyre.h"

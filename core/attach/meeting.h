@@ -12,6 +12,8 @@
  * Instead of ATTACH a program may ask for a copy of a kernel's state (STATE: the kernel's name). The server answers
  * with the type of the state, then with its bytes in packets of GYRE_STATE_PIECE, and closes the connection.
  *
+ * Or for the devices of a kernel that is on several (SPREAD, spread_packets.h), which the server answers once.
+ *
  * Or it may subscribe (SUBSCRIBE: the name of a topic, subscribe_packets.c). The server answers with the type of the messages,
  * sends them in packets PUBLISHED as they come, and a last packet ENDED. The program sends nothing more.
  */

@@ -35,6 +35,7 @@
 #include "core/attach/change_told.h"
 #include "core/attach/publish.h"
 #include "core/attach/session.h"
+#include "core/attach/spread_told.h"
 #include "core/attach/state_told.h"
 #include "core/attach/session_kernel.h"
 
@@ -246,6 +247,10 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     }
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE) {
         gyre_session_change(session, parcel);
+        return GYRE_LOST;
+    }
+    if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_SPREAD) {
+        gyre_session_tell_spread(session, parcel);
         return GYRE_LOST;
     }
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_SUBSCRIBE) {

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/api/spread.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/kernel/visit.h"
@@ -99,6 +100,16 @@ gyre_status gyre_session_check_wishes(const struct gyre_session *session,
         (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
 }
 
+/* Visits the kernel of that name, or of one on several devices the part whose turn it is. */
+static gyre_status visit_served(struct gyre_session *session, const char *name)
+{
+    char part[GYRE_SPREAD_PART_NAME];
+    const gyre_status status = gyre_spread_turn(session->server->runtime, name, part);
+    if (status != GYRE_OK && status != GYRE_NOT_FOUND)
+        return status;
+    return gyre_session_visit(session, status == GYRE_OK ? part : name);
+}
+
 gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
                                      const char **section)
 {
@@ -106,7 +117,7 @@ gyre_status gyre_session_find_kernel(struct gyre_session *session, struct gyre_a
     if (slash)
         *slash = '\0';
     *section = slash ? slash + 1 : request->name;
-    gyre_status status = gyre_session_visit(session, request->name);
+    gyre_status status = visit_served(session, request->name);
     if (status != GYRE_OK)
         return status;
     status = gyre_supervisor_check_gone(session->kernel);

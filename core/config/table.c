@@ -52,6 +52,13 @@ static const struct gyre_config_row rows[] = {
      .doc =
          "The most the cache may hold; what was used longest ago leaves first. 0 keeps no compiled kernel."},
     {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "peers",
+     .preset = "true",
+     .doc =
+         "Whether bytes go from one device straight to another where the devices can do that (`gyre backends --peers`). "
+         "`false`: they go through the host, which is slower and works everywhere."},
+    {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_CHOICE,
      .key = "log_level",
      .choices = {"error", "warning", "info", "debug"},
@@ -325,6 +332,8 @@ static const struct gyre_config_row rows[] = {
      .key = "backend",
      .preset = "",
      .doc = "The backend that runs this kernel. Empty: as `backend` of [gyre] says."},
+
+#include "core/config/table_devices.h"
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_TEXT,
      .key = "options",

@@ -17,6 +17,7 @@
 #include "core/device/watcher.h"
 #include "core/dispatch/dispatch.h"
 #include "core/plan/build_options.h"
+#include "core/plan/devices_plan.h"
 
 /* Logs a line of a backend plugin, unless the configured level hides it. */
 static void log_of_plugin(void *context, int level, const char *text)
@@ -153,7 +154,10 @@ gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const ch
                                struct gyre_dispatch **out)
 {
     const char *wanted = gyre_kernel_backend(runtime->config, name, backend);
-    gyre_status status = gyre_runtime_device(runtime, wanted, ordinal, out);
+    *out = NULL;
+    gyre_status status = gyre_devices_choose_one(runtime->config, name, &ordinal);
+    if (status == GYRE_OK)
+        status = gyre_runtime_device(runtime, wanted, ordinal, out);
     if (status == GYRE_NOT_FOUND && !backend && wanted[0])
         gyre_config_blame(runtime->config, GYRE_SECTION_KERNEL, name, "backend", status);
     return status;

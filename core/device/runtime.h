@@ -64,6 +64,7 @@ struct gyre_runtime {
     void (*observe_links)(gyre_runtime *runtime);
     bool device_failed; /* the last device that a caller asked for could not be opened */
     struct gyre_buffer *buffers;
+    bool host_copies_told; /* that copies between devices go through the host (peers.c); atomic */
 };
 
 /** Formats a line for the application's log, unless the configured level hides it. */

@@ -573,3 +573,64 @@ gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre
     give_device(dispatch);
     return settle(dispatch->name, "memory_copy", status);
 }
+
+/* ---- peers ---- */
+
+/* The backend's table of peers, if one plugin has both devices; else NULL. */
+static const gyre_peer_ops *peer_ops(struct gyre_dispatch *source, struct gyre_dispatch *target)
+{
+    const void *table = NULL;
+    if (source == target || !source->plugin || source->ops != target->ops || !HAS(source->ops, get_extension))
+        return NULL;
+    gyre_error_hold();
+    const gyre_status status =
+        source->ops->get_extension(source->device, GYRE_PEERS_NAME, GYRE_PEERS_VERSION, &table);
+    gyre_error_let_go();
+    const gyre_peer_ops *ops = status == GYRE_OK ? table : NULL;
+    return ops && ops->size >= sizeof *ops && ops->way && ops->copy ? ops : NULL;
+}
+
+/* Takes both locks, always in the same order, so that copies in both directions do not wait for each other. */
+static void take_both(struct gyre_dispatch *one, struct gyre_dispatch *other)
+{
+    take_device((uintptr_t)one < (uintptr_t)other ? one : other);
+    take_device((uintptr_t)one < (uintptr_t)other ? other : one);
+}
+
+static void give_both(struct gyre_dispatch *one, struct gyre_dispatch *other)
+{
+    give_device(one);
+    give_device(other);
+}
+
+gyre_peer_way gyre_dispatch_peer_way(struct gyre_dispatch *source, struct gyre_dispatch *target)
+{
+    const gyre_peer_ops *ops = peer_ops(source, target);
+    if (!ops)
+        return GYRE_PEER_NONE;
+    take_both(source, target);
+    gyre_error_hold();
+    const gyre_peer_way way = ops->way(source->device, target->device);
+    gyre_error_let_go();
+    give_both(source, target);
+    return way == GYRE_PEER_BUS || way == GYRE_PEER_LINK ? way : GYRE_PEER_NONE;
+}
+
+gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_dispatch *target,
+                                    const gyre_copy_desc *desc)
+{
+    const gyre_peer_ops *ops = peer_ops(source, target);
+    if (!ops)
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s' does not copy to devices of backend '%s'",
+                              source->name, target->name);
+    gyre_error_clear();
+    take_both(source, target);
+    const gyre_status status = ops->copy(source->device, target->device, desc);
+    give_both(source, target);
+    return settle(source->name, "peer copy", status);
+}
+
+uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)
+{
+    return dispatch->ordinal;
+}

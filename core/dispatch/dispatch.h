@@ -17,6 +17,7 @@
 #include "core/loader/host.h"
 #include "core/registry/registry.h"
 #include "gyre/backend.h"
+#include "gyre/peer.h"
 
 /** One opened device of one backend. */
 struct gyre_dispatch;
@@ -100,5 +101,16 @@ gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_me
 /** Whether the backend copies within its device. Only then gyre_dispatch_memory_copy is of use. */
 bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);
+
+/**
+ * By which way bytes get from one device to another, different one. NONE unless one plugin of this process has both and knows the
+ * table of peer.h.
+ */
+gyre_peer_way gyre_dispatch_peer_way(struct gyre_dispatch *source, struct gyre_dispatch *target);
+/** Copies from memory of one device to memory of another one. UNIMPLEMENTED where gyre_dispatch_peer_way says NONE. */
+gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_dispatch *target,
+                                    const gyre_copy_desc *desc);
+/** The device's number on its backend. */
+uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch);
 
 #endif

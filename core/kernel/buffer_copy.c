@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies from one device buffer to another: within the device if the backend can, else through the host. On a device in a
- * worker process every copy goes through the host: after a worker's death the next worker gets the uploads again, and would
+ * Copies from one device buffer to another: by the device, or from device to device, if the backend can (core/device/peers.h), else
+ * through the host. On a device in a worker process every copy goes through the host: after a worker's death the next worker gets the uploads again, and would
  * not get the copies of the dead worker's device.
  *
  * Takes no lock. Checks bounds here, once for all backends.
@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/device/buffer.h"
-#include "core/dispatch/dispatch.h"
+#include "core/device/peers.h"
 
 /* bytes of one step of a copy through the host */
 #define PIECE (UINT64_C(1) << 20)
@@ -32,9 +32,9 @@ static gyre_status check(const gyre_buffer *target, uint64_t target_offset, cons
     if (target == source)
         return gyre_error_set(
             GYRE_INVALID, "gyre_buffer_copy: target and source are the same buffer; copy by way of another");
-    if (target->dispatch != source->dispatch)
+    if (target->runtime != source->runtime)
         return gyre_error_set(
-            GYRE_INVALID, "gyre_buffer_copy: the buffers are on two devices; download and upload instead");
+            GYRE_INVALID, "gyre_buffer_copy: the buffers are of two runtimes; download and upload instead");
     gyre_status status = gyre_runtime_check_own(target->runtime, "gyre_buffer_copy");
     if (status == GYRE_OK)
         status = check_part(source, source_offset, size, "source");
@@ -59,19 +59,16 @@ static gyre_status copy_through_host(gyre_buffer *target, uint64_t target_offset
 }
 
 /* UNIMPLEMENTED when no device copies between these two. Both places are held. */
-static gyre_status copy_on_device(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
-                                  uint64_t source_offset, uint64_t size)
+static gyre_status copy_by_devices(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                                   uint64_t source_offset, uint64_t size)
 {
-    struct gyre_dispatch *dispatch = target->dispatch;
-    if (source->dispatch != dispatch || gyre_dispatch_isolated(dispatch) || !gyre_dispatch_can_copy(dispatch))
-        return GYRE_UNIMPLEMENTED;
     const gyre_copy_desc desc = {.size = sizeof desc,
                                  .source = source->memory,
                                  .target = target->memory,
                                  .source_offset = source_offset,
                                  .target_offset = target_offset,
                                  .byte_count = size};
-    return gyre_dispatch_memory_copy(dispatch, &desc);
+    return gyre_peers_copy(target->runtime, source->dispatch, target->dispatch, &desc);
 }
 
 gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
@@ -85,7 +82,7 @@ gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const 
         (uintptr_t)target < (uintptr_t)source ? 0 : 1; /* in one order: a move waits for both (change.c) */
     pthread_rwlock_rdlock(&places[lower]->place);
     pthread_rwlock_rdlock(&places[1 - lower]->place);
-    status = copy_on_device(target, target_offset, source, source_offset, size);
+    status = copy_by_devices(target, target_offset, source, source_offset, size);
     pthread_rwlock_unlock(&places[1 - lower]->place);
     pthread_rwlock_unlock(&places[lower]->place);
     return status == GYRE_UNIMPLEMENTED

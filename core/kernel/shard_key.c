@@ -45,3 +45,14 @@ gyre_status gyre_kernel_check_shard_key(const gyre_kernel *kernel)
         return GYRE_OK;
     return gyre_kernel_shard_key(kernel, &(struct gyre_shard_key_wish){.name = kernel->name}, &key);
 }
+
+const char *gyre_kernel_actor_key(const gyre_kernel *kernel)
+{
+    return kernel->record->form == GYRE_FORM_KEYED ? kernel->record->key : NULL;
+}
+
+gyre_status gyre_kernel_find_key(const gyre_kernel *kernel, const char *path, struct gyre_message_key *out)
+{
+    const gyre_status status = gyre_message_key_find(kernel->record->request, path, out);
+    return status == GYRE_OK ? status : gyre_error_add(status, "kernel '%s'", kernel->name);
+}

@@ -16,6 +16,11 @@ struct gyre_shard_key_wish {
 gyre_status gyre_kernel_shard_key(const gyre_kernel *kernel, const struct gyre_shard_key_wish *wish,
                                   struct gyre_message_key *out);
 
+/** The field by which a keyed actor tells its keys apart; NULL: the kernel is none. */
+const char *gyre_kernel_actor_key(const gyre_kernel *kernel);
+/** Finds a field of the kernel's requests. INVALID as gyre_message_key_find, with the kernel's name. */
+gyre_status gyre_kernel_find_key(const gyre_kernel *kernel, const char *path, struct gyre_message_key *out);
+
 /**
  * Checks the key of shard = key in the section with the kernel's own name, although nobody may open shards of that name: a mistyped
  * field would be told to nobody. CONFIG. The kernel's record is known.

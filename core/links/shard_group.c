@@ -6,6 +6,7 @@
  * after these have left. A send does not touch the shards once it is inside a queue, and queues count their senders.
  */
 #include "core/links/shard_group.h"
+#include "core/links/shards_join.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -134,8 +135,21 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
     return GYRE_OK;
 }
 
+static void close_joined(gyre_shards *shards)
+{
+    send_away(shards);
+    for (uint32_t i = 0; i < shards->count; i++)
+        gyre_queue_close(shards->queues[i]);
+    free(shards);
+}
+
 void gyre_shards_close(gyre_shards *shards)
 {
+    if (shards && shards->joined) {
+        if (shards->owns_queues)
+            close_joined(shards);
+        return;
+    }
     if (!shards || shards->kernel->runtime->foreign)
         return;
     gyre_kernel *kernel = shards->kernel;
@@ -147,6 +161,32 @@ void gyre_shards_close(gyre_shards *shards)
     pthread_mutex_unlock(&kernel->lock);
     send_away(shards);
     close_rings(shards, shards->count);
+    free(shards);
+}
+
+gyre_status gyre_shards_join(const struct gyre_shards_joined *joined, gyre_shards **out)
+{
+    gyre_shards *shards = aligned_alloc(GYRE_LINE_SIZE, sizeof *shards);
+    *out = NULL;
+    if (!shards)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for shards '%s'", joined->name);
+    memset(shards, 0, sizeof *shards);
+    snprintf(shards->name, sizeof shards->name, "%s", joined->name);
+    shards->joined = true;
+    shards->owns_queues = joined->owned;
+    shards->count = joined->count;
+    shards->rule = joined->rule;
+    shards->key = *joined->key;
+    memcpy(shards->queues, joined->queues, joined->count * sizeof joined->queues[0]);
+    *out = shards;
+    return GYRE_OK;
+}
+
+void gyre_shards_part(gyre_shards *shards)
+{
+    if (!shards)
+        return;
+    send_away(shards);
     free(shards);
 }
 

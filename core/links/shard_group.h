@@ -12,7 +12,9 @@ enum { GYRE_SHARD_THREADS = 4096 }; /* threads that keep a ring of their own, by
 
 struct gyre_shards {
     /* constant after opening */
-    gyre_kernel *kernel;
+    gyre_kernel *kernel; /* NULL: `joined` */
+    bool owns_queues;    /* with `joined`: they are closed with the shards */
+    bool joined;         /* over queues of several kernels (shards_join.h), which their owner closes */
     char name[GYRE_QUEUE_NAME_MAX];
     uint32_t count;
     gyre_shard_rule rule;

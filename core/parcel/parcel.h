@@ -54,6 +54,7 @@ enum gyre_parcel_operation {
     GYRE_PARCEL_PUBLISHED,
     /* the same: the server's own user, or root, asks for a swap or a move of a kernel, and the server answers when it is done */
     GYRE_PARCEL_CHANGE,
+    GYRE_PARCEL_SPREAD, /* on which devices a kernel is, and which messages go where */
 };
 
 struct gyre_parcel {

@@ -65,7 +65,7 @@ typedef struct gyre_shards_desc {
  */
 GYRE_API gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, gyre_shards **out);
 
-/** Detaches all rings from the kernel; receivers that wait return CLOSED. Accepts NULL. */
+/** Detaches all rings from the kernel; receivers that wait return CLOSED. Accepts NULL. Not for those of a gyre_spread. */
 GYRE_API void gyre_shards_close(gyre_shards *shards);
 
 /** Returns the number of rings; 0 for NULL. */

@@ -149,8 +149,6 @@ static void a_buffer_belongs_to_its_device(struct conformance *test)
                                &buffers[device]));
         must(gyre_buffer_handle(buffers[device], 0, 0, &handles[device]));
     }
-    require(gyre_buffer_copy(buffers[0], 0, buffers[1], 0, 8) == GYRE_INVALID);
-    require_sentence("on two devices");
     for (int i = 0; i < 4; i++) {
         gyre_completion completion = ask(kernels[i / 2], handles[i % 2]);
         if (i / 2 == i % 2) {
@@ -162,9 +160,78 @@ static void a_buffer_belongs_to_its_device(struct conformance *test)
     }
 }
 
+/* ---- copies ---- */
+
+enum { COPY_SIZE = (3 << 20) + 5, COPY_FROM = 11, COPY_TO = 4099 };
+
+static unsigned char byte_of(size_t place)
+{
+    return (unsigned char)(place * 7 + place / 251);
+}
+
+/* Copies a part of a buffer of one device into a buffer of the other, and looks at every byte of it. */
+static void copy_across(gyre_runtime *runtime, const char *backend, uint32_t from)
+{
+    static unsigned char bytes[COPY_SIZE], found[COPY_SIZE];
+    const size_t part = COPY_SIZE - COPY_TO - 3;
+    gyre_buffer *source = NULL, *target = NULL;
+    must(gyre_buffer_alloc(runtime, backend, from, COPY_SIZE, &source));
+    must(gyre_buffer_alloc(runtime, backend, 1 - from, COPY_SIZE, &target));
+    for (size_t i = 0; i < COPY_SIZE; i++)
+        bytes[i] = byte_of(i + from);
+    must(gyre_buffer_upload(source, 0, bytes, COPY_SIZE));
+    must(gyre_buffer_fill(target, 0, 0xee, COPY_SIZE));
+    must(gyre_buffer_copy(target, COPY_TO, source, COPY_FROM, part));
+    must(gyre_buffer_download(target, 0, found, COPY_SIZE));
+    for (size_t i = 0; i < COPY_SIZE; i++)
+        require(found[i] ==
+                (i < COPY_TO || i >= COPY_TO + part ? 0xee : byte_of(i - COPY_TO + COPY_FROM + from)));
+    require(gyre_buffer_copy(target, COPY_TO, source, COPY_FROM, COPY_SIZE) == GYRE_INVALID);
+    must(gyre_buffer_free(source));
+    must(gyre_buffer_free(target));
+}
+
+static void buffers_are_copied_to_other_devices(struct conformance *test)
+{
+    need_two_devices(test);
+    copy_across(test->runtime, test->backend, 0);
+    copy_across(test->runtime, test->backend, 1);
+}
+
+/* With kernels on both devices, which copies make room for and do not end. */
+static void copies_and_kernels_share_two_devices(struct conformance *test)
+{
+    struct side sides[2] = {{.salt = 1}, {.salt = 2}};
+    pthread_t threads[2];
+    need_two_devices(test);
+    for (uint32_t device = 0; device < 2; device++)
+        sides[device].queue = gyre_kernel_queue(launch_on(test, device, "words.gyre.c", "words_of_6"));
+    for (int i = 0; i < 2; i++)
+        require(pthread_create(&threads[i], NULL, stream, &sides[i]) == 0);
+    for (uint32_t i = 0; i < 4; i++)
+        copy_across(test->runtime, test->backend, i % 2);
+    for (int i = 0; i < 2; i++) {
+        require(pthread_join(threads[i], NULL) == 0);
+        require(sides[i].status == GYRE_OK && sides[i].received == MESSAGES && sides[i].wrong == 0);
+    }
+}
+
+static void copies_without_peers_go_through_the_host(struct conformance *test)
+{
+    static const char *const settings[] = {"peers=false", "log_level=info", NULL};
+    need_two_devices(test);
+    gyre_runtime *runtime = open_with(test, settings);
+    copy_across(runtime, test->backend, 0);
+    copy_across(runtime, test->backend, 1);
+    gyre_close(runtime);
+}
+
 const struct conformance_case device_cases[] = {
     {"two_devices_serve_side_by_side", two_devices_serve_side_by_side},
     {"a_device_works_while_another_loads", a_device_works_while_another_loads},
     {"a_buffer_belongs_to_its_device", a_buffer_belongs_to_its_device},
+    {"buffers_are_copied_to_other_devices", buffers_are_copied_to_other_devices},
+    {"copies_and_kernels_share_two_devices", copies_and_kernels_share_two_devices},
+    {"copies_without_peers_go_through_the_host", copies_without_peers_go_through_the_host},
     {NULL, NULL},
 };

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies from one GPU to another by the copy engine, over NVLink or PCIe. Buffers are memory of stream-ordered pools, which
+ * another GPU reaches only once the pool lets it in (cuMemPoolSetAccess; cuCtxEnablePeerAccess does not count for pools). Where
+ * that fails, the driver itself takes the way through the host.
+ *
+ * Takes no lock: the core makes one call at a time with either device.
+ */
+#include "cuda_peers.h"
+
+#include <string.h>
+
+#include "cuda_check.h"
+#include "cuda_failure.h"
+#include "cuda_memory.h"
+#include "cuda_quiet.h"
+#include "cuda_resident.h"
+#include "cuda_transfer.h"
+#include "gyre/peer.h"
+
+enum { ASKED_MAX = 64 };
+
+static bool can_reach(const gyre_device *source, const gyre_device *target)
+{
+    const struct cuda_driver *driver = source->driver;
+    int can = 0;
+    return driver && target->driver && source->handle != target->handle && driver->cuMemcpyPeerAsync &&
+           driver->cuDeviceCanAccessPeer &&
+           driver->cuDeviceCanAccessPeer(&can, source->handle, target->handle) == CUDA_SUCCESS && can;
+}
+
+/* NVLink carries atomics from GPU to GPU, and PCIe does not. */
+static gyre_peer_way cuda_peer_way(gyre_device *source, gyre_device *target)
+{
+    int atomics = 0;
+    if (!can_reach(source, target))
+        return GYRE_PEER_NONE;
+    if (!source->driver->cuDeviceGetP2PAttribute ||
+        source->driver->cuDeviceGetP2PAttribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+                                                source->handle, target->handle) != CUDA_SUCCESS)
+        return GYRE_PEER_BUS;
+    return atomics ? GYRE_PEER_LINK : GYRE_PEER_BUS;
+}
+
+static gyre_status open_pool(gyre_device *source, gyre_device *target)
+{
+    const struct cuda_driver *driver = target->driver;
+    CUmemoryPool pool;
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = source->handle},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    gyre_status status = cuda_check(target, driver->cuDeviceGetDefaultMemPool(&pool, target->handle),
+                                    "cuDeviceGetDefaultMemPool");
+    if (status == GYRE_OK)
+        status = cuda_check(target, driver->cuMemPoolSetAccess(pool, &access, 1), "cuMemPoolSetAccess");
+    return status;
+}
+
+/*
+ * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
+ * driver would wait for them is not documented.
+ */
+static gyre_status let_in(gyre_device *source, gyre_device *target)
+{
+    const uint64_t bit = target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
+    if (!source->driver->cuMemPoolSetAccess || !bit || (source->peers_asked & bit))
+        return GYRE_OK;
+    gyre_status status = cuda_quiet_begin(source);
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_quiet_begin(target);
+    if (status == GYRE_OK) {
+        status = open_pool(source, target);
+        cuda_quiet_end(target);
+    }
+    cuda_quiet_end(source);
+    if (status == GYRE_OK)
+        source->peers_asked |= bit;
+    return status;
+}
+
+static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, const gyre_copy_desc *desc)
+{
+    const struct cuda_driver *driver = source->driver;
+    bool quiet = false;
+    gyre_status status = let_in(source, target);
+    if (status == GYRE_OK)
+        status = cuda_copy_begin(source, &quiet);
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_check(
+        source,
+        driver->cuMemcpyPeerAsync(cuda_memory_place(desc->target) + desc->target_offset, target->context,
+                                  cuda_memory_place(desc->source) + desc->source_offset, source->context,
+                                  desc->byte_count, source->residents->service),
+        "cuMemcpyPeerAsync");
+    if (status == GYRE_OK)
+        status = cuda_check(source, driver->cuStreamSynchronize(source->residents->service),
+                            "cuStreamSynchronize");
+    cuda_hold_end(source, quiet);
+    return status;
+}
+
+static const gyre_peer_ops peers = {
+    .size = sizeof(gyre_peer_ops), .way = cuda_peer_way, .copy = cuda_peer_copy};
+
+gyre_status cuda_extension(gyre_device *device, const char *name, uint32_t version, const void **out)
+{
+    *out = NULL;
+    if (strcmp(name, GYRE_PEERS_NAME) != 0 || version > GYRE_PEERS_VERSION)
+        return device->host->error(GYRE_UNIMPLEMENTED, "this backend has no table '%s' of version %u", name,
+                                   version);
+    *out = &peers;
+    return GYRE_OK;
+}
