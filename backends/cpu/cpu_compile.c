@@ -62,7 +62,7 @@ static const char watches_of_clang[] =
 #define TRACES_ "-DGYRE_TRACED=1 -O3 -fsanitize-coverage=trace-pc -fno-sanitize=bounds "
 static const char traces_of_gcc[] =
     TRACES_ "-fno-sanitize=bounds-strict -fno-tree-vectorize -fno-tree-slp-vectorize "
-            "-fno-tree-loop-distribute-patterns";
+            "-fno-tree-loop-distribute-patterns -fno-unswitch-loops";
 static const char traces_of_clang[] = TRACES_ "-fno-vectorize -fno-slp-vectorize";
 
 __attribute__((format(printf, 2, 3))) static void add_argument(struct command *command, const char *format,

@@ -148,12 +148,13 @@ static json_t *lines_json(const estimate_report *estimate)
         if (line->issued <= 0 && !line->touches && !line->scratch)
             continue;
         json_array_append_new(
-            rows, cli_json_object("sIfffIIIIIII", "file", line->file, "line", (json_int_t)line->line,
-                                  "issued", line->issued, "executed", line->executed, "local", line->local,
-                                  "touches", (json_int_t)line->touches, "sectors", (json_int_t)line->sectors,
-                                  "needed", (json_int_t)line->needed, "scratch", (json_int_t)line->scratch,
-                                  "barriers", (json_int_t)line->barriers, "conflicts",
-                                  (json_int_t)line->conflicts, "atomics", (json_int_t)line->atomics));
+            rows,
+            cli_json_object("sIfffIIIIIIII", "file", line->file, "line", (json_int_t)line->line, "issued",
+                            line->issued, "executed", line->executed, "local", line->local, "touches",
+                            (json_int_t)line->touches, "sectors", (json_int_t)line->sectors, "needed",
+                            (json_int_t)line->needed, "fresh", (json_int_t)line->fresh, "scratch",
+                            (json_int_t)line->scratch, "barriers", (json_int_t)line->barriers, "conflicts",
+                            (json_int_t)line->conflicts, "atomics", (json_int_t)line->atomics));
     }
     return rows;
 }

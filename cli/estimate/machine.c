@@ -20,7 +20,7 @@
         .sector = 0.75, .far_sector = 1.3, /* rows, columns; gather */                                       \
         .local = 40, .even = 3,            /* local_table */                                                 \
         .barrier = 300, .conflict = 2,     /* barriers; banks */                                             \
-        .atomic = 2, .several_reads = 4, .several_touches = 2, .more_blocks = 0.15, .blocks_call_ns = 2700,  \
+        .atomic = 2, .several_reads = 3, .several_touches = 2, .more_blocks = 0.15, .blocks_call_ns = 2700,  \
     .lane = {{16, 23, 2080},  {96, 23, 2660},    {200, 31, 4240},                                            \
              {512, 45, 4900}, {2048, 150, 4900}, {8192, 640, 6500}},                                         \
     .block = {{96, 701, 4750}, {2048, 890, 5000}, {8192, 2077, 6800}},                                       \

@@ -14,10 +14,9 @@ estimates columns --buffer table=zeros:67108864
 
 works 64 1000
 estimates branches
-prints "branches.gyre.c:$(line_of branches '1664525u'): divergence: 16.0 of 32 lanes work here"
-prints "branches.gyre.c:$(line_of branches '1103515245u'): divergence: 16.0 of 32 lanes work here"
+grep -Eq "branches.gyre.c:(1[4-9]|2[01]): divergence: 16.0 of 32 lanes work here" <<<"$out" || fail "expected a line of the branches"
 # neighbours that go the same way: even numbers alone
-sed -i 's/}$/0}/' "$folder/requests"
+seq 2 2 128 | sed 's/.*/{"turns":1000,"seed":&}/' >"$folder/requests"
 estimates branches
 [[ "$out" != *divergence:* ]] || fail "expected no divergence"
 works 64 1000
