@@ -5,6 +5,7 @@
  */
 #include "cpu_check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +26,34 @@ gyre_status cpu_check_open(struct gyre_device *device)
     struct cpu_checks *const checks = calloc(1, sizeof *checks);
     if (!checks)
         return device->host->error(GYRE_EXHAUSTED, "no memory for the checks of the cpu device");
+    if (device->settings.checks & CPU_CHECK_TRAFFIC &&
+        !(checks->traffic = cpu_traffic_create(device->settings.traffic_file))) {
+        free(checks);
+        return device->host->error(GYRE_EXHAUSTED, "no memory for the counts of the cpu device");
+    }
     pthread_mutex_init(&checks->lock, NULL);
     device->checks = checks;
     return GYRE_OK;
+}
+
+/* A file that cannot be written is told in the log, because closing a device does not fail. */
+static void write_traffic(const struct gyre_device *device)
+{
+    struct cpu_traffic *const traffic = device->checks->traffic;
+    char text[512];
+    if (traffic && !cpu_traffic_write(traffic)) {
+        snprintf(text, sizeof text, "check traffic: '%.300s' cannot be written: %s",
+                 device->settings.traffic_file, strerror(errno));
+        device->host->log(device->host->context, GYRE_LOG_ERROR, text);
+    }
+    cpu_traffic_free(traffic);
 }
 
 void cpu_check_close(struct gyre_device *device)
 {
     if (!device->checks)
         return;
+    write_traffic(device);
     cpu_shadow_free(&device->checks->shared);
     pthread_mutex_destroy(&device->checks->lock);
     free(device->checks);
@@ -129,12 +149,16 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
     cpu_written_begin(worker);
+    if (checks->traffic)
+        cpu_traffic_begin(checks->traffic, worker);
 }
 
 void cpu_check_end(struct cpu_worker *worker)
 {
     if (!worker->watched)
         return;
+    if (worker->resident->device->checks->traffic)
+        cpu_traffic_end(worker->resident->device->checks->traffic);
     worker->watched->message = 0;
     pthread_mutex_unlock(&worker->resident->device->checks->lock);
 }
@@ -204,6 +228,11 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     const uint32_t checks = worker->resident->device->settings.checks;
     if (!watched || !watched->message)
         return;
+    if (worker->resident->device->checks->traffic) {
+        const struct cpu_traffic_touch counted = {range, at, size, how, code};
+        cpu_traffic_touch(worker->resident->device->checks->traffic, context->lane, &counted);
+        return;
+    }
     if (watched->latest)
         watched->latest[context->lane] = code;
     if (watched->explored) {
@@ -224,8 +253,15 @@ static void wait_at_barrier(gyre_context *context, const void *code)
         worker->watched->latest[context->lane] = code;
 }
 
-static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane, end_lane, touch_memory,
-                                         wait_at_barrier};
+static void step(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched && worker->watched->message && worker->resident->device->checks->traffic)
+        cpu_traffic_step(worker->resident->device->checks->traffic, context->lane, code);
+}
+
+static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane,      end_lane,
+                                         touch_memory,           wait_at_barrier, step};
 
 gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
 {
@@ -252,6 +288,8 @@ gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
     pthread_mutex_lock(&checks->lock); /* a file that was there before may have had the same addresses */
     memset(checks->places, 0, sizeof checks->places);
     checks->pair_count = 0;
+    if (checks->traffic)
+        cpu_traffic_module(checks->traffic, path);
     pthread_mutex_unlock(&checks->lock);
     return GYRE_OK;
 }

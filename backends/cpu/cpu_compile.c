@@ -54,6 +54,17 @@ static const char watches_of_clang[] =
     WATCHES_ "-O0 -fsanitize=thread,bounds -mllvm -tsan-instrument-func-entry-exit=0 "
              "-mllvm -tsan-instrument-read-before-write";
 
+/*
+ * Options for the check `traffic`, behind those: code of about as many instructions as a GPU's, with a call where code without
+ * branches begins. -O3 keeps values in registers and
+ * unrolls small loops, as a GPU's compiler does; nothing is done for several items at once.
+ */
+#define TRACES_ "-DGYRE_TRACED=1 -O3 -fsanitize-coverage=trace-pc -fno-sanitize=bounds "
+static const char traces_of_gcc[] =
+    TRACES_ "-fno-sanitize=bounds-strict -fno-tree-vectorize -fno-tree-slp-vectorize "
+            "-fno-tree-loop-distribute-patterns -fno-unswitch-loops";
+static const char traces_of_clang[] = TRACES_ "-fno-vectorize -fno-slp-vectorize";
+
 __attribute__((format(printf, 2, 3))) static void add_argument(struct command *command, const char *format,
                                                                ...)
 {
@@ -120,7 +131,9 @@ static void build_command(struct command *command, const struct cpu_settings *se
     add_words(command, desc->options);
     if (settings->checks)
         add_words(command, cpu_compiler_is_gcc(program) ? watches_of_gcc : watches_of_clang);
-    else if (settings->checked)
+    if (settings->checks & CPU_CHECK_TRAFFIC)
+        add_words(command, cpu_compiler_is_gcc(program) ? traces_of_gcc : traces_of_clang);
+    else if (settings->checked && !settings->checks)
         add_words(command, cpu_compiler_is_gcc(program) ? checks_of_gcc : checks_of_clang);
     if (settings->sanitize[0]) {
         add_argument(command, "-fsanitize=%s", settings->sanitize);

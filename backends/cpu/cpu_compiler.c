@@ -84,11 +84,15 @@ void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t 
     hash = hash_text(hash, cpu_compiler_fixed_options);
     hash = hash_text(hash, settings->compiler_options);
     hash = hash_text(hash, settings->sanitize);
-    hash = hash_text(hash, settings->checks ? "watched" : settings->checked ? "checked" : "");
+    hash = hash_text(hash, settings->checks & CPU_CHECK_TRAFFIC ? "traced"
+                           : settings->checks                   ? "watched"
+                           : settings->checked                  ? "checked"
+                                                                : "");
     snprintf(text, size, "%.96s %.80s%s%.32s%s [%016llx]", real, settings->compiler_options,
              settings->sanitize[0] ? " -fsanitize=" : "", settings->sanitize,
-             settings->checks    ? " watched"
-             : settings->checked ? " checked"
-                                 : "",
+             settings->checks & CPU_CHECK_TRAFFIC ? " traced"
+             : settings->checks                   ? " watched"
+             : settings->checked                  ? " checked"
+                                                  : "",
              (unsigned long long)hash);
 }

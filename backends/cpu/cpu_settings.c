@@ -130,7 +130,8 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
                  {"races", CPU_CHECK_RACES},
                  {"memory", CPU_CHECK_MEMORY},
                  {"deadlock", CPU_CHECK_DEADLOCK},
-                 {"schedule", CPU_CHECK_SCHEDULE}};
+                 {"schedule", CPU_CHECK_SCHEDULE},
+                 {"traffic", CPU_CHECK_TRAFFIC}};
     const char *at = reader->parameter->value;
     *out = 0;
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
@@ -142,7 +143,7 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
         if (i == sizeof known / sizeof known[0])
             return refuse_setting(
                 reader,
-                "words of this list, separated by commas: races, memory, deadlock, schedule; or none");
+                "words of this list, separated by commas: races, memory, deadlock, schedule, traffic; or none");
         *out |= known[i].checks;
         at += length;
     }
@@ -175,6 +176,8 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_bool(reader, &settings->checked);
     } else if (!strcmp(key, "check")) {
         status = read_checks(reader, &settings->checks);
+    } else if (!strcmp(key, "traffic_file")) {
+        status = read_text(reader, settings->traffic_file, sizeof settings->traffic_file);
     } else if (!strcmp(key, "seed")) {
         status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
     } else if (!strcmp(key, "seeds")) {
@@ -198,6 +201,15 @@ gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *param
         if (status != GYRE_OK)
             return status;
     }
+    if (settings->checks & CPU_CHECK_TRAFFIC && settings->checks != CPU_CHECK_TRAFFIC)
+        return host->error(
+            GYRE_CONFIG, "backend.cpu check = traffic stands alone, because the other checks change what is "
+                         "counted: expected no other check beside it");
+    if (settings->checks & CPU_CHECK_TRAFFIC && !settings->traffic_file[0])
+        return host->error(
+            GYRE_CONFIG,
+            "backend.cpu check = traffic needs traffic_file, the file that gets what was counted: "
+            "set it, or use `gyre estimate`, which does");
     if (settings->checked && settings->sanitize[0])
         return host->error(GYRE_CONFIG,
                            "backend.cpu checked = true and sanitize = %s exclude each other: both tell the "

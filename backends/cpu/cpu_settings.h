@@ -10,7 +10,13 @@
 enum { CPU_PIN_MAX = 1024 };
 
 /** The words of `check`. */
-enum { CPU_CHECK_RACES = 1, CPU_CHECK_MEMORY = 2, CPU_CHECK_DEADLOCK = 4, CPU_CHECK_SCHEDULE = 8 };
+enum {
+    CPU_CHECK_RACES = 1,
+    CPU_CHECK_MEMORY = 2,
+    CPU_CHECK_DEADLOCK = 4,
+    CPU_CHECK_SCHEDULE = 8,
+    CPU_CHECK_TRAFFIC = 16
+};
 /** Whether a thread that sent a message to a sleeping stage runs that stage, in place of waking its thread. */
 enum cpu_follow {
     CPU_FOLLOW_AUTO, /* where another thread would find no processor */
@@ -28,11 +34,12 @@ struct cpu_settings {
     uint64_t lane_stack_size; /* of each lane of a block kernel */
     char compiler[256];
     char compiler_options[1024];
-    char sanitize[128]; /* "" or what follows -fsanitize= */
-    bool checked;       /* kernels are compiled with checks of their indices */
-    uint32_t checks;    /* CPU_CHECK_... of `check`; 0: none */
-    uint64_t seed;      /* the first seed of the check `schedule`; at least 1 */
-    uint64_t seeds;     /* how many seeds each message is run with; at least 1 */
+    char sanitize[128];      /* "" or what follows -fsanitize= */
+    bool checked;            /* kernels are compiled with checks of their indices */
+    uint32_t checks;         /* CPU_CHECK_... of `check`; 0: none */
+    char traffic_file[4096]; /* where the check `traffic` writes; "" without it */
+    uint64_t seed;           /* the first seed of the check `schedule`; at least 1 */
+    uint64_t seeds;          /* how many seeds each message is run with; at least 1 */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

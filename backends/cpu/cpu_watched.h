@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "cpu_shadow.h"
+#include "cpu_traffic.h"
 
 enum { CPU_HANDLED_MAX = 1024, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
 
@@ -28,6 +29,7 @@ struct cpu_handled {
 struct cpu_checks {
     pthread_mutex_t lock;
     uint64_t messages;                           /* the number of the latest message; the first is 1 */
+    struct cpu_traffic *traffic;                 /* NULL: the check `traffic` is off */
     struct cpu_shadow shared;                    /* state and buffers, by address */
     struct cpu_handled handled[CPU_HANDLED_MAX]; /* by number */
     /* findings that the log has: the two instructions of each */

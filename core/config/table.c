@@ -292,9 +292,15 @@ static const struct gyre_config_row rows[] = {
          "Checks of handlers while they run, separated by commas: `races` (two lanes or messages that may run at "
          "once touch the same bytes, and nothing orders them), `memory` (reads of scratch and reply bytes that "
          "were never written), `deadlock` (the line of each lane where lanes do not meet at one barrier), "
-         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared). Any of them "
+         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared), `traffic` (counts for `gyre estimate`, alone). Any of them "
          "also does what `checked` does. A finding fails its message, with both lines where there are two, and the "
          "log has the sentence."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "traffic_file",
+     .preset = "",
+     .doc = "The file that gets what `check = traffic` counted, when the device is closed."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",

@@ -11,7 +11,7 @@
 
 #include "gyre/types.h"
 
-#define GYRE_CPU_WATCH_VERSION 1
+#define GYRE_CPU_WATCH_VERSION 2
 
 /** What a range of memory is. The backend watches none of the first sort: the handler's call has it to itself. */
 enum {
@@ -50,6 +50,8 @@ typedef struct gyre_cpu_watch {
                   gyre_u32 how, const void *code);
     /** A lane is about to wait at a barrier. */
     void (*wait)(struct gyre_context *context, const void *code);
+    /** A lane goes on at `code`, the begin of code without branches. Only files that are compiled for `traffic` say so. */
+    void (*step)(struct gyre_context *context, const void *code);
 } gyre_cpu_watch;
 
 /** Exported by watched files: takes the functions, and returns the version of this interface that the file has. */

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Costs by line (code_lines.h). objdump prints the instructions of a kernel file, with the lines that they come from; the calls
+ * that tell of steps and accesses stand among them, and are no cost.
+ */
+#include "cli/estimate/code_lines.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/process.h"
+#include "gyre/dialect/cpu_watch.h"
+#include "gyre/waiting.h"
+
+enum { OUTPUT_SIZE = 32 * 1024 * 1024, LINES_MAX = 4096, DEADLINE_S = 60 };
+
+/* What is being read of objdump's output. */
+struct reading {
+    code_lines *code;
+    const traffic_file *traffic;
+    const traffic_step
+        *step;       /* the code without branches that the next instructions belong to; NULL: none that ran */
+    code_line *line; /* of the user's file; NULL: none was named yet in this function */
+    bool begins;     /* a function begins: its first line tells whose it is */
+    bool foreign;    /* a function of the dialect: its call is what counts */
+    bool own;        /* the next instructions are the checks' own */
+    double latest;   /* the weight of the instruction before */
+    char on_stack[8][8]; /* registers that hold an address of the handler's stack */
+    uint32_t on_stack_count;
+    char data[8][8]; /* registers that got a value from memory, or a part of one, in this step */
+    uint32_t data_count;
+};
+
+/* ---- lines ---- */
+
+static code_line *find_line(code_lines *code, const char *path, size_t length, uint32_t number)
+{
+    for (size_t i = code->count; i-- > 0;)
+        if (code->lines[i].line == number && strncmp(code->lines[i].path, path, length) == 0 &&
+            !code->lines[i].path[length])
+            return &code->lines[i];
+    if (code->count == LINES_MAX)
+        return NULL;
+    code_line *const line = &code->lines[code->count++];
+    *line = (code_line){.line = number};
+    snprintf(line->path, sizeof line->path, "%.*s", (int)length, path);
+    const char *const slash = strrchr(line->path, '/');
+    snprintf(line->file, sizeof line->file, "%.63s", slash ? slash + 1 : line->path);
+    return line;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), most = strlen(end);
+    return length >= most && strcmp(text + length - most, end) == 0;
+}
+
+/* Takes "/folder/file.c:12 (discriminator 3)". False when the text is none. */
+static bool take_place(struct reading *reading, const char *text)
+{
+    const char *const end = text + strcspn(text, " ");
+    const char *colon = end;
+    while (colon > text && isdigit((unsigned char)colon[-1]))
+        colon--;
+    if (text[0] != '/' || colon == end || colon - text < 2 || colon[-1] != ':')
+        return false;
+    const size_t length = (size_t)(colon - 1 - text);
+    char path[1024];
+    snprintf(path, sizeof path, "%.*s", (int)length, text);
+    const bool dialect = strstr(path, "/gyre/") && strstr(path, "/dialect/");
+    if (reading->begins)
+        reading->foreign = dialect;
+    reading->begins = false;
+    reading->own = reading->foreign || strstr(path, "/dialect/c11_checked") ||
+                   strstr(path, "/dialect/c11_watched") || ends_with(path, "/unit.c");
+    if (reading->own)
+        return true;
+    if (!dialect) {
+        code_line *const line = find_line(reading->code, text, length, (uint32_t)strtoul(colon, NULL, 10));
+        reading->line = line ? line : reading->line;
+    }
+    return true;
+}
+
+/* ---- what was counted ---- */
+
+static const traffic_step *find_step(const traffic_file *traffic, uint64_t offset)
+{
+    for (size_t i = 0; i < traffic->step_count; i++)
+        if (traffic->steps[i].offset == offset)
+            return &traffic->steps[i];
+    return NULL;
+}
+
+static void count_touch(code_line *line, const traffic_touch *touch)
+{
+    if (touch->how & GYRE_TOUCH_ATOMIC)
+        line->atomics += touch->executed;
+    if (touch->sort == GYRE_SORT_SCRATCH) {
+        line->scratch += touch->issued;
+        line->conflicts += touch->conflicts;
+    } else if (touch->sort == GYRE_SORT_STATE || touch->sort == GYRE_SORT_BUFFER) {
+        line->touches += touch->issued;
+        line->sectors += touch->sectors;
+        line->fresh += touch->fresh;
+        line->needed += touch->needed;
+        line->span = touch->span > line->span ? touch->span : line->span;
+    }
+}
+
+/* `offset`: behind the call that told of the access. */
+static void take_touches(struct reading *reading, uint64_t offset)
+{
+    for (size_t i = 0; reading->line && i < reading->traffic->touch_count; i++)
+        if (reading->traffic->touches[i].offset == offset)
+            count_touch(reading->line, &reading->traffic->touches[i]);
+}
+
+/* ---- instructions ---- */
+
+static bool is_on_stack(const struct reading *reading, const char *name, size_t length)
+{
+    if ((length == 3 && (strncmp(name, "rbp", 3) == 0 || strncmp(name, "rsp", 3) == 0)))
+        return true;
+    for (uint32_t i = 0; i < reading->on_stack_count; i++)
+        if (strlen(reading->on_stack[i]) == length && strncmp(reading->on_stack[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Notes a register that gets an address of the stack: lea -0x120(%rbp),%r12. */
+static void note_pointer(struct reading *reading, const char *name, const char *operands)
+{
+    const char *const last = strrchr(operands, '%');
+    if (strcmp(name, "lea") != 0 || !last || (!strstr(operands, "(%rbp)") && !strstr(operands, "(%rsp)")) ||
+        reading->on_stack_count == 8)
+        return;
+    snprintf(reading->on_stack[reading->on_stack_count++], 8, "%.7s", last + 1);
+}
+
+/* The register that an operand names, without its width: "dx" of %edx, "r8" of %r8d. */
+static void name_register(const char *operand, char name[8])
+{
+    const size_t length = strcspn(operand + 1, ",()");
+    const char *const begin =
+        operand + 1 + ((operand[1] == 'e' || operand[1] == 'r') && !isdigit((unsigned char)operand[2]));
+    snprintf(name, 8, "%.*s",
+             (int)(operand + 1 + length - begin) < 7 ? (int)(operand + 1 + length - begin) : 7, begin);
+    if (isdigit((unsigned char)name[1]))
+        name[strcspn(name, "dwb")] = '\0';
+}
+
+/* Follows where the values of registers come from. A mask takes a part of a value: x % 64. */
+static void note_data(struct reading *reading, const char *name, const char *operands)
+{
+    const char *const last = strrchr(operands, '%');
+    char target[8];
+    if (!last || strchr(last, ')') || strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0)
+        return;
+    name_register(last, target);
+    const bool loads = strncmp(name, "mov", 3) == 0 && strchr(operands, '(') && !strstr(operands, "(%rbp)") &&
+                       !strstr(operands, "(%rsp)");
+    const bool masks = strcmp(name, "and") == 0;
+    for (uint32_t i = 0; i < reading->data_count; i++)
+        if (strcmp(reading->data[i], target) == 0) {
+            if (strncmp(name, "mov", 3) == 0 && !loads)
+                reading->data[i][0] = '\0';
+            return;
+        }
+    if ((loads || masks) && reading->data_count < 8)
+        memcpy(reading->data[reading->data_count++], target, sizeof target);
+}
+
+static bool is_data(const struct reading *reading, const char *operands)
+{
+    const char *const comma = strchr(strchr(operands, '(') + 1, ',');
+    char name[8];
+    name_register(comma + 1, name);
+    for (uint32_t i = 0; i < reading->data_count; i++)
+        if (strcmp(reading->data[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the operands name an item of an array on the stack, by an index in a register: -0x50(%rbp,%rdx,4). */
+static bool is_local_item(const struct reading *reading, const char *name, const char *operands)
+{
+    const char *const open = strchr(operands, '('), *const comma = open ? strchr(open, ',') : NULL;
+    const char *const close = open ? strchr(open, ')') : NULL;
+    if (!comma || !close || comma > close || open[1] != '%' || strcmp(name, "lea") == 0)
+        return false;
+    return is_on_stack(reading, open + 2, (size_t)(comma - open - 2));
+}
+
+static void count_instruction(struct reading *reading, const char *name, const char *operands)
+{
+    code_line *const line = reading->line;
+    double weight = code_weight(name, operands);
+    const bool local = is_local_item(reading, name, operands);
+    weight = local && weight < 1 ? 1 : weight;
+    const bool spread = local && is_data(reading, operands);
+    note_pointer(reading, name, operands);
+    note_data(reading, name, operands);
+    reading->latest = 0;
+    if (!reading->step || !line || reading->own)
+        return;
+    reading->latest = weight;
+    line->issued += weight * (double)reading->step->issued;
+    line->executed += weight * (double)reading->step->executed;
+    if (weight >= 10 && strstr(name, "div"))
+        line->divisions += weight * (double)reading->step->issued;
+    if (strlen(name) > 3 && strcmp(name + strlen(name) - 2, "sd") == 0 && strncmp(name, "mov", 3) != 0)
+        line->doubles += weight * (double)reading->step->issued;
+    line->local += local ? (double)reading->step->issued : 0;
+    line->spread += spread ? (double)reading->step->issued : 0;
+}
+
+/* Takes the instruction before a call of a check back: it makes the call's argument. */
+static void forget_argument(struct reading *reading)
+{
+    if (reading->step && reading->line && !reading->own) {
+        reading->line->issued -= reading->latest * (double)reading->step->issued;
+        reading->line->executed -= reading->latest * (double)reading->step->executed;
+    }
+    reading->latest = 0;
+}
+
+/* A call of a check. `next`: the address behind it. True when the instruction is one. */
+static bool take_check(struct reading *reading, const char *operands, uint64_t next)
+{
+    if (strstr(operands, "<__sanitizer_cov_trace_pc")) {
+        reading->step = find_step(reading->traffic, next);
+        reading->data_count = 0;
+        reading->latest = 0;
+        return true;
+    }
+    if (strstr(operands, "<gyre_wait_checked_") && reading->step) {
+        if (reading->line)
+            reading->line->barriers += reading->step->issued;
+        return true;
+    }
+    if (strstr(operands, "<gyre_block_") && reading->step && reading->line) {
+        reading->line->barriers +=
+            2 * reading->step->issued; /* a sum of the block, say: before it and behind it */
+        return true;
+    }
+    if (!strstr(operands, "<__tsan_") && !strstr(operands, "<gyre_touched_"))
+        return false;
+    forget_argument(reading);
+    take_touches(reading, next);
+    return true;
+}
+
+/* "    1bb7:\tlea    -0xf(%rbx),%eax". `next`: the address of the instruction behind it. */
+static void take_instruction(struct reading *reading, char *text, uint64_t next)
+{
+    char *const tab = strchr(text, '\t');
+    if (!tab)
+        return;
+    char *const name = tab + 1, *operands = name + strcspn(name, " \t");
+    if (*operands)
+        *operands++ = '\0';
+    operands += strspn(operands, " \t");
+    if (strncmp(name, "call", 4) == 0 && take_check(reading, operands, next))
+        return;
+    count_instruction(reading, name, operands);
+}
+
+static bool is_instruction(const char *text, uint64_t *address)
+{
+    char *end;
+    if (text[0] != ' ')
+        return false;
+    *address = strtoull(text, &end, 16);
+    return end != text && *end == ':' && end[1] == '\t';
+}
+
+/* The address of the next instruction in the text; the end of a function has none, and then nothing was counted there. */
+static uint64_t next_address(const char *text)
+{
+    uint64_t address = 0;
+    while (text && !is_instruction(text, &address)) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return address;
+}
+
+static void take_text(struct reading *reading, char *text)
+{
+    uint64_t address;
+    for (char *next; text && *text; text = next) {
+        next = strchr(text, '\n');
+        if (next)
+            *next++ = '\0';
+        if (is_instruction(text, &address)) {
+            take_instruction(reading, text, next_address(next));
+        } else if (text[0] == '0' && strchr(text, '<')) { /* a function begins */
+            reading->step = NULL;
+            reading->line = NULL;
+            reading->begins = true;
+            reading->on_stack_count = 0;
+        } else {
+            take_place(reading, text);
+        }
+    }
+}
+
+/* ---- sums ---- */
+
+static void add_up(code_lines *code)
+{
+    code_line *const all = &code->all;
+    for (size_t i = 0; i < code->count; i++) {
+        const code_line *const line = &code->lines[i];
+        all->issued += line->issued;
+        all->executed += line->executed;
+        all->divisions += line->divisions;
+        all->doubles += line->doubles;
+        all->local += line->local;
+        all->spread += line->spread;
+        all->barriers += line->barriers;
+        all->touches += line->touches;
+        all->sectors += line->sectors;
+        all->fresh += line->fresh;
+        all->needed += line->needed;
+        all->scratch += line->scratch;
+        all->conflicts += line->conflicts;
+        all->atomics += line->atomics;
+        all->span = line->span > all->span ? line->span : all->span;
+    }
+}
+
+int code_lines_make(code_lines *code, const traffic_file *traffic)
+{
+    const char *const arguments[] = {"objdump", "-d", "-l", "--no-show-raw-insn", traffic->module, NULL};
+    struct gyre_process_end end;
+    *code = (code_lines){.lines = calloc(LINES_MAX, sizeof *code->lines)};
+    char *const output = malloc(OUTPUT_SIZE);
+    if (!code->lines || !output) {
+        free(output);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    const struct gyre_process_desc desc = {.arguments = arguments,
+                                           .deadline_ns = gyre_clock_ns() + DEADLINE_S * UINT64_C(1000000000),
+                                           .output = output,
+                                           .output_size = OUTPUT_SIZE};
+    int result = CLI_OK;
+    const gyre_status status = gyre_process_run(&desc, &end);
+    if (status == GYRE_NOT_FOUND)
+        result = cli_error(CLI_UNAVAILABLE,
+                           "there is no program 'objdump', which reads what a handler was compiled to: "
+                           "install it (Debian, Ubuntu: apt install binutils)");
+    else if (status != GYRE_OK || end.signal || end.exit_code || end.output_length >= OUTPUT_SIZE)
+        result = cli_error(CLI_FAILED, "objdump cannot read the compiled handler '%s'", traffic->module);
+    struct reading reading = {.code = code, .traffic = traffic};
+    if (result == CLI_OK)
+        take_text(&reading, output);
+    add_up(code);
+    free(output);
+    return result;
+}
+
+void code_lines_finish(code_lines *code)
+{
+    free(code->lines);
+    *code = (code_lines){.lines = NULL};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GPUs, as they were measured: constants from which `gyre estimate` computes. machine.c says where each comes from. No state.
+ */
+#ifndef GYRE_CLI_ESTIMATE_MACHINE_H
+#define GYRE_CLI_ESTIMATE_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** What messages of a size cost without a handler that does anything. */
+typedef struct machine_ring {
+    double bytes;      /* of request and reply together */
+    double message_ns; /* of a stream through one queue and one block */
+    double call_ns;    /* of one call alone, host to host */
+} machine_ring;
+
+enum { MACHINE_RINGS = 6 };
+
+typedef struct machine {
+    const char *name, *title, *architecture;
+    double clock_ghz;
+    uint32_t units;                   /* multiprocessors */
+    uint32_t schedulers;              /* of a multiprocessor: each begins one instruction a clock */
+    uint32_t block_lanes;             /* of a lane kernel's block */
+    double bus_gbytes;                /* each way, all queues together */
+    double first_cache, second_cache; /* bytes */
+    /* clocks */
+    double chain;             /* from an instruction to the next one of the same group */
+    double actor_chain;       /* the same of an actor, whose group is alone on its multiprocessor */
+    double near, middle, far; /* from an access to its value: of the first cache, the second, the memory */
+    double sector;            /* of a multiprocessor, a sector of 32 bytes that a group asks for */
+    double far_sector;        /* so many more for one that comes from beyond the second cache */
+    double
+        local; /* of a multiprocessor, an access of a group to local memory by an index of each lane's own */
+    double even; /* the same by an index that all lanes share */
+    double barrier, conflict;
+    double atomic;      /* of one lane, on a word that others change, too */
+    double more_blocks; /* how much longer the ring takes for each further block that is at work */
+    double
+        blocks_call_ns; /* a call alone of a small message takes this much longer when there are several blocks */
+    double several_reads;   /* how many accesses to the scratch are under way at once */
+    double several_touches; /* how many accesses of a group are under way at once */
+    machine_ring lane[MACHINE_RINGS], block[MACHINE_RINGS],
+        actor[MACHINE_RINGS]; /* by bytes; unused ones are 0 at the end */
+} machine;
+
+/** The GPU of that name; NULL: there is none. */
+const machine *machine_find(const char *name);
+/** The names of all, ended by NULL. */
+const char *const *machine_names(size_t *count);
+
+/** What messages of `bytes` cost: between two measured sizes by the logarithm. */
+machine_ring machine_ring_at(const machine_ring *rings, double bytes);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arithmetic of `gyre estimate` (model.h). A block of a lane kernel handles a window of messages, one a lane; its groups of 32
+ * share four schedulers, and a group alone waits for each of its instructions. So the window takes the longer of the two, for
+ * instructions and for memory each. A block of the other forms handles one message after the other.
+ */
+#include "cli/estimate/model.h"
+
+#include "gyre/backend.h"
+
+enum { GROUP = 32, SLOT_PAYLOAD = 48, SLOT = 64 };
+
+/* Counts of one message (of a lane kernel: of one group of 32 messages). */
+struct counts {
+    double issued, executed, local, spread, touches, sectors, fresh, scratch, conflicts, atomics, barriers;
+    double groups; /* that are at work at once in a block */
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+double model_group_lanes(const model_handler *handler)
+{
+    const traffic_file *const traffic = handler->traffic;
+    const double groups =
+        traffic->form == GYRE_FORM_BLOCK ? (handler->lanes + GROUP - 1) / GROUP : (double)traffic->groups;
+    const double lanes = traffic->form == GYRE_FORM_BLOCK ? handler->lanes : (double)traffic->messages;
+    return groups > 0 ? smaller(lanes / groups, GROUP) : GROUP;
+}
+
+static struct counts count(const model_handler *handler)
+{
+    const code_line *const all = &handler->code->all;
+    const double messages = (double)(handler->traffic->form == GYRE_FORM_LANE ? handler->traffic->groups
+                                                                              : handler->traffic->messages);
+    const double groups = (handler->lanes + GROUP - 1) / GROUP;
+    const double each =
+        handler->traffic->form == GYRE_FORM_BLOCK ? groups : 1; /* groups that share a message */
+    return (struct counts){.issued = all->issued / messages / each,
+                           .executed = all->executed / messages / each,
+                           .local = all->local / messages / each,
+                           .spread = all->spread / messages / each,
+                           .touches = (double)all->touches / messages / each,
+                           .sectors = (double)all->sectors / messages / each,
+                           .fresh = (double)all->fresh / messages / each,
+                           .scratch = (double)all->scratch / messages / each,
+                           .conflicts = (double)all->conflicts / messages / each,
+                           .atomics = (double)all->atomics / messages / each,
+                           .barriers = (double)all->barriers / messages / each,
+                           .groups = groups};
+}
+
+/* From an access to its value. `fresh`: the part of the sectors that the first cache does not have. */
+static double waits(const machine *gpu, uint64_t span, double fresh)
+{
+    const double away = (double)span <= gpu->first_cache    ? gpu->near
+                        : (double)span <= gpu->second_cache ? gpu->middle
+                                                            : gpu->far;
+    return gpu->near + (away - gpu->near) * fresh;
+}
+
+/* Clocks of a multiprocessor that the sectors of a group take. */
+static double sector_clocks(const model_handler *handler, const struct counts *counts)
+{
+    const machine *const gpu = handler->machine;
+    const bool far = (double)handler->code->all.span > gpu->second_cache;
+    return counts->sectors * gpu->sector + counts->fresh * (far ? gpu->far_sector : 0);
+}
+
+static double chain_of(const model_handler *handler)
+{
+    return handler->traffic->form == GYRE_FORM_ACTOR || handler->traffic->form == GYRE_FORM_KEYED
+               ? handler->machine->actor_chain
+               : handler->machine->chain;
+}
+
+/* The clocks of one instruction of each of a block's groups. */
+static double instruction_of_all(const model_handler *handler, double groups)
+{
+    return larger(groups / handler->machine->schedulers, chain_of(handler));
+}
+
+/* Clocks of a window of `groups` groups, by parts; without the ring. */
+static void window(const model_handler *handler, const struct counts *counts, double groups, double *parts)
+{
+    const machine *const gpu = handler->machine;
+    const uint64_t span = handler->code->all.span;
+    const double fresh = counts->sectors > 0 ? counts->fresh / counts->sectors : 0;
+    const double each = instruction_of_all(handler, groups);
+    const double dense = smaller(counts->executed / model_group_lanes(handler), counts->issued);
+    const bool lane = handler->traffic->form == GYRE_FORM_LANE,
+               block = handler->traffic->form == GYRE_FORM_BLOCK;
+    const double idle = lane || block ? counts->issued - dense : 0;
+    const bool serial = block && counts->issued > 0 && dense < 0.25 * counts->issued;
+    parts[MODEL_INSTRUCTIONS] = (counts->issued - idle) * each;
+    parts[serial ? MODEL_SERIAL : MODEL_DIVERGENCE] = idle * each;
+    parts[MODEL_MEMORY] =
+        larger(counts->touches * waits(gpu, span, fresh) / (lane || block ? gpu->several_touches : 1),
+               groups * sector_clocks(handler, counts));
+    parts[MODEL_LOCAL] =
+        handler->compiled && !handler->spill_bytes
+            ? 0
+            : larger(counts->local * gpu->near / 2,
+                     groups * (counts->spread * gpu->local + (counts->local - counts->spread) * gpu->even));
+    parts[MODEL_SCRATCH] =
+        groups * counts->conflicts * gpu->conflict + counts->scratch * gpu->near / gpu->several_reads;
+    parts[MODEL_BARRIERS] = counts->barriers * gpu->barrier;
+    parts[MODEL_ATOMICS] = groups * counts->atomics * gpu->atomic;
+}
+
+static const machine_ring *rings_of(const model_handler *handler)
+{
+    return handler->traffic->form == GYRE_FORM_LANE    ? handler->machine->lane
+           : handler->traffic->form == GYRE_FORM_BLOCK ? handler->machine->block
+                                                       : handler->machine->actor;
+}
+
+/* Bytes that a message moves over the bus, the way that has more of them. */
+static double bus_bytes(const model_handler *handler)
+{
+    const double most = larger((double)handler->request_size, (double)handler->reply_size);
+    return most <= SLOT_PAYLOAD ? SLOT : most + 16;
+}
+
+static model_part largest(const double *parts)
+{
+    model_part bound = MODEL_RING;
+    for (model_part i = MODEL_RING; i < MODEL_PARTS; i++)
+        if (parts[i] > parts[bound])
+            bound = i;
+    return bound;
+}
+
+void model_compute(const model_handler *handler, model_result *result)
+{
+    const machine *const gpu = handler->machine;
+    const struct counts counts = count(handler);
+    const machine_ring ring =
+        machine_ring_at(rings_of(handler), (double)(handler->request_size + handler->reply_size));
+    const bool lane = handler->traffic->form == GYRE_FORM_LANE;
+    const double busy = counts.groups, share = lane ? counts.groups * GROUP : 1;
+    const double ring_ns = ring.message_ns * (1 + gpu->more_blocks * (handler->blocks - 1));
+    double alone[MODEL_PARTS] = {0}, together[MODEL_PARTS] = {0}, block_ns = ring_ns;
+    *result = (model_result){.part_ns = {[MODEL_RING] = ring_ns}, .call_ns = ring.call_ns, .error = 1.3};
+    window(handler, &counts, lane ? 1 : busy, alone);
+    window(handler, &counts, busy, together);
+    for (model_part i = MODEL_RING + 1; i < MODEL_PARTS; i++) {
+        result->part_ns[i] = together[i] / gpu->clock_ghz / share;
+        result->call_ns += alone[i] / gpu->clock_ghz;
+        block_ns += result->part_ns[i];
+    }
+    const double bus_ns = bus_bytes(handler) / gpu->bus_gbytes;
+    if (lane && handler->blocks > 1 && bus_bytes(handler) <= SLOT)
+        result->call_ns += gpu->blocks_call_ns;
+    result->message_ns = block_ns / handler->blocks;
+    result->by_bus = bus_ns > result->message_ns;
+    if (result->by_bus)
+        result->message_ns = bus_ns;
+    result->bound = result->by_bus ? MODEL_RING : largest(result->part_ns);
+}
+
+const char *model_part_word(model_part part)
+{
+    static const char *const words[] = {"ring",         "instructions", "divergence", "serial lane", "memory",
+                                        "local memory", "scratch",      "barriers",   "atomics"};
+    return words[part];
+}
+
+const char *model_part_meaning(model_part part)
+{
+    static const char *const meanings[] = {
+        "the ring's words, the host's threads and the bus",
+        "instructions of groups whose lanes all work",
+        "instructions while other lanes of the group wait, because they go another way or have ended",
+        "instructions of a few lanes while the others of the block wait",
+        "state and buffers",
+        "arrays of the handler's own that registers cannot hold, because their indices are not constant",
+        "accesses to the scratch, and lanes that meet in one bank of it",
+        "lanes that wait for each other at barriers",
+        "atomic operations, one lane after the other where they change one word"};
+    return meanings[part];
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The check traffic counts exactly: sectors of 32 bytes, turns of banks, lanes at work, atomic operations.
+set -u
+# shellcheck source=tests/estimate/estimates.sh
+source "$(dirname "${BASH_SOURCE[0]}")/estimates.sh"
+
+# 64 messages are 2 groups; each lane reads 64 numbers of 4 bytes, 8 in a sector.
+works 64 64
+line="$(line_of rows 'table[first + i]')"
+estimates rows --json --buffer table=zeros:67108864
+has rows "$line" touches 128  # 2 groups, 64 turns
+has rows "$line" sectors 4096 # each lane its own
+has rows "$line" fresh 512    # every eighth turn a new one
+has rows "$line" needed 512   # 32 lanes of 4 bytes fill 4 sectors
+
+# neighbours read neighbours: 32 numbers are 4 sectors, new ones at each turn
+line="$(line_of columns 'table[first + 4096u * i]')"
+estimates columns --json --buffer table=zeros:67108864
+has columns "$line" touches 128
+has columns "$line" sectors 512
+has columns "$line" fresh 512
+has columns "$line" needed 512
+
+# a group that is not full: 33 messages are a full group and one lane
+works 33 8
+line="$(line_of columns 'table[first + 4096u * i]')"
+estimates columns --json --buffer table=zeros:67108864
+has columns "$line" touches 16
+has columns "$line" sectors 40 # 4 and 1, 8 times
+
+# an actor handles one message after the other: no lanes share anything
+works 5 3
+line="$(line_of actor_table 'state->counts[x % 4096u]++')"
+estimates actor_table --json
+has actor_table "$line" touches 30 # a read and a write, 3 turns, 5 messages
+has actor_table "$line" sectors 30
+
+# lanes of a group at different words of one bank: rows of 32 numbers lie below each other
+sed 's/(x + i) % 32/i % 32/' "$handlers/banks.gyre.c" >"$folder/banks.gyre.c"
+handlers="$folder"
+line="$(line_of banks 'x ^=')"
+works 2 16
+estimates banks --json --lanes 32
+has banks "$line" scratch 32             # 2 messages, 16 turns
+has banks "$line" conflicts $((32 * 31)) # 31 lanes wait each time
+sed -i 's/rows\[32\]\[32\]/rows[32][33]/' "$folder/banks.gyre.c"
+estimates banks --json --lanes 32
+has banks "$line" conflicts 0
+finish

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Handlers that are worse than need be: what bounds them, and the line that would help most.
+set -u
+# shellcheck source=tests/estimate/estimates.sh
+source "$(dirname "${BASH_SOURCE[0]}")/estimates.sh"
+
+works 64 64
+estimates rows --buffer table=zeros:67108864
+prints "bound by  memory:"
+prints "rows.gyre.c:$(line_of rows 'table[first + i]'): memory: a group of lanes moves 32.0 sectors of 32 bytes an access where 4.0 would do"
+estimates columns --buffer table=zeros:67108864
+[[ "$out" != *"sectors of 32 bytes an access"* ]] || fail "expected no advice about sectors"
+
+works 64 1000
+estimates branches
+grep -Eq "branches.gyre.c:(1[4-9]|2[01]): divergence: 16.0 of 32 lanes work here" <<<"$out" || fail "expected a line of the branches"
+# neighbours that go the same way: even numbers alone
+seq 2 2 128 | sed 's/.*/{"turns":1000,"seed":&}/' >"$folder/requests"
+estimates branches
+[[ "$out" != *divergence:* ]] || fail "expected no divergence"
+works 64 1000
+estimates chain
+prints "bound by  instructions:"
+
+works 4 200
+estimates block_serial --lanes 64
+prints "bound by  serial lane:"
+prints "block_serial.gyre.c:$(line_of block_serial 'x += scratch')"
+prints "serial lane: 1.0 of 32 lanes work here, and the others of the block wait"
+
+works 4 100
+estimates barriers --lanes 64
+prints "bound by  barriers:"
+prints "barriers: 100.0 barriers a message"
+
+estimates banks --lanes 32
+prints "banks.gyre.c:$(line_of banks 'x ^='): scratch: "
+
+# without values that the compiler cannot foresee the array is in registers, and nothing is said of it
+if [[ "$(uname -m)" == x86_64 ]]; then
+    works 64 1000
+    estimates local_table
+    prints "bound by  local memory:"
+    prints "local memory: an array with indices that are not constant"
+    prints "local_table.gyre.c:$(line_of local_table '>> 8) % 64u'): local memory:"
+fi
+
+# the same counts give the same figures
+first="$out"
+estimates local_table
+[[ "$out" == "$first" ]] || fail "expected the same words as before"
+
+# more blocks take more, and a call alone is not faster for them
+works 64 1000
+estimates chain --json
+one="$(grep -o '"rate":[0-9]*' <<<"$out" | cut -d: -f2)"
+estimates chain --json --blocks 4
+four="$(grep -o '"rate":[0-9]*' <<<"$out" | cut -d: -f2)"
+((four > 2 * one && four <= 4 * one)) || fail "expected 4 blocks to take 2 to 4 times as much as $one: $four"
+finish
