@@ -33,7 +33,7 @@ void cuda_times_prepare(gyre_resident *resident)
     if (wanted->timed && wanted->has_times)
         resident->times = calloc(1, sizeof *resident->times);
     if (resident->times)
-        __atomic_store_n(&GYRE_CONTROL_TIMES(resident->control, resident->blocks)->counts, 1,
+        __atomic_store_n(&GYRE_CONTROL_TIMES(resident->control, resident->blocks)->counts, GYRE_TIMES_ALL,
                          __ATOMIC_RELEASE); /* pairs with the core's acquire */
 }
 

@@ -41,16 +41,16 @@ uint64_t gyre_control_timed_every(const gyre_kernel *kernel)
                : (uint64_t)gyre_kernel_setting(kernel, "timing_every");
 }
 
-bool gyre_control_times_take(const gyre_kernel *kernel, gyre_observe_histogram *out)
+uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogram *sum)
 {
     const gyre_control_times *times = GYRE_CONTROL_TIMES(kernel->control, kernel->blocks);
-    /* pairs with the backend's release */
-    if (!__atomic_load_n(&times->counts, __ATOMIC_ACQUIRE))
-        return false;
-    out->sum_ns = __atomic_load_n(&times->sum_ns, __ATOMIC_RELAXED);
+    const uint64_t counts = __atomic_load_n(&times->counts, __ATOMIC_ACQUIRE); /* pairs with the backend */
+    if (!counts)
+        return 0;
+    sum->sum_ns += __atomic_load_n(&times->sum_ns, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
-        out->buckets[i] = __atomic_load_n(&times->buckets[i], __ATOMIC_RELAXED);
-    return true;
+        sum->buckets[i] += __atomic_load_n(&times->buckets[i], __ATOMIC_RELAXED);
+    return counts;
 }
 
 /* Writes the constants, over anything that a worker process may have written there. */

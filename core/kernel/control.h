@@ -38,8 +38,11 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
 void gyre_control_settle_counts(gyre_kernel *kernel);
 /** One message of so many is timed, by the kernel and for its own queues; 0: none is. */
 uint64_t gyre_control_timed_every(const gyre_kernel *kernel);
-/** Copies how long the kernel's handlers ran, as its device counts, into sum_ns and buckets. False: it counts nothing. */
-bool gyre_control_times_take(const gyre_kernel *kernel, gyre_observe_histogram *out);
+/**
+ * Adds how long the kernel's handlers ran, as its device counts it, to sum_ns and buckets. Returns which messages it counts, a
+ * GYRE_TIMES_; 0: none.
+ */
+uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogram *out);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 

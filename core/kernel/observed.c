@@ -141,11 +141,11 @@ static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
         gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time]);
 }
 
-/* Adds how long the handlers of the queue's messages ran. */
+/* Adds how long the handlers of the queue's messages ran. Of a pipeline's queue it is known of whole flows only. */
 static void add_handled(const gyre_queue *queue, gyre_observe_histogram *sum)
 {
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES] = {0};
-    if (!gyre_timing_histograms(queue, times))
+    if (gyre_view_of(queue)->of_pipeline || !gyre_timing_histograms(queue, times))
         return;
     sum->sum_ns += times[GYRE_OBSERVE_HANDLED].sum_ns;
     for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
@@ -189,17 +189,19 @@ static uint32_t enter_kernel(gyre_kernel *kernel)
     return number;
 }
 
-/* Writes how long the kernel's handlers ran: as its device counts it, else what the times of its queues add up to. */
+/* Writes how long the kernel's handlers ran: as its device counts it, with what the device leaves to the times of queues. */
 static void observe_handlers(const gyre_kernel *kernel)
 {
-    gyre_observe_histogram handled = kernel->handled_before;
+    gyre_observe_histogram handled = {.record = kernel->observed, .time = GYRE_OBSERVE_HANDLED};
     if (!gyre_control_timed_every(kernel))
         return;
-    if (!gyre_control_times_take(kernel, &handled))
+    if (gyre_control_times_add(kernel, &handled) != GYRE_TIMES_ALL) {
+        handled.sum_ns += kernel->handled_before.sum_ns;
+        for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+            handled.buckets[i] += kernel->handled_before.buckets[i];
         for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
             add_handled(queue, &handled);
-    handled.record = kernel->observed;
-    handled.time = GYRE_OBSERVE_HANDLED;
+    }
     gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &handled);
 }
 

@@ -164,8 +164,8 @@ enum gyre_observe_link_word {
 enum { GYRE_OBSERVE_BUCKETS = 256 };
 
 /**
- * What times of messages a histogram has; of queues of kernels with `timing`. Such a kernel itself has HANDLED: of all messages that its
- * device timed, of queues of any program and of links, where the device counts them; else of the kernel's own queues.
+ * What times of messages a histogram has; of queues of kernels with `timing`. Such a kernel itself has HANDLED: how
+ * long its handlers ran.
  */
 enum gyre_observe_time {
     GYRE_OBSERVE_WAITED = 0,     /* from the send to the handler */

@@ -421,13 +421,15 @@ typedef struct gyre_control_handle {
 } gyre_control_handle;
 
 /**
- * How long the handlers of a kernel ran, for all messages that its device timed (gyre_control_absences.timed): of queues of any
- * program, and of links. The backend's host side alone writes it. Counts only grow while the kernel lives. The buckets are those
- * of gyre_observe_histogram (observe.h).
+ * How long the handlers of a kernel ran, for messages that its device timed (gyre_control_absences.timed). The backend's host side
+ * writes it, and nobody else does. Counts only grow while the kernel lives. The buckets are those of gyre_observe_histogram
+ * (observe.h).
  */
 #define GYRE_TIMES_BUCKETS 256
+#define GYRE_TIMES_ALL     1 /* messages of queues of any program, and of links */
+#define GYRE_TIMES_LINKS   2 /* messages of links, and of queues by which pipelines are entered */
 typedef struct gyre_control_times {
-    gyre_u64 counts; /* 1: the backend counts; it says so before it launches the kernel */
+    gyre_u64 counts; /* GYRE_TIMES_: which messages the backend counts, stored before it launches the kernel; 0: none */
     gyre_u64 sum_ns;
     gyre_u64 buckets[GYRE_TIMES_BUCKETS];
     gyre_u64 reserved[6];

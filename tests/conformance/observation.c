@@ -362,6 +362,28 @@ static gyre_pipeline *open_chain(gyre_runtime *runtime)
     return pipeline;
 }
 
+/* Messages that came by a link are timed as well, which have no client here: by the stage that handles them. */
+static void handlers_behind_links_are_timed(struct conformance *test)
+{
+    enum { EVERY = 2, MESSAGES = 24 };
+    const char *const *settings = observed_settings(true);
+    const char *timed[] = {settings[0], settings[1], settings[2], "kernel.default.timing=true",
+                           "kernel.default.timing_every=2", NULL};
+    gyre_observe_histogram of_first, of_one;
+    gyre_runtime *runtime = open_with(test, timed);
+    gyre_pipeline *pipeline = open_chain(runtime);
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        job reply;
+        must(gyre_call(gyre_pipeline_queue(pipeline), &(job){.number = i}, sizeof(job), &reply, sizeof reply,
+                       NULL, soon()));
+    }
+    await_messages(GYRE_OBSERVE_KERNEL, "first", MESSAGES / EVERY, &of_first);
+    await_messages(GYRE_OBSERVE_KERNEL, "one", MESSAGES / EVERY, &of_one);
+    require(of_first.sum_ns > 0 && of_one.sum_ns > 0);
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
 /* A link that leads elsewhere is shown once, also while its former target keeps messages. Devices that only they themselves can
  * read show none. */
 static void a_link_that_leads_elsewhere_is_shown_once(struct conformance *test)
@@ -392,6 +414,7 @@ const struct conformance_case observation_cases[] = {
     {"a_full_queue_is_seen_from_outside", a_full_queue_is_seen_from_outside},
     {"times_are_seen_from_outside", times_are_seen_from_outside},
     {"handlers_times_are_seen_from_outside", handlers_times_are_seen_from_outside},
+    {"handlers_behind_links_are_timed", handlers_behind_links_are_timed},
     {"a_link_that_leads_elsewhere_is_shown_once", a_link_that_leads_elsewhere_is_shown_once},
     {"nobody_sees_what_is_not_to_be_seen", nobody_sees_what_is_not_to_be_seen},
     {NULL, NULL},
