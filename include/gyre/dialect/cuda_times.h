@@ -33,6 +33,12 @@ GYRE_HELPER void gyre_times_count_(gyre_control_times *times, gyre_u64 ns)
     atomicAdd(&times->buckets[gyre_time_bucket_(ns)], (gyre_u64)1);
 }
 
+GYRE_HELPER void gyre_times_end_(const gyre_context *gyre, gyre_u64 started_ns)
+{
+    if (gyre->times)
+        gyre_times_count_(gyre->times, gyre_time_ns(gyre) - started_ns);
+}
+
 GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyre_u64 started_ns)
 {
     const gyre_u64 now = gyre_time_ns(gyre);
@@ -56,11 +62,14 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
     const gyre_u64 started = ((index) & (gyre_u64)(GYRE_TIMED - 1)) == 0 ? gyre_time_ns(gyre) : 0
 #define GYRE_STAMP_END_(gyre, index, started)                                                                \
     ((started) ? gyre_stamp_write_((gyre), (index), (started)) : (void)0)
+/* In place of GYRE_STAMP_END_ for a message that has no stamp. */
+#define GYRE_TIMES_END_(gyre, started) ((started) ? gyre_times_end_((gyre), (started)) : (void)0)
 #else
 #define GYRE_TIMES_BEGIN_(gyre, arguments)      ((void)0)
 #define GYRE_STAMP_QUEUE_(gyre, queue)          ((void)0)
 #define GYRE_STAMP_BEGIN_(gyre, index, started) ((void)0)
 #define GYRE_STAMP_END_(gyre, index, started)   ((void)0)
+#define GYRE_TIMES_END_(gyre, started)          ((void)0)
 #endif
 
 #endif
