@@ -429,7 +429,8 @@ typedef struct gyre_control_handle {
 #define GYRE_TIMES_ALL     1 /* messages of queues of any program, and of links */
 #define GYRE_TIMES_LINKS   2 /* messages of links, and of queues by which pipelines are entered */
 typedef struct gyre_control_times {
-    gyre_u64 counts; /* GYRE_TIMES_: which messages the backend counts, stored before it launches the kernel; 0: none */
+    gyre_u64
+        counts; /* GYRE_TIMES_: which messages the backend counts, stored before it launches the kernel; 0: none */
     gyre_u64 sum_ns;
     gyre_u64 buckets[GYRE_TIMES_BUCKETS];
     gyre_u64 reserved[6];

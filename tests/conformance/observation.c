@@ -367,8 +367,9 @@ static void handlers_behind_links_are_timed(struct conformance *test)
 {
     enum { EVERY = 2, MESSAGES = 24 };
     const char *const *settings = observed_settings(true);
-    const char *timed[] = {settings[0], settings[1], settings[2], "kernel.default.timing=true",
-                           "kernel.default.timing_every=2", NULL};
+    const char *timed[] = {
+        settings[0], settings[1], settings[2], "kernel.default.timing=true", "kernel.default.timing_every=2",
+        NULL};
     gyre_observe_histogram of_first, of_one;
     gyre_runtime *runtime = open_with(test, timed);
     gyre_pipeline *pipeline = open_chain(runtime);
