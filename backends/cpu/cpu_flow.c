@@ -8,6 +8,7 @@
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
+#include "cpu_times.h"
 #include "cpu_trace.h"
 #include "gyre/checksum.h"
 #include "gyre/kernel.h"
@@ -292,8 +293,10 @@ static void call_handler(struct cpu_worker *worker, const void *request, gyre_u3
         fail(did, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return;
     }
+    const gyre_u64 started_ns = cpu_times_begin(worker);
     const int result = cpu_handle(request, worker->links.reply, worker->resident->state, worker->scratch,
                                   worker->resident->bindings, context);
+    cpu_times_end(worker, started_ns);
     did->sent = context->failed ? 0 : cpu_ports_count(worker, &astray);
     did->again = kernel->port_count && worker->links.ports[0].again;
     const bool replied = in_flow && result == GYRE_OUTCOME_REPLY && sizes->reply;

@@ -16,6 +16,7 @@
 #include "cpu_resident.h"
 #include "cpu_window.h"
 #include "cpu_seat.h"
+#include "cpu_times.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
 
@@ -95,6 +96,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->resident = resident;
         worker->block = i;
         worker->line = &lines[i];
+        cpu_times_prepare(worker);
         worker->context = (gyre_context){
             .lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
             .block = i,

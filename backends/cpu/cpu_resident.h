@@ -36,6 +36,12 @@ struct cpu_fault {
     char place[512], text[128];
 };
 
+/** Which messages of stages a worker times (cpu_times.h). */
+struct cpu_timed {
+    gyre_control_times *times; /* NULL: none */
+    gyre_u64 mask, turn;       /* those whose turn has none of these bits */
+};
+
 /** A worker: the task that serves one block, with its own context and its own line of the control region. */
 struct cpu_worker {
     _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
@@ -57,6 +63,7 @@ struct cpu_worker {
     struct cpu_watched *watched; /* NULL: the device has no checks */
     struct cpu_links links;
     struct cpu_traced traced;
+    struct cpu_timed timed;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
 

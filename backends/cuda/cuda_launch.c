@@ -27,6 +27,7 @@
 #include "cuda_shape.h"
 #include "cuda_stays.h"
 #include "cuda_tell.h"
+#include "cuda_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,22 +123,24 @@ static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *
 }
 
 /*
- * Makes the kernel's device memory in one allocation: cursors, relay, arrivals, turns, log, then the stages.
- * The head of the log tells the device the log's capacity.
+ * Makes the kernel's device memory in one allocation: cursors, relay, arrivals, turns, log, times, then the
+ * stages. The head of the log tells the device the log's capacity, and where the times are.
  */
 static gyre_status make_memory(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     const struct cuda_driver *driver = device->driver;
     CUstream service = device->residents->service;
-    uint32_t capacity = CUDA_LOG_LINES;
+    gyre_device_log head = {.capacity = CUDA_LOG_LINES};
     resident->relay_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
     resident->arrived_offset = resident->relay_offset + sizeof(gyre_cuda_relay);
     resident->turns_offset =
         align_up(resident->arrived_offset + 2 * resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
     resident->log_offset = align_up(resident->turns_offset + resident->blocks * sizeof(gyre_cuda_turns), 256);
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
-    resident->stage_offset = align_up(resident->log_offset + log_size, 256);
+    resident->times_offset = align_up(resident->log_offset + log_size, 256);
+    resident->stage_offset = align_up(resident->times_offset + sizeof(gyre_control_times), 256);
+    head.reserved[GYRE_LOG_TIMES_WORD] = cuda_times_word(resident);
     resident->memory_size = resident->stage_offset + (size_t)resident->blocks * GYRE_CUDA_STAGE_SIZE;
     CUresult result;
     CUDA_PATIENTLY(result, driver->cuMemAllocAsync(&resident->memory, resident->memory_size, service))
@@ -147,10 +150,10 @@ static gyre_status make_memory(gyre_resident *resident)
     status = cuda_check(device, driver->cuMemsetD8Async(resident->memory, 0, resident->stage_offset, service),
                         "cuMemsetD8Async");
     if (status == GYRE_OK)
-        status = cuda_check(device,
-                            driver->cuMemcpyHtoDAsync(resident->memory + resident->log_offset, &capacity,
-                                                      sizeof capacity, service),
-                            "cuMemcpyHtoDAsync");
+        status = cuda_check(
+            device,
+            driver->cuMemcpyHtoDAsync(resident->memory + resident->log_offset, &head, sizeof head, service),
+            "cuMemcpyHtoDAsync");
     return status == GYRE_OK ? cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize")
                              : status;
 }
@@ -235,6 +238,7 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
         status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = take_room(resident, kernel, desc->lanes);
+    cuda_times_prepare(resident);
     if (status == GYRE_OK)
         status = make_memory(resident);
     if (status == GYRE_OK)
@@ -272,6 +276,7 @@ static void free_resident(gyre_resident *resident)
     }
     cuda_launcher_destroy(resident);
     cuda_tell_finish(resident);
+    cuda_times_finish(resident);
     if (resident->line < CUDA_RESIDENTS_MAX) {
         pthread_mutex_lock(&device->residents->lock);
         device->residents->taken &= ~(UINT64_C(1) << resident->line);

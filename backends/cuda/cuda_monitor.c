@@ -15,6 +15,7 @@
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_tell.h"
+#include "cuda_times.h"
 
 #include <time.h>
 
@@ -65,6 +66,7 @@ static void watch_resident(gyre_resident *resident)
     if (resident->device->residents->serial)
         return;
     cuda_log_look(resident);
+    cuda_times_look(resident);
     if (resident->on_device)
         cuda_tell_look(resident);
 }
@@ -78,8 +80,10 @@ static void change_turns(struct cuda_residents *residents)
     for (gyre_resident *resident = residents->first; resident; resident = resident->next)
         if (resident->on_device)
             return;
-    for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
         cuda_log_look(resident);
+        cuda_times_look(resident);
+    }
     cuda_give_turn(residents);
 }
 

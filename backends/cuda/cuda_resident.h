@@ -51,8 +51,8 @@ struct gyre_resident {
     bool control_registered;
     uint32_t line; /* the resident's line in residents->orders, and its stream in residents->kernels */
     uint32_t threads, blocks, shared_size, sms;
-    CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the stages of the blocks */
-    size_t relay_offset, arrived_offset, turns_offset, log_offset, stage_offset, memory_size;
+    CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, times, then the stages of the blocks */
+    size_t relay_offset, arrived_offset, turns_offset, log_offset, times_offset, stage_offset, memory_size;
     gyre_cuda_arguments arguments;
 
     pthread_mutex_t order_lock;
@@ -78,6 +78,7 @@ struct gyre_resident {
     uint64_t log_handled;         /* the monitor's: messages handled when it last looked at the log */
     uint32_t log_next;            /* log lines handed on */
     struct cuda_telling *telling; /* the monitor's: what the blocks were at when it last looked */
+    struct cuda_times *times;     /* the monitor's: how long handlers ran; NULL: not counted */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };

@@ -28,3 +28,12 @@ bool cuda_service_read(gyre_device *device, void *to, uint64_t from, size_t size
     cuda_tell(device, result, call, otherwise);
     return result == CUDA_SUCCESS;
 }
+
+bool cuda_service_try_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise)
+{
+    const CUresult result = device->driver->cuStreamQuery(device->residents->service);
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    cuda_tell(device, result, "cuStreamQuery", otherwise);
+    return result == CUDA_SUCCESS && cuda_service_read(device, to, from, size, otherwise);
+}

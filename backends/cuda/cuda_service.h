@@ -10,6 +10,11 @@
  * returns false and logs the reason and `otherwise`, the consequence.
  */
 bool cuda_service_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise);
+/**
+ * Does what cuda_service_read does, unless that would wait behind commands of other threads: it then returns false and logs
+ * nothing.
+ */
+bool cuda_service_try_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise);
 /** Frees memory of the pool, after the earlier commands of the stream. */
 void cuda_service_free(gyre_device *device, uint64_t address);
 

@@ -9,7 +9,6 @@
  * wait for a kernel, nor for other threads' transfers. All accesses are relaxed: each word is right by
  * itself, and nobody relies on their order.
  */
-#include "cuda_check.h"
 #include "cuda_resident.h"
 #include "cuda_service.h"
 #include "cuda_tell.h"
@@ -90,15 +89,10 @@ static bool is_time(gyre_resident *resident)
  */
 static bool copy_turns(gyre_resident *resident)
 {
-    static const char otherwise[] = "what a kernel's blocks are at is looked at again in a moment";
-    gyre_device *device = resident->device;
-    const CUresult result = device->driver->cuStreamQuery(device->residents->service);
-    if (result == CUDA_ERROR_NOT_READY)
-        return false;
-    cuda_tell(device, result, "cuStreamQuery", otherwise);
-    return result == CUDA_SUCCESS &&
-           cuda_service_read(device, resident->telling->copy, resident->memory + resident->turns_offset,
-                             resident->blocks * sizeof(gyre_cuda_turns), otherwise);
+    return cuda_service_try_read(resident->device, resident->telling->copy,
+                                 resident->memory + resident->turns_offset,
+                                 resident->blocks * sizeof(gyre_cuda_turns),
+                                 "what a kernel's blocks are at is looked at again in a moment");
 }
 
 /*

@@ -108,18 +108,32 @@ static rates_row *add_row(rates_table *table, const rates_table *before, const r
     return added;
 }
 
-/* Adds a kernel and its queues, whose times add up to those of the kernel. */
+/* Takes how long the kernel's handlers ran; in files of earlier versions that is what the times of its queues add up to. */
+static void take_handling(rates_row *kernel, const observed_process *process, uint32_t at)
+{
+    gyre_observe_record queue;
+    gyre_observe_histogram own;
+    if (gyre_observed_histogram(&process->seen, at, GYRE_OBSERVE_HANDLED, &own)) {
+        const uint64_t every = observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_TIMED_EVERY);
+        kernel->counts[RATES_HANDLING_NS] = own.sum_ns * (every ? every : 1);
+        kernel->timed = times_count(&own) != 0;
+        return;
+    }
+    for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
+        const uint64_t every = observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED_EVERY);
+        kernel->counts[RATES_HANDLING_NS] +=
+            observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_HANDLED_NS) * (every ? every : 1);
+        kernel->timed = kernel->timed || observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED);
+    }
+}
+
+/* Adds a kernel and its queues. */
 static void add_kernel(rates_table *table, const rates_table *before, const observed_process *process,
                        uint32_t at, const gyre_observe_record *record)
 {
     gyre_observe_record queue;
     rates_row kernel = kernel_row(process, at, record);
-    for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
-        const uint64_t every = observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED_EVERY);
-        kernel.counts[RATES_HANDLING_NS] +=
-            observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_HANDLED_NS) * (every ? every : 1);
-        kernel.timed = kernel.timed || observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED);
-    }
+    take_handling(&kernel, process, at);
     add_row(table, before, &kernel);
     for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
         const rates_row row = queue_row(process, q, &queue, record->name);

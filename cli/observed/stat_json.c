@@ -39,13 +39,13 @@ static json_t *buckets_json(const gyre_observe_histogram *histogram)
     return buckets;
 }
 
-/* How long the messages of a queue took; NULL: they are not timed. */
-static json_t *times_json(const observed_process *process, uint32_t queue)
+/* How long the messages of a queue took, or the handlers of a kernel ran; NULL: they are not timed. */
+static json_t *times_json(const observed_process *process, uint32_t record)
 {
     json_t *times = NULL;
     gyre_observe_histogram histogram;
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
-        if (!gyre_observed_histogram(&process->seen, queue, (enum gyre_observe_time)time, &histogram))
+        if (!gyre_observed_histogram(&process->seen, record, (enum gyre_observe_time)time, &histogram))
             continue;
         times = times ? times : json_object();
         json_object_set_new(
@@ -90,6 +90,9 @@ static json_t *kernels_json(const observed_process *process)
             has_device ? device.name : NULL, "device", has_device ? device.detail : NULL, "launched",
             observed_day_seconds(process, kernel.made_ns));
         add_values(object, process, at, GYRE_OBSERVE_KERNEL);
+        json_t *times = times_json(process, at);
+        if (times)
+            json_object_set_new(object, "times", times);
         json_object_set_new(object, "queues", queues_json(process, at));
         json_array_append_new(kernels, object);
     }

@@ -207,50 +207,53 @@ static void put_choice(FILE *out, const observed_processes *processes, const cha
 
 /* ---- histograms ---- */
 
-static void put_bucket(FILE *out, const observed_process *process, const gyre_observe_record *queue,
-                       const char *part, const char *edge, uint64_t count)
+/* The metric that a record's histograms belong to, as far as a sample's name goes. */
+static void put_name(FILE *out, const observed_process *process, const gyre_observe_record *record,
+                     const char *suffix, const char *part)
 {
-    fputs("gyre_message_seconds_bucket", out);
-    put_record(out, process, 0, queue);
-    put_label(out, "part", part);
-    put_label(out, "le", edge);
-    fprintf(out, "} %" PRIu64 "\n", count);
+    const bool is_queue = record->kind == GYRE_OBSERVE_QUEUE;
+    fprintf(out, "%s_%s", is_queue ? "gyre_message_seconds" : "gyre_handler_seconds", suffix);
+    put_record(out, process, 0, record);
+    if (is_queue)
+        put_label(out, "part", part);
 }
 
 /* Each power of two is the edge of a bucket, so these sums are exact. */
-static void put_histogram(FILE *out, const observed_process *process, const gyre_observe_record *queue,
+static void put_histogram(FILE *out, const observed_process *process, const gyre_observe_record *record,
                           const gyre_observe_histogram *histogram)
 {
     const char *part = times_words[histogram->time];
     uint64_t count = 0;
-    char edge[32];
     for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++) {
         count += histogram->buckets[i];
         if (i < 7 || i % 8 != 7 ||
             i == GYRE_OBSERVE_BUCKETS - 1) /* the last one has all longer times as well */
             continue;
-        snprintf(edge, sizeof edge, "%.12g", (double)gyre_observe_edge(i + 1) / 1e9);
-        put_bucket(out, process, queue, part, edge, count);
+        put_name(out, process, record, "bucket", part);
+        fprintf(out, ",le=\"%.12g\"} %" PRIu64 "\n", (double)gyre_observe_edge(i + 1) / 1e9, count);
     }
-    put_bucket(out, process, queue, part, "+Inf", count);
-    fputs("gyre_message_seconds_sum", out);
-    put_record(out, process, 0, queue);
-    put_label(out, "part", part);
+    put_name(out, process, record, "bucket", part);
+    fprintf(out, ",le=\"+Inf\"} %" PRIu64 "\n", count);
+    put_name(out, process, record, "sum", part);
     put_number(out, (double)histogram->sum_ns / 1e9);
-    fputs("gyre_message_seconds_count", out);
-    put_record(out, process, 0, queue);
-    put_label(out, "part", part);
+    put_name(out, process, record, "count", part);
     fprintf(out, "} %" PRIu64 "\n", count);
 }
 
-static void put_histograms(FILE *out, const observed_process *process)
+static void put_histograms(FILE *out, const observed_processes *processes, uint32_t kind)
 {
-    gyre_observe_record queue;
+    gyre_observe_record record;
     gyre_observe_histogram histogram;
-    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_QUEUE, 0, &queue));)
-        for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
-            if (gyre_observed_histogram(&process->seen, at, (enum gyre_observe_time)time, &histogram))
-                put_histogram(out, process, &queue, &histogram);
+    for (size_t p = 0; p < processes->count; p++) {
+        const observed_process *process = &processes->items[p];
+        if (process->life == GYRE_OBSERVED_DEAD)
+            continue;
+        for (uint32_t at = 0; (at = observed_next(&process->seen, at, kind, 0, &record));)
+            for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+                if (gyre_observed_histogram(&process->seen, at, (enum gyre_observe_time)time, &histogram) &&
+                    (kind == GYRE_OBSERVE_QUEUE || time == GYRE_OBSERVE_HANDLED))
+                    put_histogram(out, process, &record, &histogram);
+    }
 }
 
 int stat_print_prometheus(const observed_processes *processes, FILE *out)
@@ -263,8 +266,8 @@ int stat_print_prometheus(const observed_processes *processes, FILE *out)
     put_choice(out, processes, "gyre_kernel_health", "health", true);
     put_words(out, processes);
     put_head(out, "gyre_message_seconds", "histogram", "How long messages of kernels with timing took.");
-    for (size_t p = 0; p < processes->count; p++)
-        if (processes->items[p].life != GYRE_OBSERVED_DEAD)
-            put_histograms(out, &processes->items[p]);
+    put_histograms(out, processes, GYRE_OBSERVE_QUEUE);
+    put_head(out, "gyre_handler_seconds", "histogram", "How long handlers of kernels with timing ran.");
+    put_histograms(out, processes, GYRE_OBSERVE_KERNEL);
     return CLI_OK;
 }

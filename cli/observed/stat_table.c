@@ -176,8 +176,9 @@ static int print_links(const observed_processes *processes)
     return cli_table_end(table, rows > 0);
 }
 
-static void add_times(cli_table *table, const observed_process *process, uint32_t at,
-                      const gyre_observe_record *queue, size_t *rows)
+/* Of a queue, or of a kernel (`queue` is ""). */
+static void add_times(cli_table *table, const observed_process *process, uint32_t at, const char *kernel,
+                      const char *queue, size_t *rows)
 {
     gyre_observe_histogram times;
     cell cells[2];
@@ -187,7 +188,8 @@ static void add_times(cli_table *table, const observed_process *process, uint32_
             !times_count(&times))
             continue;
         const char *const row[] = {number(&cells[0], process->seen.head.pid),
-                                   queue->name,
+                                   kernel,
+                                   queue,
                                    times_words[time],
                                    number(&cells[1], times_count(&times)),
                                    times_text(times_mean(&times), texts[0]),
@@ -203,15 +205,19 @@ static void add_times(cli_table *table, const observed_process *process, uint32_
 /* Only where a kernel times its messages. */
 static int print_times(const observed_processes *processes)
 {
-    static const char *const headers[] = {">PROCESS", "QUEUE", "TIME", ">MESSAGES", ">MEAN",
-                                          ">P50",     ">P90",  ">P99", ">MOST",     NULL};
+    static const char *const headers[] = {">PROCESS", "KERNEL", "QUEUE", "TIME",  ">MESSAGES", ">MEAN",
+                                          ">P50",     ">P90",   ">P99",  ">MOST", NULL};
     size_t rows = 0;
     cli_table *table = cli_table_create(headers);
-    gyre_observe_record queue;
-    for (size_t i = 0; i < processes->count; i++)
-        for (uint32_t at = 0;
-             (at = observed_next(&processes->items[i].seen, at, GYRE_OBSERVE_QUEUE, 0, &queue));)
-            add_times(table, &processes->items[i], at, &queue, &rows);
+    gyre_observe_record kernel, queue;
+    for (size_t i = 0; i < processes->count; i++) {
+        const observed_process *process = &processes->items[i];
+        for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_KERNEL, 0, &kernel));) {
+            add_times(table, process, at, kernel.name, "", &rows);
+            for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));)
+                add_times(table, process, q, kernel.name, queue.name, &rows);
+        }
+    }
     if (rows)
         printf("\n");
     return cli_table_end(table, rows > 0);

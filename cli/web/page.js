@@ -201,7 +201,8 @@ function kernelView(process, kernel) {
             figure(count(kernel.blocks), kernel.blocks === 1 ? 'block' : 'blocks'),
             kernel.restarts ? figure(count(kernel.restarts), 'workers died', 'warn') : null,
             kernel.stalls ? figure(count(kernel.stalls), 'hangs', 'warn') : null,
-            kernel.now.busy_seconds !== undefined ? figure(Math.min(100, 100 * kernel.now.busy_seconds / Math.max(1, kernel.blocks)).toFixed(0) + ' %', 'busy') : null),
+            kernel.now.busy_seconds !== undefined ? figure(Math.min(100, 100 * kernel.now.busy_seconds / Math.max(1, kernel.blocks)).toFixed(0) + ' %', 'busy') : null,
+            kernel.times && kernel.times.handled.count ? figure(seconds(kernel.times.handled.p99), 'for 99 % of handlers at most') : null),
         curve(history(process, kernel).rates),
         kernel.queues.map((queue) => queueView(process, queue)));
 }

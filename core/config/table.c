@@ -403,8 +403,8 @@ static const struct gyre_config_row rows[] = {
      .max = 65536,
      .preset = "1",
      .doc =
-         "With `timing`: one message of so many is timed, so that it costs less. 1: each, as also where headers carry times "
-         "(`header`)."},
+         "With `timing`: one message of so many is timed, by the program and by the device, so that it costs less. 1: each, as "
+         "also where headers carry times (`header`)."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "launch_timeout_ms",

@@ -20,6 +20,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/keyed.h"
 #include "core/kernel/queue_table.h"
+#include "core/plan/queue_plan.h"
 #include "core/queue/label.h"
 
 /* Length of the sleep between two looks at a device that rings no bell. */
@@ -30,6 +31,28 @@
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
 
+uint64_t gyre_control_timed_every(const gyre_kernel *kernel)
+{
+    if (!gyre_kernel_setting(kernel, "timing"))
+        return 0;
+    /* as the kernel is compiled (plan/build_options.h) */
+    return gyre_queue_plan_all(kernel->runtime->config).times
+               ? 1
+               : (uint64_t)gyre_kernel_setting(kernel, "timing_every");
+}
+
+uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogram *sum)
+{
+    const gyre_control_times *times = GYRE_CONTROL_TIMES(kernel->control, kernel->blocks);
+    const uint64_t counts = __atomic_load_n(&times->counts, __ATOMIC_ACQUIRE); /* pairs with the backend */
+    if (!counts)
+        return 0;
+    sum->sum_ns += __atomic_load_n(&times->sum_ns, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        sum->buckets[i] += __atomic_load_n(&times->buckets[i], __ATOMIC_RELAXED);
+    return counts;
+}
+
 /* Writes the constants, over anything that a worker process may have written there. */
 static void write_constants(const gyre_kernel *kernel)
 {
@@ -37,7 +60,8 @@ static void write_constants(const gyre_kernel *kernel)
     control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
     control->command.by_ticks = gyre_keyed_has_ticks(kernel);
     control->command.queue_count = kernel->queues.entries;
-    control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
+    control->absences.timed = gyre_control_timed_every(kernel);
+    control->absences.has_times = 1;
 }
 
 gyre_status gyre_control_create(gyre_kernel *kernel)

@@ -4,6 +4,7 @@
 #define GYRE_CORE_KERNEL_CONTROL_H
 
 #include "core/kernel/kernel.h"
+#include "gyre/observe.h"
 
 /** Makes the kernel's control region. EXHAUSTED. */
 gyre_status gyre_control_create(gyre_kernel *kernel);
@@ -35,6 +36,13 @@ uint64_t gyre_control_last(const gyre_kernel *kernel);
 bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command);
 /** Adds the counts of blocks that are gone to the kernel's tally. Under the lock. */
 void gyre_control_settle_counts(gyre_kernel *kernel);
+/** One message of so many is timed, by the kernel and for its own queues; 0: none is. */
+uint64_t gyre_control_timed_every(const gyre_kernel *kernel);
+/**
+ * Adds how long the kernel's handlers ran, as its device counts it, to sum_ns and buckets. Returns which messages it counts, a
+ * GYRE_TIMES_; 0: none.
+ */
+uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogram *out);
 /** The verb of the last command (an enum gyre_verb). */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 

@@ -182,8 +182,9 @@ struct gyre_kernel {
 
     struct gyre_kernel_tally tally;
     uint32_t observed; /* the kernel's record in the observation file; 0: it has none. Atomic (observed.c) */
-    gyre_trace_point traced; /* as blocks see it (observed.c) */
-    struct gyre_care *care;  /* the watcher's (watcher.h); set before the kernel is listed */
+    gyre_trace_point traced;               /* as blocks see it (observed.c) */
+    gyre_observe_histogram handled_before; /* by queues that are closed; under the lock (observed.c) */
+    struct gyre_care *care;                /* the watcher's (watcher.h); set before the kernel is listed */
     struct gyre_kernel_log log;
     struct gyre_kernel_errand errand; /* under a lock of its own */
 };

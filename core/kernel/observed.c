@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/control.h"
 #include "core/observation/observation.h"
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
@@ -140,8 +141,21 @@ static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
         gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time]);
 }
 
-void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue)
+/* Adds how long the handlers of the queue's messages ran. Of a pipeline's queue it is known of whole flows only. */
+static void add_handled(const gyre_queue *queue, gyre_observe_histogram *sum)
 {
+    gyre_observe_histogram times[GYRE_OBSERVE_TIMES] = {0};
+    if (gyre_view_of(queue)->of_pipeline || !gyre_timing_histograms(queue, times))
+        return;
+    sum->sum_ns += times[GYRE_OBSERVE_HANDLED].sum_ns;
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        sum->buckets[i] += times[GYRE_OBSERVE_HANDLED].buckets[i];
+}
+
+void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    if (gyre_view_of(queue)->observed)
+        add_handled(queue, &kernel->handled_before);
     gyre_timing_trace(queue, NULL, 0);
     gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
     gyre_view_for(queue)->observed = 0;
@@ -173,6 +187,22 @@ static uint32_t enter_kernel(gyre_kernel *kernel)
     const uint32_t number = gyre_observation_enter(observation, &about);
     gyre_observation_event(observation, GYRE_OBSERVE_OPENED, number, "kernel '%s' is launched", kernel->name);
     return number;
+}
+
+/* Writes how long the kernel's handlers ran: as its device counts it, with what the device leaves to the times of queues. */
+static void observe_handlers(const gyre_kernel *kernel)
+{
+    gyre_observe_histogram handled = {.record = kernel->observed, .time = GYRE_OBSERVE_HANDLED};
+    if (!gyre_control_timed_every(kernel))
+        return;
+    if (gyre_control_times_add(kernel, &handled) != GYRE_TIMES_ALL) {
+        handled.sum_ns += kernel->handled_before.sum_ns;
+        for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+            handled.buckets[i] += kernel->handled_before.buckets[i];
+        for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+            add_handled(queue, &handled);
+    }
+    gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &handled);
 }
 
 /* From here on the kernel's blocks may note what they handle. A kernel without a record is not traced. */
@@ -216,12 +246,14 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     if (!observation || kernel->migrates)
         return;
     fill_kernel(words, info);
+    words[GYRE_OBSERVE_KERNEL_TIMED_EVERY] = gyre_control_timed_every(kernel);
     pthread_mutex_lock(&kernel->lock);
     if (!kernel->observed) {
         __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
         trace_kernel(kernel, observation);
     }
     gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
+    observe_handlers(kernel);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         observe_queue(kernel, queue);
         observe_times(kernel, queue);

@@ -14,7 +14,7 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info);
 /** Take the records of a kernel with its queues, or of one queue, out of the file. Called before they are freed, under the lock
  * where the queue is in a list. */
 void gyre_kernel_unobserve(gyre_kernel *kernel);
-void gyre_kernel_unobserve_queue(const gyre_kernel *kernel, gyre_queue *queue);
+void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue);
 /** The number of the kernel's record in the file; 0: it has none. */
 static inline uint32_t gyre_kernel_observed_record(const gyre_kernel *kernel)
 {

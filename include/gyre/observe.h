@@ -112,6 +112,7 @@ enum gyre_observe_kernel_word {
     GYRE_OBSERVE_KERNEL_ABSENT_LONGEST_NS,
     GYRE_OBSERVE_KERNEL_LAUNCHED_NS,
     GYRE_OBSERVE_KERNEL_STANDBY,
+    GYRE_OBSERVE_KERNEL_TIMED_EVERY, /* with `timing`: one message of so many is timed; 0: none */
     GYRE_OBSERVE_KERNEL_WORDS
 };
 
@@ -162,7 +163,10 @@ enum gyre_observe_link_word {
 
 enum { GYRE_OBSERVE_BUCKETS = 256 };
 
-/** What times of messages a histogram has; of queues of kernels with `timing`. */
+/**
+ * What times of messages a histogram has; of queues of kernels with `timing`. Such a kernel itself has HANDLED: how
+ * long its handlers ran.
+ */
 enum gyre_observe_time {
     GYRE_OBSERVE_WAITED = 0,     /* from the send to the handler */
     GYRE_OBSERVE_HANDLED = 1,    /* in the handler */
@@ -173,7 +177,7 @@ enum gyre_observe_time {
 
 /** How long messages took. Grows only, while it is of one record. */
 typedef struct gyre_observe_histogram {
-    uint32_t record; /* the queue's; 0: the entry is free */
+    uint32_t record; /* the queue's or the kernel's; 0: the entry is free */
     uint32_t time;   /* enum gyre_observe_time */
     uint64_t sum_ns;
     uint64_t buckets[GYRE_OBSERVE_BUCKETS];

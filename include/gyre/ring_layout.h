@@ -391,8 +391,12 @@ typedef struct gyre_control_absences {
      */
     gyre_u64 stays;
     gyre_u64 stayed_ns, longest_stay_ns;
-    gyre_u64 timed; /* constant, set by the core. 1: the backend measures stays */
-    gyre_u64 reserved;
+    /*
+     * Constants, set by the core. `timed`: 0, or the backend measures stays, and one message of so many is timed, a power of two.
+     * `has_times`: 1: the region ends with a gyre_control_times; an older core left 0 here.
+     */
+    gyre_u64 timed;
+    gyre_u64 has_times;
 } gyre_control_absences;
 
 typedef struct gyre_control_region {
@@ -401,7 +405,7 @@ typedef struct gyre_control_region {
     gyre_control_device device;
     gyre_control_absences absences;
     gyre_control_queue queues[GYRE_QUEUES_MAX];
-    /* then one gyre_control_block for each block, then GYRE_HANDLES_MAX times gyre_control_handle */
+    /* then one gyre_control_block for each block, then GYRE_HANDLES_MAX times gyre_control_handle, then a gyre_control_times */
 } gyre_control_region;
 
 /**
@@ -416,12 +420,31 @@ typedef struct gyre_control_handle {
     gyre_u64 reserved;
 } gyre_control_handle;
 
+/**
+ * How long the handlers of a kernel ran, for messages that its device timed (gyre_control_absences.timed). The backend's host side
+ * writes it, and nobody else does. Counts only grow while the kernel lives. The buckets are those of gyre_observe_histogram
+ * (observe.h).
+ */
+#define GYRE_TIMES_BUCKETS 256
+#define GYRE_TIMES_ALL     1 /* messages of queues of any program, and of links */
+#define GYRE_TIMES_LINKS   2 /* messages of links, and of queues by which pipelines are entered */
+typedef struct gyre_control_times {
+    gyre_u64
+        counts; /* GYRE_TIMES_: which messages the backend counts, stored before it launches the kernel; 0: none */
+    gyre_u64 sum_ns;
+    gyre_u64 buckets[GYRE_TIMES_BUCKETS];
+    gyre_u64 reserved[6];
+} gyre_control_times;
+
 #define GYRE_CONTROL_SIZE(blocks)                                                                            \
     (sizeof(gyre_control_region) + (blocks) * sizeof(gyre_control_block) +                                   \
-     GYRE_HANDLES_MAX * sizeof(gyre_control_handle))
+     GYRE_HANDLES_MAX * sizeof(gyre_control_handle) + sizeof(gyre_control_times))
 /** The table of buffers of a kernel with `blocks` blocks, found from the address of its control region. */
 #define GYRE_CONTROL_HANDLES(control, blocks)                                                                \
     ((gyre_control_handle *)((gyre_control_block *)((control) + 1) + (blocks)))
+/** The times of its handlers, in a region that has them. */
+#define GYRE_CONTROL_TIMES(control, blocks)                                                                  \
+    ((gyre_control_times *)(GYRE_CONTROL_HANDLES(control, blocks) + GYRE_HANDLES_MAX))
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
@@ -437,6 +460,7 @@ _Static_assert(sizeof(gyre_queue_slots) == 56, "as devices load them");
 _Static_assert(sizeof(gyre_place) == 16 && sizeof(gyre_bridge) == 48, "as devices load them");
 _Static_assert(sizeof(gyre_bridge_words) == 128 && sizeof(gyre_bridge_track) == 128, "two lines");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
+_Static_assert(sizeof(gyre_control_times) == 33 * 64, "whole lines");
 _Static_assert(sizeof(gyre_control_region) == 256 + 128 * GYRE_QUEUES_MAX, "control region");
 #endif
 

@@ -185,19 +185,37 @@ static void a_full_queue_is_seen_from_outside(struct conformance *test)
     require(rmdir(folder) == 0);
 }
 
-/* How many messages a histogram of the only queue has. */
-static uint64_t count_timed(uint32_t time)
+/* The histogram of the record of that kind and name, in the last copy. False: there is none. */
+static bool find_histogram(uint32_t kind, const char *name, enum gyre_observe_time time,
+                           gyre_observe_histogram *out)
 {
-    uint64_t count = 0;
-    copy_file();
+    uint32_t record;
+    if (!find_record(kind, name, &record))
+        return false;
     const gyre_observe_part *part = part_of(GYRE_OBSERVE_HISTOGRAMS);
     for (uint32_t i = 0; i < part->count; i++) {
-        const gyre_observe_histogram *times = (const void *)(bytes + part->offset + i * part->stride);
-        for (uint32_t bucket = 0; times->record && times->time == time && bucket < GYRE_OBSERVE_BUCKETS;
-             bucket++)
-            count += times->buckets[bucket];
+        memcpy(out, bytes + part->offset + i * part->stride, sizeof *out);
+        if (out->record == record && out->time == (uint32_t)time)
+            return true;
     }
-    return count;
+    return false;
+}
+
+static uint64_t messages_of(const gyre_observe_histogram *histogram)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        sum += histogram->buckets[i];
+    return sum;
+}
+
+/* How many messages a histogram of the queue has. */
+static uint64_t count_timed(const char *name, uint32_t time)
+{
+    gyre_observe_histogram times;
+    return find_histogram(GYRE_OBSERVE_QUEUE, name, (enum gyre_observe_time)time, &times)
+               ? messages_of(&times)
+               : 0;
 }
 
 /* How many different messages of the only queue were noted, each with its times in order. */
@@ -231,11 +249,51 @@ static void times_are_seen_from_outside(struct conformance *test)
     const uint64_t until = soon(), counted = stats_of(gyre_kernel_queue(kernel)).timed;
     require(counted == 50);
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
-        while (count_timed(time) != counted) {
+        while (count_timed("words_of_1", time) != counted) {
             require(gyre_in_ms(0) < until);
             sleep_ms(2);
         }
     require(count_spans() == counted);
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
+static void await_messages(uint32_t kind, const char *name, uint64_t messages, gyre_observe_histogram *out)
+{
+    const uint64_t until = soon();
+    while (!find_histogram(kind, name, GYRE_OBSERVE_HANDLED, out) || messages_of(out) != messages) {
+        require(gyre_in_ms(0) < until);
+        sleep_ms(5);
+    }
+}
+
+/* Where the client and the handlers have one clock, the kernel and its queue tell the same; else the client corrects the times. */
+static void handlers_times_are_seen_from_outside(struct conformance *test)
+{
+    enum { EVERY = 4, MESSAGES = 40 * EVERY };
+    const char *const *settings = observed_settings(true);
+    const char *timed[] = {
+        settings[0], settings[1], settings[2], "kernel.default.timing=true", "kernel.default.timing_every=4",
+        NULL};
+    gyre_observe_histogram of_kernel, of_queue;
+    const char *const name = "words_of_1";
+    bool one_clock = true;
+    gyre_runtime *runtime = open_with(test, timed);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", name));
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        gyre_timing timing = {.size = sizeof timing};
+        require(call_word(queue, i) == 3 * i);
+        if (i % EVERY == 0)
+            must(gyre_timing_get(queue, i, &timing));
+        one_clock = one_clock && timing.error_ns == 0;
+    }
+    await_messages(GYRE_OBSERVE_QUEUE, name, MESSAGES / EVERY, &of_queue);
+    await_messages(GYRE_OBSERVE_KERNEL, name, MESSAGES / EVERY, &of_kernel);
+    require(value_of(GYRE_OBSERVE_KERNEL, name, GYRE_OBSERVE_KERNEL_TIMED_EVERY) == EVERY);
+    if (one_clock) {
+        require(of_kernel.sum_ns == of_queue.sum_ns);
+        require(memcmp(of_kernel.buckets, of_queue.buckets, sizeof of_kernel.buckets) == 0);
+    }
     gyre_close(runtime);
     require(rmdir(folder) == 0);
 }
@@ -304,6 +362,29 @@ static gyre_pipeline *open_chain(gyre_runtime *runtime)
     return pipeline;
 }
 
+/* Messages that came by a link are timed as well, which have no client here: by the stage that handles them. */
+static void handlers_behind_links_are_timed(struct conformance *test)
+{
+    enum { EVERY = 2, MESSAGES = 24 };
+    const char *const *settings = observed_settings(true);
+    const char *timed[] = {
+        settings[0], settings[1], settings[2], "kernel.default.timing=true", "kernel.default.timing_every=2",
+        NULL};
+    gyre_observe_histogram of_first, of_one;
+    gyre_runtime *runtime = open_with(test, timed);
+    gyre_pipeline *pipeline = open_chain(runtime);
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        job reply;
+        must(gyre_call(gyre_pipeline_queue(pipeline), &(job){.number = i}, sizeof(job), &reply, sizeof reply,
+                       NULL, soon()));
+    }
+    await_messages(GYRE_OBSERVE_KERNEL, "first", MESSAGES / EVERY, &of_first);
+    await_messages(GYRE_OBSERVE_KERNEL, "one", MESSAGES / EVERY, &of_one);
+    require(of_first.sum_ns > 0 && of_one.sum_ns > 0);
+    gyre_close(runtime);
+    require(rmdir(folder) == 0);
+}
+
 /* A link that leads elsewhere is shown once, also while its former target keeps messages. Devices that only they themselves can
  * read show none. */
 static void a_link_that_leads_elsewhere_is_shown_once(struct conformance *test)
@@ -333,6 +414,8 @@ const struct conformance_case observation_cases[] = {
     {"counts_are_seen_from_outside", counts_are_seen_from_outside},
     {"a_full_queue_is_seen_from_outside", a_full_queue_is_seen_from_outside},
     {"times_are_seen_from_outside", times_are_seen_from_outside},
+    {"handlers_times_are_seen_from_outside", handlers_times_are_seen_from_outside},
+    {"handlers_behind_links_are_timed", handlers_behind_links_are_timed},
     {"a_link_that_leads_elsewhere_is_shown_once", a_link_that_leads_elsewhere_is_shown_once},
     {"nobody_sees_what_is_not_to_be_seen", nobody_sees_what_is_not_to_be_seen},
     {NULL, NULL},

@@ -56,7 +56,7 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
     }
     gyre->failed = 0;
     GYRE_HEADER_TAKE_(gyre, index);
-    GYRE_STAMP_BEGIN_(gyre, started);
+    GYRE_STAMP_BEGIN_(gyre, index, started);
     const int result = gyre_seal_holds_(gyre, index, line + 1, (gyre_u32)line[0].y)
                            ? K::gyre_its_handle_chunks_(line + 1, state, buffers, gyre)
                            : GYRE_FAILED;

@@ -146,10 +146,13 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
 #endif
     int result = GYRE_FAILED;
-    if (GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said))
+    if (GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said)) {
         gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-    else
+    } else {
+        GYRE_STAMP_BEGIN_(gyre, message->index, started);
         result = K::gyre_its_handle_chunks_(line + 1, arguments.state, buffers, gyre);
+        GYRE_TIMES_END_(gyre, started); /* such queues have no stamps: gyre_lone_source_ */
+    }
     const gyre_u32 replied = result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0 && !gyre->failed;
     gyre_u32 sent = 0;
 #pragma unroll

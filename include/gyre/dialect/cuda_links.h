@@ -390,7 +390,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
 #endif
     if (!gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1)) {
         GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
-        GYRE_STAMP_BEGIN_(gyre, started);
+        GYRE_STAMP_BEGIN_(gyre, message->index, started);
         const int result =
             gyre_seal_holds_(gyre, message->index, in + 1, in->length)
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
@@ -426,7 +426,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
 #endif
     const gyre_u32 refused =
         gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
-    GYRE_STAMP_BEGIN_(gyre, started);
+    GYRE_STAMP_BEGIN_(gyre, message->index, started);
     if (!refused) {
         gyre_block_begin_(gyre);
         GYRE_HEADER_SHARE_(gyre, gyre_link_header_(message));

@@ -349,6 +349,8 @@ GYRE_HELPER void gyre_header_share_(gyre_context *gyre, gyre_u64 index)
 #define GYRE_HEADER_SHARE_(gyre, index_)     ((void)0)
 #endif
 
+#include "gyre/dialect/cuda_times.h"
+
 /** Makes one lane's context; `shared` is NULL in lane kernels. */
 GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_arguments &arguments,
                                     gyre_block_shared *shared)
@@ -370,31 +372,8 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
 #endif
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
     GYRE_HEADER_FOREIGN_(gyre, 0);
+    GYRE_TIMES_BEGIN_(gyre, arguments);
 }
-
-/* ---- when messages are timed ---- */
-
-#if GYRE_TIMED
-GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyre_u64 started_ns)
-{
-    gyre_stamp *stamp = gyre->stamps + (index & gyre->stamp_mask);
-    gyre_chunk first = {index + 1, started_ns}, second = {gyre_time_ns(gyre), index + 1};
-    gyre_chunk_store_(&stamp->sequence, first);
-    gyre_chunk_store_(&stamp->finished_ns, second);
-}
-/*
- * GYRE_STAMP_QUEUE_ is called before messages of a queue are handled. The lane that speaks for a message calls the
- * others, before and after the message.
- */
-#define GYRE_STAMP_QUEUE_(gyre, queue)   ((gyre)->stamps = (queue)->stamps, (gyre)->stamp_mask = (queue)->mask)
-#define GYRE_STAMP_BEGIN_(gyre, started) const gyre_u64 started = gyre_time_ns(gyre)
-#define GYRE_STAMP_END_(gyre, index, started)                                                                \
-    ((gyre)->stamps ? gyre_stamp_write_((gyre), (index), (started)) : (void)0)
-#else
-#define GYRE_STAMP_QUEUE_(gyre, queue)        ((void)0)
-#define GYRE_STAMP_BEGIN_(gyre, started)      ((void)0)
-#define GYRE_STAMP_END_(gyre, index, started) ((void)0)
-#endif
 
 #include "gyre/dialect/cuda_seal.h"
 

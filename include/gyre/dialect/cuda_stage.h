@@ -80,7 +80,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
     if (!gyre_settle_<K>(in, out, index, worker->drop_before, 1)) {
         gyre->failed = 0;
         GYRE_HEADER_TAKE_(gyre, index);
-        GYRE_STAMP_BEGIN_(gyre, started);
+        GYRE_STAMP_BEGIN_(gyre, index, started);
         const int result =
             gyre_seal_holds_(gyre, index, in + 1, in->length)
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
@@ -109,7 +109,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         gyre_block_begin_(gyre);
         GYRE_HEADER_SHARE_(gyre, worker->first + slot);
         __syncthreads();
-        GYRE_STAMP_BEGIN_(gyre, started);
+        GYRE_STAMP_BEGIN_(gyre, worker->first + slot, started);
         const int result =
             gyre_seal_holds_(gyre, worker->first + slot, in + 1, in->length)
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)

@@ -32,7 +32,10 @@ typedef struct gyre_block_shared {
 #endif
 } gyre_block_shared;
 
-/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; other kernels hold no trace of it. */
+/*
+ * Messages are timed in kernels that are compiled with GYRE_TIMED: those whose index is a multiple of it, which is a power of two.
+ * Other kernels hold no trace of it.
+ */
 #ifndef GYRE_TIMED
 #define GYRE_TIMED 0
 #endif
@@ -89,6 +92,9 @@ typedef struct gyre_context {
 #if GYRE_TIMED
     GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: messages are not timed */
     gyre_u64 stamp_mask;
+#endif
+#if GYRE_TIMED && defined(GYRE_DIALECT_CUDA)
+    gyre_control_times *times; /* where handlers' times are counted; NULL: nowhere */
 #endif
 #if GYRE_SEALED && defined(GYRE_DIALECT_CUDA)
     gyre_u32 *seals; /* checksums of the served queue: of requests, then of replies; NULL: none */

@@ -39,6 +39,12 @@ typedef struct gyre_device_log {
     gyre_u32 reserved[14];
 } gyre_device_log;
 
+/*
+ * Which of the words `reserved` says how many bytes behind the log a gyre_control_times lies, for devices that count there
+ * themselves; 0: they do not count.
+ */
+#define GYRE_LOG_TIMES_WORD 1
+
 /**
  * A kernel as the device compiler saw it: the constant gyre_kernel_NAME; on OpenCL an item with that name
  * (opencl_module.h). The texts of messages and buffers are in gyre_text_<type> and gyre_buffers_text_<name>.

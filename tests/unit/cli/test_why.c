@@ -263,6 +263,9 @@ START_TEST(histograms_are_told_to_prometheus)
     times.buckets[gyre_observe_bucket(1024)] = 4;
     times.buckets[GYRE_OBSERVE_BUCKETS - 1] = 8;
     gyre_observation_histogram(observation, &times);
+    times = (gyre_observe_histogram){.record = kernel, .time = GYRE_OBSERVE_HANDLED, .sum_ns = 4096};
+    times.buckets[gyre_observe_bucket(4096)] = 5;
+    gyre_observation_histogram(observation, &times);
     look();
     size_t size;
     free(told);
@@ -274,7 +277,9 @@ START_TEST(histograms_are_told_to_prometheus)
         "le=\"1.024e-06\"} 3\n",       "le=\"2.048e-06\"} 7\n",
         "le=\"68.719476736\"} 7\n",    "le=\"+Inf\"} 15\n",
         "gyre_message_seconds_count{", "queue=\"orders\",part=\"handled\"} 15\n",
-        "part=\"handled\"} 1.5"};
+        "part=\"handled\"} 1.5",        "gyre_handler_seconds_count{",
+        "kernel=\"match\"} 5\n",       "kernel=\"match\",le=\"8.192e-06\"} 5\n",
+        "kernel=\"match\",le=\"4.096e-06\"} 0\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         ck_assert_msg(strstr(told, lines[i]) != NULL, "expected '%s' in: %s", lines[i], told);
     ck_assert_ptr_null(strstr(told, "part=\"waited\""));
