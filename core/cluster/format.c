@@ -2,6 +2,7 @@
 /* Checks and writes what a cluster keeps in its transport (format.h). Pure functions. */
 #include "core/cluster/format.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,17 +60,25 @@ gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char
 }
 
 gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
-                                     struct gyre_cluster_letter *out)
+                                     struct gyre_cluster_letter *out, const unsigned char **contents)
 {
-    const gyre_status status = gyre_block_check(block, size, GYRE_BLOCK_LETTER, sizeof *out, where, NULL);
+    const size_t least = offsetof(struct gyre_cluster_letter, at_ns);
+    const gyre_status status = gyre_block_check(block, size, GYRE_BLOCK_LETTER, least, where, NULL);
+    size_t head = least;
     if (status != GYRE_OK)
         return status;
-    memcpy(out, block, sizeof *out);
-    return out->length == size - sizeof *out
-               ? GYRE_OK
-               : gyre_error_set(GYRE_INCOMPATIBLE,
-                                "the cluster's log '%s': a dead letter says %llu bytes, found %zu", where,
-                                (unsigned long long)out->length, size - sizeof *out);
+    *out = (struct gyre_cluster_letter){0};
+    memcpy(out, block, least);
+    if (size >= sizeof *out && out->length == size - sizeof *out)
+        head = sizeof *out;
+    memcpy(out, block, head);
+    if (out->length != size - head || !gyre_cluster_text_is_name(out->owner, sizeof out->owner, true))
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "the cluster's log '%s': a dead letter says %llu bytes, found %zu", where,
+                              (unsigned long long)out->length, size - head);
+    if (contents)
+        *contents = (const unsigned char *)block + head;
+    return GYRE_OK;
 }
 
 bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk)

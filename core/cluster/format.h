@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What members and clients keep in a transport: records `app`, `member.NAME`, `place.SHARD`, and logs `in.SHARD`, `out.CLIENT`,
- * `state.SHARD`. Each begins with a head (core/transport/block.h). What is read is foreign: the functions here check it before anything
+ * What members and clients keep in a transport: records `app`, `member.NAME`, `place.SHARD`, `orders`, and logs `in.SHARD`,
+ * `out.CLIENT`, `state.SHARD`, `dead.SHARD`. Each begins with a head (core/transport/block.h). What is read is foreign: the functions here check it before anything
  * uses it, in a copy that nobody else writes. Pure functions over bytes.
  */
 #ifndef GYRE_CORE_CLUSTER_FORMAT_H
@@ -17,7 +17,8 @@ enum {
     GYRE_MEMBER_NAME_MAX = 64, /* with the NUL */
     GYRE_CLIENT_ID_SIZE = 16,
     GYRE_CLUSTER_MESSAGE_MAX = 128 * 1024, /* bytes of a request or a reply */
-    GYRE_CLUSTER_NAME_SIZE = 128           /* room for a name of a log or record */
+    GYRE_CLUSTER_NAME_SIZE = 128,          /* room for a name of a log or record */
+    GYRE_ORDERS_MAX = 200                  /* they fit into a record */
 };
 
 struct gyre_cluster_app {
@@ -29,7 +30,12 @@ struct gyre_cluster_app {
     char kernel[64], key[128];      /* texts with a NUL */
 };
 
-enum gyre_member_state { GYRE_MEMBER_HERE = 1, GYRE_MEMBER_LEAVING = 2, GYRE_MEMBER_GONE = 3 };
+enum gyre_member_state {
+    GYRE_MEMBER_HERE = 1,
+    GYRE_MEMBER_LEAVING = 2,
+    GYRE_MEMBER_GONE = 3,
+    GYRE_MEMBER_DRAINED = 4 /* by order: it gives its shards away, and takes none */
+};
 
 struct gyre_cluster_member {
     struct gyre_block_head head;
@@ -54,6 +60,21 @@ struct gyre_cluster_place {
     uint64_t is_kept; /* 1: the log of states has a checkpoint, from then on for ever */
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
     struct gyre_cluster_trial trial;
+    /* of a hand-over in order; 0: the shard was taken otherwise */
+    uint64_t closing_ns; /* how long the owner before took to give the shard back */
+    uint64_t pause_ns;   /* how long its requests waited; 0: the owner did not begin yet */
+};
+
+enum gyre_order_kind { GYRE_ORDER_DRAIN = 1, GYRE_ORDER_SHARD = 2 };
+
+struct gyre_cluster_order {
+    uint32_t kind, shard;              /* shard: of GYRE_ORDER_SHARD */
+    char member[GYRE_MEMBER_NAME_MAX]; /* that is to be drained, or to have the shard */
+};
+
+struct gyre_cluster_orders { /* then `count` times struct gyre_cluster_order */
+    struct gyre_block_head head;
+    uint32_t count, reserved;
 };
 
 struct gyre_cluster_requests { /* then `count` times struct gyre_cluster_message and the message */
@@ -105,13 +126,15 @@ struct gyre_cluster_commit {
     uint64_t is_whole; /* 1: the table was zeros before the pieces; 0: that of the checkpoint before */
 };
 
-/** A request that is not handled any more, and then its `length` bytes. */
+/** A request that is not handled any more, and then its `length` bytes. Earlier members wrote no more than the first of them. */
 struct gyre_cluster_letter {
     struct gyre_block_head head;
     unsigned char client[GYRE_CLIENT_ID_SIZE];
     uint64_t number, position; /* of the request, and of its block in in.SHARD */
     uint64_t epoch, deaths;    /* of the owner that gave it up; owners that died */
     uint64_t length;
+    uint64_t at_ns; /* when, by the clock of the day of the member that gave it up; 0: not known */
+    char owner[GYRE_MEMBER_NAME_MAX]; /* that member */
 };
 
 /** A walk over the messages of a block that was checked. */
@@ -128,9 +151,9 @@ gyre_status gyre_cluster_requests_open(const void *block, size_t size, const cha
                                        struct gyre_cluster_requests *out, struct gyre_cluster_walk *walk);
 gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char *where,
                                       struct gyre_cluster_replies *out, struct gyre_cluster_walk *walk);
-/** Checks a dead letter. INCOMPATIBLE. */
+/** Checks a dead letter; *contents (may be NULL) are its out->length bytes in the block. INCOMPATIBLE. */
 gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
-                                     struct gyre_cluster_letter *out);
+                                     struct gyre_cluster_letter *out, const unsigned char **contents);
 /** The next message; false at the end. The contents lie in the block. */
 bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk);
 /** Bytes that a message of that length takes in a block. */

@@ -51,6 +51,8 @@ void gyre_kept_finish(struct gyre_kept *kept);
  * with a later epoch was here; INCOMPATIBLE when the log is damaged or of another table.
  */
 gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns);
+/** Reads the last checkpoint without a fence, of the log as it is now: for who looks from outside. As gyre_kept_begin. */
+gyre_status gyre_kept_read(struct gyre_kept *kept, uint64_t deadline_ns);
 /**
  * The steps of gyre_kept_begin: takes block `number` of the log, the first `size` bytes of kept->block; and forgets pieces whose commit did not
  * come.

@@ -218,3 +218,13 @@ gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns)
     gyre_kept_drop(kept);
     return status;
 }
+
+gyre_status gyre_kept_read(struct gyre_kept *kept, uint64_t deadline_ns)
+{
+    kept->epoch = UINT64_MAX; /* no owner is later */
+    gyre_status status = gyre_transport_last(kept->transport, kept->log, &kept->last);
+    if (status == GYRE_OK)
+        status = read_states(kept, deadline_ns);
+    gyre_kept_drop(kept);
+    return status;
+}

@@ -42,6 +42,8 @@ gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t ap
     nanosleep(&(struct timespec){(time_t)(apart_ns / 1000000000), (long)(apart_ns % 1000000000)}, NULL);
     look->now_ns = gyre_clock_ns();
     status = gyre_roster_look(&look->roster, transport, look->now_ns);
+    if (status == GYRE_OK)
+        status = gyre_orders_read(transport, &look->orders);
     return status == GYRE_OK ? look_at_shards(transport, look) : status;
 }
 
@@ -58,5 +60,7 @@ const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
         return "gone";
     if (member->seen_ns == look->since_ns)
         return "silent";
+    if (member->state == GYRE_MEMBER_DRAINED)
+        return member->owned ? "draining" : "drained";
     return member->state == GYRE_MEMBER_LEAVING ? "leaving" : "here";
 }

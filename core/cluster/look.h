@@ -7,12 +7,14 @@
 #define GYRE_CORE_CLUSTER_LOOK_H
 
 #include "core/cluster/app.h"
+#include "core/cluster/orders.h"
 #include "core/cluster/place.h"
 #include "core/cluster/roster.h"
 
 struct gyre_cluster_look {
     struct gyre_cluster_app app;
-    struct gyre_roster roster;       /* is_alive: as far as the time of the look tells */
+    struct gyre_roster roster; /* is_alive: as far as the time of the look tells */
+    struct gyre_orders orders;
     struct gyre_shard_place *places; /* of each shard */
     uint64_t *requests;              /* of each shard: the number of the last block that was sent to it */
     uint64_t since_ns, now_ns;       /* the first and the last look at the members */
@@ -24,7 +26,7 @@ struct gyre_cluster_look {
 gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t apart_ns,
                                    struct gyre_cluster_look *look);
 void gyre_cluster_look_finish(struct gyre_cluster_look *look);
-/** How a member fares, in a word: "here", "leaving", "gone", or "silent": its record did not change. */
+/** How a member fares, in a word: "here", "leaving", "draining", "drained", "gone", or "silent": its record did not change. */
 const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
                                    const struct gyre_roster_member *member);
 

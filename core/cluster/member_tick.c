@@ -8,7 +8,7 @@
 #include "core/cluster/member.h"
 #include "gyre/waiting.h"
 
-enum { STARTS_A_LOOK = 8, SECOND_LEASES = 10 };
+enum { STARTS_A_LOOK = 8, GIVES_A_LOOK = 4, SECOND_LEASES = 10 };
 
 gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state state)
 {
@@ -41,7 +41,8 @@ static void beat(struct gyre_member *member)
 {
     struct gyre_cluster_member its;
     uint64_t revision;
-    gyre_status status = gyre_member_beat(member, GYRE_MEMBER_HERE);
+    const bool drained = gyre_orders_drains(&member->orders, member->record.name);
+    gyre_status status = gyre_member_beat(member, drained ? GYRE_MEMBER_DRAINED : GYRE_MEMBER_HERE);
     if (status == GYRE_OK)
         return;
     if (status != GYRE_AGAIN)
@@ -67,7 +68,7 @@ static void tell_end(struct gyre_member *member, const struct gyre_shard *shard)
 {
     pthread_mutex_lock(&member->site.lock);
     if (shard->status == GYRE_OK)
-        member->site.info.given++;
+        member->site.info.given += shard->was_taken;
     else {
         member->site.info.lost++;
         snprintf(member->site.info.trouble, sizeof member->site.info.trouble, "%s", shard->why);
@@ -107,7 +108,7 @@ static void join_ended(struct gyre_member *member)
             continue;
         if (gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
             join_shard(member, i);
-        else
+        else if (gyre_shard_step_of(member->shards[i]) != GYRE_SHARD_AWAITING)
             member->record.owned++;
     }
 }
@@ -118,7 +119,8 @@ struct look {
     struct gyre_member *member;
     uint64_t now_ns;
     uint32_t starts;
-    bool gave; /* one shard a look goes to another member */
+    bool gave;      /* one shard a look goes to another member */
+    uint32_t given; /* and some by order */
 };
 
 static bool is_me(const struct gyre_member *member, const char *name)
@@ -144,6 +146,25 @@ static bool has_died(const struct gyre_member *member, uint32_t number, const st
     return place->owner[0] && (!mine || member->crashed[number]);
 }
 
+/* The member that should own the shard: the one that it was ordered to, as long as that one takes shards, or the one that the roster chooses. */
+static const char *choose(const struct look *look, uint32_t number, const char *without)
+{
+    const struct gyre_member *member = look->member;
+    const char *ordered = gyre_orders_member_of(&member->orders, number);
+    if (ordered && gyre_roster_takes(member->roster, ordered, look->now_ns) &&
+        (!without || strcmp(ordered, without) != 0))
+        return ordered;
+    return gyre_roster_choose(member->roster, number, without, look->now_ns);
+}
+
+/* Whether the owner of a shard that this member should have is about to give it back: it leaves, is drained, or the shard was ordered here. */
+static bool is_coming(const struct look *look, uint32_t number, const struct gyre_shard_place *place)
+{
+    const struct gyre_member *member = look->member;
+    return is_me(member, gyre_orders_member_of(&member->orders, number)) ||
+           gyre_roster_gives(member->roster, place->owner, place->incarnation, look->now_ns);
+}
+
 static void start_shard(struct look *look, uint32_t number, bool as_second)
 {
     struct gyre_member *member = look->member;
@@ -152,11 +173,12 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
     if (look->now_ns < member->retry_ns[number])
         return;
     gyre_status status = gyre_place_read(member->site.transport, number, &place);
-    if (status == GYRE_OK && !is_free(look, &place, as_second))
+    const bool is_owned = status == GYRE_OK && !is_free(look, &place, as_second);
+    if (is_owned && (as_second || !is_coming(look, number, &place)))
         return;
-    place.has_died = status == GYRE_OK && has_died(member, number, &place);
+    place.has_died = status == GYRE_OK && !is_owned && has_died(member, number, &place);
     if (status == GYRE_OK)
-        status = gyre_shard_start(&member->site, number, &place, &shard);
+        status = gyre_shard_start(&member->site, number, &place, is_owned, &shard);
     if (status != GYRE_OK) {
         tell_trouble(member);
         return;
@@ -175,23 +197,55 @@ static uint64_t hold_ns(const struct gyre_member *member, const struct gyre_shar
     return member->site.settle_ns > least ? member->site.settle_ns : least;
 }
 
+/*
+ * Gives a shard that another member should own. One that goes by order stays for a moment, in which the other one launches its kernel, so that
+ * requests wait for a short time only.
+ */
+static void give_shard(struct look *look, uint32_t number, bool by_order)
+{
+    struct gyre_member *member = look->member;
+    struct gyre_shard *shard = member->shards[number];
+    uint64_t *since_ns = &member->ordered_ns[number];
+    if (gyre_shard_is_stopping(shard))
+        return;
+    *since_ns = !by_order ? 0 : *since_ns ? *since_ns : look->now_ns;
+    if (by_order && look->given < GIVES_A_LOOK && look->now_ns - *since_ns >= member->site.lease_ns / 3) {
+        gyre_shard_stop(shard);
+        look->given++;
+    }
+    if (!by_order && !look->gave && look->now_ns - shard->taken_ns >= hold_ns(member, shard)) {
+        gyre_shard_stop(shard);
+        look->gave = true;
+    }
+}
+
 static void place_shard(struct look *look, uint32_t number)
 {
     struct gyre_member *member = look->member;
     struct gyre_shard *shard = member->shards[number];
-    const char *first = gyre_roster_choose(member->roster, number, NULL, look->now_ns);
+    const char *first = choose(look, number, NULL), *ordered = gyre_orders_member_of(&member->orders, number);
     const bool wanted = is_me(member, first);
+    const bool by_order = member->record.state == GYRE_MEMBER_DRAINED || (ordered && ordered == first);
+    member->ordered_ns[number] = shard && !wanted ? member->ordered_ns[number] : 0;
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
         start_shard(look, number, false);
     if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
-        is_me(member, gyre_roster_choose(member->roster, number, first, look->now_ns))) {
+        is_me(member, choose(look, number, first))) {
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }
-    if (shard && !wanted && !look->gave && look->now_ns - shard->taken_ns >= hold_ns(member, shard)) {
-        gyre_shard_stop(shard);
-        look->gave = true;
-    }
+    if (shard && !wanted && first) /* without another member it stays */
+        give_shard(look, number, by_order);
+}
+
+/* Orders that cannot be read, or are damaged, leave those of before. */
+static void look_at_orders(struct gyre_member *member)
+{
+    struct gyre_orders orders;
+    if (gyre_orders_read(member->site.transport, &orders) == GYRE_OK)
+        member->orders = orders;
+    else
+        tell_trouble(member);
 }
 
 void gyre_member_tick(struct gyre_member *member)
@@ -207,6 +261,7 @@ void gyre_member_tick(struct gyre_member *member)
         tell_trouble(member);
         return;
     }
+    look_at_orders(member);
     for (uint32_t i = 0; i < member->site.app.shards; i++)
         place_shard(&look, i);
 }

@@ -13,6 +13,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     unsigned char bytes[GYRE_TRANSPORT_RECORD_MAX];
     struct gyre_cluster_place place = {.epoch = 0};
     const size_t least = offsetof(struct gyre_cluster_place, trial); /* of records without one */
+    const size_t with_trial = offsetof(struct gyre_cluster_place, closing_ns);
     size_t size;
     *out = (struct gyre_shard_place){0};
     gyre_status status = gyre_transport_record_get(transport, gyre_cluster_shard_name(name, "place", shard),
@@ -23,7 +24,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
         status = gyre_block_check(bytes, size, GYRE_BLOCK_PLACE, least, name, NULL);
     if (status != GYRE_OK)
         return status;
-    memcpy(&place, bytes, size < sizeof place ? least : sizeof place);
+    memcpy(&place, bytes, size >= sizeof place ? sizeof place : size >= with_trial ? with_trial : least);
     if (!gyre_cluster_text_is_name(place.owner, sizeof place.owner, true) || place.epoch > UINT64_MAX / 2)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the cluster's record '%s': expected the name of an owner",
                               name);
@@ -31,6 +32,8 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     out->incarnation = place.incarnation;
     out->is_kept = place.is_kept != 0;
     out->trial = place.trial;
+    out->closing_ns = place.closing_ns;
+    out->pause_ns = place.pause_ns;
     memcpy(out->owner, place.owner, sizeof out->owner);
     return GYRE_OK;
 }
@@ -42,7 +45,9 @@ gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard, s
     struct gyre_cluster_place record = {.epoch = place->epoch,
                                         .incarnation = place->incarnation,
                                         .is_kept = place->is_kept,
-                                        .trial = place->trial};
+                                        .trial = place->trial,
+                                        .closing_ns = place->closing_ns,
+                                        .pause_ns = place->pause_ns};
     memcpy(record.owner, place->owner, sizeof record.owner);
     gyre_block_seal(&record, sizeof record, GYRE_BLOCK_PLACE);
     const gyre_status status =

@@ -74,12 +74,18 @@ static bool is_there(const struct gyre_roster *roster, const struct gyre_roster_
            now_ns - member->seen_ns < watch_ns(roster);
 }
 
+static size_t index_of(const struct gyre_roster *roster, const char *name)
+{
+    size_t i = 0;
+    while (i < roster->count && strcmp(roster->members[i].name, name) != 0)
+        i++;
+    return i;
+}
+
 static struct gyre_roster_member *find(struct gyre_roster *roster, const char *name)
 {
-    for (size_t i = 0; i < roster->count; i++)
-        if (strcmp(roster->members[i].name, name) == 0)
-            return &roster->members[i];
-    return NULL;
+    const size_t i = index_of(roster, name);
+    return i < roster->count ? &roster->members[i] : NULL;
 }
 
 /* Whether a member may leave a full table: it is gone, its record went, or it was watched for long enough and is silent. */
@@ -168,12 +174,25 @@ gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *
 bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
                           uint64_t now_ns)
 {
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct gyre_roster_member *member = &roster->members[i];
-        if (strcmp(member->name, name) == 0)
-            return member->incarnation == incarnation && is_there(roster, member, now_ns);
-    }
-    return false;
+    const size_t i = index_of(roster, name);
+    return i < roster->count && roster->members[i].incarnation == incarnation &&
+           is_there(roster, &roster->members[i], now_ns);
+}
+
+bool gyre_roster_takes(const struct gyre_roster *roster, const char *name, uint64_t now_ns)
+{
+    const size_t i = index_of(roster, name);
+    return i < roster->count && roster->members[i].state == GYRE_MEMBER_HERE &&
+           is_there(roster, &roster->members[i], now_ns);
+}
+
+bool gyre_roster_gives(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
+                       uint64_t now_ns)
+{
+    if (!gyre_roster_is_alive(roster, name, incarnation, now_ns))
+        return false;
+    const uint32_t state = roster->members[index_of(roster, name)].state;
+    return state == GYRE_MEMBER_LEAVING || state == GYRE_MEMBER_DRAINED;
 }
 
 /* ---- choosing ---- */

@@ -37,6 +37,11 @@ gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *
 /** Whether a member of that name and incarnation has to be taken for alive. */
 bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
                           uint64_t now_ns);
+/** Whether a member of that name is there, and takes shards. */
+bool gyre_roster_takes(const struct gyre_roster *roster, const char *name, uint64_t now_ns);
+/** Whether that member is alive, and gives its shards away in order. */
+bool gyre_roster_gives(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
+                       uint64_t now_ns);
 /** The member that should own a shard (rendezvous by weight), of all but `without` (NULL: of all); NULL: no member is there. */
 const char *gyre_roster_choose(const struct gyre_roster *roster, uint32_t shard, const char *without,
                                uint64_t now_ns);

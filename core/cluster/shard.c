@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 
-enum { UNDER_WAY_MAX = 64 };
+enum { UNDER_WAY_MAX = 64, AWAIT_LEASES = 4, AWAIT_NAP_NS = 3000000 };
 
 static gyre_status take_place(struct gyre_shard *shard)
 {
@@ -20,6 +21,8 @@ static gyre_status take_place(struct gyre_shard *shard)
     shard->place.incarnation = site->incarnation;
     gyre_trial_count_death(&shard->place);
     shard->place.epoch++;
+    shard->place.pause_ns = 0;
+    shard->place.closing_ns = shard->awaits ? shard->place.closing_ns : 0;
     gyre_status status = gyre_place_write(site->transport, shard->number, &shard->place);
     if (status == GYRE_AGAIN)
         return gyre_error_set(GYRE_LOST, "shard %u: another member was first", shard->number);
@@ -96,10 +99,7 @@ static gyre_status note_kept(struct gyre_shard *shard)
     if (shard->place.is_kept)
         return GYRE_OK;
     shard->place.is_kept = true;
-    const gyre_status status = gyre_place_write(shard->site->transport, shard->number, &shard->place);
-    return status == GYRE_AGAIN
-               ? gyre_error_set(GYRE_LOST, "shard %u: another member took it meanwhile", shard->number)
-               : status;
+    return gyre_shard_write_place(shard);
 }
 
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
@@ -133,15 +133,15 @@ static gyre_status restore(struct gyre_shard *shard)
 /* The next owner goes on from the checkpoint in any case, so a failure here loses time alone. */
 static gyre_status give_back(struct gyre_shard *shard)
 {
+    const uint64_t begin_ns = gyre_clock_ns();
     gyre_status status = shard->position != shard->kept.position ? gyre_shard_checkpoint(shard) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
     memset(shard->place.owner, 0, sizeof shard->place.owner);
     shard->place.incarnation = 0;
-    status = gyre_place_write(shard->site->transport, shard->number, &shard->place);
-    return status == GYRE_AGAIN
-               ? gyre_error_set(GYRE_LOST, "another member took the shard before it was given back")
-               : status;
+    shard->place.pause_ns = 0;
+    shard->place.closing_ns = gyre_clock_ns() - begin_ns;
+    return gyre_shard_write_place(shard);
 }
 
 /* Says that this member could not take the shard, so that another one may try; see place_shard of member_tick.c. */
@@ -153,11 +153,15 @@ static void leave_place(struct gyre_shard *shard)
     gyre_error_let_go();
 }
 
+static gyre_status prepare(struct gyre_shard *shard)
+{
+    const gyre_status status = launch(shard);
+    return status == GYRE_OK ? make_room(shard) : status;
+}
+
 static gyre_status take(struct gyre_shard *shard)
 {
-    gyre_status status = launch(shard);
-    if (status == GYRE_OK)
-        status = make_room(shard);
+    gyre_status status = shard->kernel ? GYRE_OK : prepare(shard);
     if (status == GYRE_OK)
         status = restore(shard);
     if (status != GYRE_OK && status != GYRE_LOST)
@@ -172,13 +176,66 @@ static void leave_unfinished(struct gyre_shard *shard)
     leave_place(shard);
 }
 
-static gyre_status live(struct gyre_shard *shard)
+/* Whether the owner whose place this was gave it back in order; *is_over: it did not, and another way will be found to take it. */
+static bool was_given(const struct gyre_shard_place *before, const struct gyre_shard_place *now,
+                      bool *is_over)
 {
-    gyre_status status = take_place(shard);
+    const bool is_same = now->epoch == before->epoch;
+    const bool given = is_same && !now->owner[0] && !now->incarnation;
+    *is_over = !given && (!is_same || !now->owner[0]);
+    return given;
+}
+
+/* Waits until the owner gives the shard back, with a kernel that is launched. False: it did not do so in time, or in order. */
+static bool await_place(struct gyre_shard *shard)
+{
+    const uint64_t until = gyre_clock_ns() + AWAIT_LEASES * shard->site->lease_ns;
+    bool given = false, is_over = false;
+    while (!given && !is_over && gyre_clock_ns() < until && gyre_shard_has_lease(shard) &&
+           !gyre_shard_is_stopping(shard)) {
+        struct gyre_shard_place now;
+        const uint64_t look_ns = gyre_clock_ns();
+        if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
+            given = was_given(&shard->place, &now, &is_over);
+            shard->place = given ? now : shard->place;
+            shard->owned_ns = given ? shard->owned_ns : look_ns;
+        }
+        if (!given)
+            nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
+    }
+    gyre_error_clear();
+    return given;
+}
+
+/* OK, and nothing taken, when it awaited in vain. */
+static gyre_status take_in_order(struct gyre_shard *shard)
+{
+    gyre_status status = GYRE_OK;
+    if (shard->awaits) {
+        shard->owned_ns = gyre_clock_ns();
+        status = prepare(shard);
+        if (status != GYRE_OK || !await_place(shard))
+            return status;
+        __atomic_store_n(&shard->step, GYRE_SHARD_TAKING, __ATOMIC_RELEASE);
+    }
+    status = take_place(shard);
     if (status == GYRE_OK)
         status = take(shard);
+    shard->was_taken = status == GYRE_OK;
+    if (shard->was_taken && shard->awaits) {
+        shard->place.pause_ns = shard->place.closing_ns + gyre_clock_ns() - shard->owned_ns;
+        shard->tells_pause = true;
+    }
+    return status;
+}
+
+static gyre_status live(struct gyre_shard *shard)
+{
+    gyre_status status = take_in_order(shard);
     if (status != GYRE_OK)
         return gyre_error_add(status, "taking shard %u", shard->number);
+    if (!shard->was_taken)
+        return status;
     gyre_site_count(shard->site, &shard->site->info.taken, 1);
     __atomic_store_n(&shard->step, GYRE_SHARD_WORKING, __ATOMIC_RELEASE);
     status = gyre_shard_work(shard);
@@ -206,7 +263,7 @@ static void *run(void *argument)
 }
 
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
-                             struct gyre_shard **out)
+                             bool awaits, struct gyre_shard **out)
 {
     struct gyre_shard *shard = calloc(1, sizeof *shard);
     *out = NULL;
@@ -215,7 +272,8 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
     shard->site = site;
     shard->number = number;
     shard->place = *place;
-    shard->step = GYRE_SHARD_TAKING;
+    shard->awaits = awaits;
+    shard->step = awaits ? GYRE_SHARD_AWAITING : GYRE_SHARD_TAKING;
     shard->taken_ns = gyre_clock_ns();
     shard->lapses = __atomic_load_n(&site->lapses, __ATOMIC_ACQUIRE);
     gyre_cluster_shard_name(shard->log, "in", number);

@@ -4,6 +4,7 @@
  *
  * Steps, and the function of shard.c, shard_work.c or shard_checkpoint.c that makes each:
  *
+ *   awaiting -- await_place: the kernel is launched, and the owner is about to give the shard back in order (else this step is left out)
  *   taking   -- take_place: the place by compare-and-set, one epoch later
  *            -- gyre_kept_begin: the fence, and the last checkpoint
  *            -- launch: the kernel with that state
@@ -22,7 +23,12 @@
 #include "gyre/cluster.h"
 #include "gyre/waiting.h"
 
-enum gyre_shard_step { GYRE_SHARD_TAKING = 1, GYRE_SHARD_WORKING = 2, GYRE_SHARD_ENDED = 3 };
+enum gyre_shard_step {
+    GYRE_SHARD_TAKING = 1,
+    GYRE_SHARD_WORKING = 2,
+    GYRE_SHARD_ENDED = 3,
+    GYRE_SHARD_AWAITING = 4
+};
 
 struct gyre_shard {
     struct gyre_site *site;
@@ -36,12 +42,16 @@ struct gyre_shard {
     uint64_t lapses; /* of the site, when the shard was taken */
     bool
         is_second; /* taken because the member that should own it could not take it; the member's thread's own */
+    bool awaits;    /* begins by awaiting; constant */
+    bool was_taken; /* the place said that it is this member's; read after the step is ENDED */
 
     /* the thread's own */
     struct gyre_shard_place place;
     struct gyre_kept kept;
     struct gyre_trial trial;
-    bool has_crashed; /* the kernel was lost with a request; read after the step is ENDED */
+    bool has_crashed;  /* the kernel was lost with a request; read after the step is ENDED */
+    uint64_t owned_ns; /* awaiting: when the last look began that found the shard with its owner */
+    bool tells_pause;  /* the place does not say yet how long a hand-over took, which is place.pause_ns */
     gyre_kernel *kernel;
     gyre_queue *queue;
     char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */
@@ -58,9 +68,12 @@ struct gyre_shard {
     unsigned char deaf[GYRE_CLIENT_ID_SIZE]; /* and which: its replies are tried once from then on */
 };
 
-/** Starts the shard's thread. `place`: as it was read; nobody alive owns it. */
+/**
+ * Starts the shard's thread. `place`: as it was read; nobody alive owns it, or with `awaits` its owner is about to give it back. A shard that
+ * awaited in vain ends with OK, and was_taken is false.
+ */
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
-                             struct gyre_shard **out);
+                             bool awaits, struct gyre_shard **out);
 /** Asks the shard to be given back. Does not wait. */
 void gyre_shard_stop(struct gyre_shard *shard);
 /** Waits until the thread has ended, and frees the shard. */
@@ -81,6 +94,15 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
+/** LOST, with the sentence for a shard whose lease ran out. */
+gyre_status gyre_shard_lost_lease(const struct gyre_shard *shard);
+/**
+ * After a call of the transport failed: OK after a nap when it should be made again. Else the status, or LOST: the lease ran out, or the shard
+ * is to be given back and was tried for a lease since begin_ns.
+ */
+gyre_status gyre_shard_try_again(const struct gyre_shard *shard, gyre_status status, uint64_t begin_ns);
+/** Writes shard->place until the transport took it, while the shard has its lease. LOST when another member took the shard. */
+gyre_status gyre_shard_write_place(struct gyre_shard *shard);
 /** Takes a checkpoint of the idle kernel. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 

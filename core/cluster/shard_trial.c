@@ -47,10 +47,7 @@ static gyre_status write_mark(struct gyre_shard *shard)
 {
     shard->place.trial.epoch = shard->place.epoch;
     shard->place.trial.missed = 0;
-    const gyre_status status = gyre_place_write(shard->site->transport, shard->number, &shard->place);
-    return status == GYRE_AGAIN
-               ? gyre_error_set(GYRE_LOST, "shard %u: another member took it meanwhile", shard->number)
-               : status;
+    return gyre_shard_write_place(shard);
 }
 
 /* ---- letters ---- */
@@ -68,7 +65,8 @@ static gyre_status note_letter(struct gyre_trial *trial, const struct gyre_clust
 static gyre_status take_letter(struct gyre_shard *shard, size_t size)
 {
     struct gyre_cluster_letter letter;
-    const gyre_status status = gyre_cluster_letter_open(shard->requests, size, shard->trial.log, &letter);
+    const gyre_status status =
+        gyre_cluster_letter_open(shard->requests, size, shard->trial.log, &letter, NULL);
     if (status != GYRE_OK || letter.position <= shard->kept.position)
         return status;
     return note_letter(&shard->trial, &letter);
@@ -92,6 +90,49 @@ static gyre_status read_letters(struct gyre_shard *shard)
     return status;
 }
 
+/*
+ * AGAIN: something is behind the last letter that this owner knows. It is this one when an append that was not acknowledged took place.
+ * AGAIN also while the transport does not show it yet.
+ */
+static gyre_status find_letter(struct gyre_shard *shard, const gyre_transport_block *letter)
+{
+    struct gyre_trial *trial = &shard->trial;
+    size_t size;
+    uint64_t number;
+    unsigned char *bytes = malloc(GYRE_TRANSPORT_BLOCK_MAX);
+    if (!bytes)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a dead letter");
+    gyre_status status = gyre_transport_read(shard->site->transport, trial->log, trial->last, bytes,
+                                             GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    if (status == GYRE_OK && (size != letter->byte_count || memcmp(bytes, letter->bytes, size) != 0))
+        status = gyre_error_set(GYRE_LOST, "shard %u: another member gave a request up", shard->number);
+    if (status == GYRE_OK)
+        trial->last = number;
+    free(bytes);
+    return status;
+}
+
+/* Until the letter is in the log, while the shard has its lease. */
+static gyre_status append_until_there(struct gyre_shard *shard, const gyre_transport_block *letter)
+{
+    const uint64_t begin_ns = gyre_clock_ns();
+    for (;;) {
+        uint64_t number;
+        gyre_status status = gyre_transport_append(shard->site->transport, shard->trial.log, letter, &number);
+        if (status == GYRE_OK) {
+            shard->trial.last = number;
+            return status;
+        }
+        if (status == GYRE_AGAIN)
+            status = find_letter(shard, letter);
+        if (status == GYRE_OK)
+            return status;
+        status = gyre_shard_try_again(shard, status, begin_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
 static gyre_status append_letter(struct gyre_shard *shard, struct gyre_cluster_letter *letter,
                                  const void *bytes)
 {
@@ -106,11 +147,16 @@ static gyre_status append_letter(struct gyre_shard *shard, struct gyre_cluster_l
                                        .bytes = block,
                                        .byte_count = sizeof *letter + letter->length,
                                        .expected = trial->last};
-    const gyre_status status = gyre_transport_append(shard->site->transport, trial->log, &desc, &trial->last);
+    const gyre_status status = append_until_there(shard, &desc);
     free(block);
-    return status == GYRE_AGAIN
-               ? gyre_error_set(GYRE_LOST, "shard %u: another member gave a request up", shard->number)
-               : status;
+    return status;
+}
+
+static uint64_t day_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static gyre_status give_up(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
@@ -120,8 +166,10 @@ static gyre_status give_up(struct gyre_shard *shard, const unsigned char client[
                                          .position = position,
                                          .epoch = shard->place.epoch,
                                          .deaths = shard->place.trial.deaths,
-                                         .length = walk->message.length};
+                                         .length = walk->message.length,
+                                         .at_ns = day_ns()};
     memcpy(letter.client, client, sizeof letter.client);
+    memcpy(letter.owner, shard->place.owner, sizeof letter.owner);
     gyre_status status = append_letter(shard, &letter, walk->contents);
     if (status == GYRE_OK)
         status = note_letter(&shard->trial, &letter);

@@ -24,15 +24,6 @@ static void begin_replies(struct gyre_shard *shard)
     shard->replies_count = 0;
 }
 
-static gyre_status lost_lease(const struct gyre_shard *shard)
-{
-    return gyre_error_set(
-        GYRE_LOST,
-        "shard %u: the lease of %llu ms ran out before this member could renew it, so another one may "
-        "have the shard",
-        shard->number, (unsigned long long)(shard->site->lease_ns / 1000000));
-}
-
 static void nap(uint64_t time_ns)
 {
     nanosleep(&(struct timespec){(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)}, NULL);
@@ -83,7 +74,7 @@ static gyre_status append_replies(struct gyre_shard *shard, const unsigned char 
     gyre_cluster_client_name(log, client);
     for (;; wait_ns = wait_ns < IDLE_NS ? 2 * wait_ns : wait_ns) {
         if (!gyre_shard_has_lease(shard))
-            return lost_lease(shard);
+            return gyre_shard_lost_lease(shard);
         const gyre_status status = gyre_transport_append(site->transport, log, block, &number);
         const uint64_t tried_ns = gyre_clock_ns() - begin_ns;
         if (status == GYRE_OK) {
@@ -164,7 +155,7 @@ static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *c
             return status;
         const uint64_t now = gyre_clock_ns();
         if (!gyre_shard_has_lease(shard))
-            return lost_lease(shard);
+            return gyre_shard_lost_lease(shard);
         if (gyre_shard_is_stopping(shard) && !give_up_ns)
             give_up_ns = now + shard->site->reach_ns;
         if (give_up_ns && now > give_up_ns)
@@ -247,7 +238,7 @@ static gyre_status check_follows(const struct gyre_shard *shard, const struct gy
     if (caller->number == 0 || head->first <= caller->number + 1)
         return GYRE_OK;
     if (!gyre_shard_has_lease(shard))
-        return lost_lease(shard);
+        return gyre_shard_lost_lease(shard);
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
         "block %llu of the cluster's log '%s' has the requests of a client from number %llu on, expected %llu: the "
@@ -335,7 +326,7 @@ static gyre_status work_once(struct gyre_shard *shard)
     gyre_status status = gyre_transport_read(transport, shard->log, shard->position, shard->requests,
                                              GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
     if (!gyre_shard_has_lease(shard))
-        return lost_lease(shard);
+        return gyre_shard_lost_lease(shard);
     if (status == GYRE_OK)
         return handle_block(shard, size, number);
     if (!may_pass(status))
@@ -346,11 +337,20 @@ static gyre_status work_once(struct gyre_shard *shard)
     return GYRE_OK;
 }
 
+/* After the first look at its requests, so that they do not wait for the transport to take it. */
+static gyre_status tell_pause(struct gyre_shard *shard)
+{
+    shard->tells_pause = false;
+    return gyre_shard_write_place(shard);
+}
+
 gyre_status gyre_shard_work(struct gyre_shard *shard)
 {
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && !gyre_shard_is_stopping(shard)) {
         status = work_once(shard);
+        if (status == GYRE_OK && shard->tells_pause)
+            status = tell_pause(shard);
         if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
             status = gyre_shard_checkpoint(shard);
     }

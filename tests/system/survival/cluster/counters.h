@@ -11,7 +11,9 @@ GYRE_MESSAGE(count_request, COUNT_REQUEST)
 GYRE_MESSAGE(count_state, COUNT_STATE)
 
 #define COUNTED(trace, amount) ((trace)*31 + (amount) + 1)
-#define CRASHING_AMOUNT        0xfffffffffffffffeUL /* a request with it takes the process down */
+#define CRASHING_AMOUNT        0xfffffffffffffffeUL          /* a request with it takes the process down */
+#define SLOW_AMOUNT(ms)        (0xeeeeeeee00000000UL + (ms)) /* a request with it takes so long */
+#define IS_SLOW(amount)        ((amount) >> 32 == 0xeeeeeeee)
 #define REFUSED_AMOUNT         0xffffffffffffffffUL /* a request with it fails, and changes nothing */
 
 #endif

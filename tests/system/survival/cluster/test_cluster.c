@@ -130,6 +130,58 @@ static void shards_move_to_a_new_member(void)
     end_member(1);
 }
 
+/*
+ * A member is ended in order, and another one is there, while requests are under way that take long: of each account they are handled once.
+ * With a small reach_ms the handler does not return in time, and its request is the next owner's.
+ */
+static void restart_beside_slow_requests(uint32_t slow_ms, const char *setting)
+{
+    enum { REQUESTS = 4, ACCOUNT = 5000 };
+    count_request requests[REQUESTS];
+    gyre_completion completion;
+    count_state reply, model = {0};
+    size_t sent = 0;
+    setenv("CLUSTER_MEMBER_SETTING", setting, 1);
+    start_member(0);
+    struct client *teller = open_teller(1), *other = open_teller(2);
+    send_some(other, 100);
+    receive_some(other, 100);
+    requests[0] = (count_request){ACCOUNT, 1};
+    for (int i = 1; i < REQUESTS; i++)
+        requests[i] = (count_request){ACCOUNT, SLOW_AMOUNT(slow_ms) + (uint64_t)i};
+    must(gyre_cluster_send_batch(teller->cluster, requests, sizeof requests[0], 1, NULL, &sent, soon()));
+    must(gyre_cluster_receive(teller->cluster, &reply, sizeof reply, &completion, soon()));
+    must(gyre_cluster_send_batch(teller->cluster, requests + 1, sizeof requests[0], REQUESTS - 1, NULL, &sent,
+                                 soon()));
+    nanosleep(&(struct timespec){.tv_nsec = 100000000},
+              NULL); /* most often the first one is under way then */
+    start_member(1);
+    end_member(0);
+    for (int i = 0; i < REQUESTS; i++) {
+        if (i > 0)
+            must(gyre_cluster_receive(teller->cluster, &reply, sizeof reply, &completion, soon()));
+        model.count++;
+        model.trace = COUNTED(model.trace, requests[i].amount);
+        require(completion.outcome == GYRE_REPLIED && reply.count == model.count &&
+                reply.trace == model.trace);
+    }
+    send_some(other, 100);
+    receive_some(other, 200);
+    close_teller(teller);
+    close_teller(other);
+    end_member(1);
+}
+
+static void a_member_ends_in_order_beside_slow_requests(void)
+{
+    restart_beside_slow_requests(150, "cluster.settle_ms=600000");
+}
+
+static void a_handler_that_does_not_return_in_time_is_the_next_owners(void)
+{
+    restart_beside_slow_requests(4000, "cluster.reach_ms=1500");
+}
+
 /* ---- what is refused ---- */
 
 static void refuse_member(const char *setting, const char *kernel, gyre_status expected, const char *sentence)
@@ -177,6 +229,9 @@ static const named_case cases[] = {
     {"states_outlive_all_members", states_outlive_all_members},
     {"a_member_that_comes_back_late_changes_nothing", a_member_that_comes_back_late_changes_nothing},
     {"shards_move_to_a_new_member", shards_move_to_a_new_member},
+    {"a_member_ends_in_order_beside_slow_requests", a_member_ends_in_order_beside_slow_requests},
+    {"a_handler_that_does_not_return_in_time_is_the_next_owners",
+     a_handler_that_does_not_return_in_time_is_the_next_owners},
     {"what_does_not_fit_is_refused", what_does_not_fit_is_refused},
 };
 

@@ -45,13 +45,14 @@ static void require_letter(uint64_t deaths)
         unsigned char bytes[1024];
         struct gyre_cluster_letter letter;
         count_request request;
+        const unsigned char *contents;
         size_t size;
         uint64_t number = 0;
         gyre_cluster_shard_name(log, "dead", i);
         while (gyre_transport_read(transport, log, number, bytes, sizeof bytes, &size, &number) == GYRE_OK) {
-            must(gyre_cluster_letter_open(bytes, size, log, &letter));
+            must(gyre_cluster_letter_open(bytes, size, log, &letter, &contents));
             require(letter.length == sizeof request && letter.number == 2 && letter.deaths <= deaths);
-            memcpy(&request, bytes + sizeof letter, sizeof request);
+            memcpy(&request, contents, sizeof request);
             require(request.account == ACCOUNT && request.amount == CRASHING_AMOUNT);
             found++;
         }

@@ -53,6 +53,29 @@ same "the status has the owner of each shard" "$owned" '8 1'
 state="$("$GYRE" cluster status "${with[@]}" | awk '$1 == "one" || $1 == "two" { print $1, $2 }' | sort)"
 same "and how the members fare" "$state" 'one silent
 two here'
+
+# Orders: the new member gets nothing while settle_ms lasts, but by order.
+member three
+three=$started
+"$GYRE" cluster call "$handler" '{"account":9,"cents":1}' "${with[@]}" >/dev/null
+until [[ "$("$GYRE" cluster status "${with[@]}" | awk '$1 == "three" { print $2 }')" == here ]]; do :; done
+moved="$("$GYRE" cluster move 3 --to three --timeout 110000 "${with[@]}")"
+same "a shard moves, and the pause is told" "$(grep -cE '^shard 3 went from two to three: its requests waited for [0-9]+\.[0-9] ms$' <<<"$moved")" 1
+same "the status tells the order" "$("$GYRE" cluster status "${with[@]}" | awk '$1 == "3" { print $2, $5 }')" 'three three'
+same "moved again it is there" "$("$GYRE" cluster move 3 --to three "${with[@]}")" 'shard 3 is at three already, and stays there'
+drained="$("$GYRE" cluster drain two --timeout 110000 "${with[@]}")"
+same "a member is drained" "$(grep -cE '^member two owns nothing: 7 shards went to others' <<<"$drained")" 1
+same "and says so" "$("$GYRE" cluster status "${with[@]}" | awk '$1 == "two" { print $2, $4 }')" 'drained 0'
+reply="$("$GYRE" cluster call "$handler" '{"account":7,"cents":-100}' "${with[@]}" --timeout 110000)"
+same "states go along" "$reply" '{"cents":200,"deposits":4}'
+same "all that is kept agrees" "$("$GYRE" cluster verify --json "${with[@]}" | grep -cE '"agrees": *true')" 1
+same "nothing was given up" "$("$GYRE" cluster dead "${with[@]}")" 'no dead letters'
+same "and nothing is listed" "$("$GYRE" cluster dead 2 --json "${with[@]}")" '[]'
+same "the order ends" "$("$GYRE" cluster drain two --end "${with[@]}")" 'member two takes shards again'
+same "the other one, too" "$("$GYRE" cluster move 3 --home "${with[@]}")" 'shard 3 goes where it belongs, after settle_ms'
+kill -TERM "$three"
+wait "$three"
+until [[ "$("$GYRE" cluster status "${with[@]}" | awk '$1 == "two" { print $2, $4 }')" == 'here 8' ]]; do :; done
 kill -TERM "$two"
 wait "$two"
 same "a member ends in order" "$? $(cat "$folder/two.log")" '0 gyre: member two has given its shards back'
@@ -74,4 +97,16 @@ refused "an unknown transport" 1 "there is no transport 'carrier'" cluster statu
 refused "a member that is no keyed actor" 1 "is no keyed actor" serve examples/command/scale.gyre.c "${with[@]}"
 refused "two kernels" 2 "expected one keyed kernel" serve "$handler" "$handler" "${with[@]}"
 refused "another number of shards" 1 "the cluster has 8 shards, and shards = 9 here" serve "$handler" "${with[@]}" --set cluster.shards=9
+refused "an unknown member" 1 "the cluster has no member 'nobody'" cluster drain nobody "${with[@]}"
+refused "a member that is gone" 1 "member 'two' is gone, so it cannot give its shards" cluster drain two "${with[@]}"
+refused "an unknown shard" 1 "the cluster has the shards 0 to 7, found 8" cluster move 8 --to two "${with[@]}"
+refused "a move to who is not there" 1 "member 'two' is gone, so it takes no shards" cluster move 3 --to two "${with[@]}"
+refused "an order that is not there" 1 "shard 3 was not ordered to a member" cluster move 3 --home "${with[@]}"
+refused "a drain that is not there" 1 "no member 'two' was ordered to be drained" cluster drain two --end "${with[@]}"
+refused "a move to nowhere" 2 "either --to MEMBER or --home" cluster move 3 "${with[@]}"
+refused "a dead letter that is not there" 1 "shard 3 has no dead letter 17" cluster dead 3 --again 17 "${with[@]}"
+refused "a letter of no shard" 2 "with --again one" cluster dead --again 17 "${with[@]}"
+printf 'no record of Gyre, %0200d' 0 | tee "$folder"/shared/*/records/place.3* >/dev/null
+"$GYRE" cluster verify "${with[@]}" >"$folder/out" 2>"$folder/err"
+same "what does not agree is told" "$? $(grep -c 'place.3' "$folder/err") $(awk '$1 == "3" { print $NF }' "$folder/out")" '1 1 agree'
 finish
