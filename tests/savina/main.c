@@ -16,7 +16,10 @@
  * Bounded buffer, sleeping barber, cigarette smokers, filter bank and quicksort are not written yet.
  * Those that need pools with stealing or barriers cannot be: A* search, NQueens by priority, successive over-relaxation.
  *
- * usage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]
+ * What a backend lacks (places.c) is left out, with a sentence. With --test it is tried, and has to be refused: then the program ends
+ * with 77.
+ *
+ * usage: savina [--small] [--json] [--test] [--backend NAME] [--repeat N] [NAME...]
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "places.h"
 #include "runs.h"
 
 static const struct benchmark {
@@ -31,41 +35,56 @@ static const struct benchmark {
     void (*run)(struct run *run);
     uint64_t size, small;
     const char *unit;
+    unsigned needs; /* of enum savina_need */
 } benchmarks[] = {
-    {"ping_pong", run_ping_pong, 40000, 200, "balls"},
-    {"counting", run_counting, 1000000, 5000, "increments"},
-    {"fork_join", run_fork_join, 10000, 100, "messages to each of 60"},
-    {"thread_ring", run_thread_ring, 100000, 1000, "hops"},
-    {"big", run_big, 20000, 20, "pings of each of 120"},
-    {"bank", run_bank, 50000, 500, "transfers"},
-    {"sieve", run_sieve, 100000, 10000, "numbers"},
-    {"queens", run_queens, 12, 8, "rows"},
-    {"fibonacci", run_fibonacci, 25, 12, "th number"},
-    {"skynet", run_skynet, 1000000, 1000, "leaves"},
-    {"logistic_map", run_logistic, 25000, 200, "terms of ten series"},
-    {"radix_sort", run_radix, 100000, 500, "numbers, 60 bits"},
-    {"trapezoid", run_trapezoid, 10000000, 10000, "pieces"},
-    {"chameneos", run_chameneos, 200000, 500, "meetings of 100"},
-    {"dictionary", run_dictionary, 10000, 100, "uses by each of 20"},
-    {"philosophers", run_philosophers, 10000, 20, "meals of each of 20"},
+    {"ping_pong", run_ping_pong, 40000, 200, "balls", NEEDS_CYCLES},
+    {"counting", run_counting, 1000000, 5000, "increments", 0},
+    {"fork_join", run_fork_join, 10000, 100, "messages to each of 60", NEEDS_TOPICS},
+    {"thread_ring", run_thread_ring, 100000, 1000, "hops", NEEDS_CYCLES},
+    {"big", run_big, 20000, 20, "pings of each of 120", NEEDS_ASKS | NEEDS_KEYED},
+    {"bank", run_bank, 50000, 500, "transfers", NEEDS_ASKS | NEEDS_KEYED},
+    {"sieve", run_sieve, 100000, 10000, "numbers", 0},
+    {"queens", run_queens, 12, 8, "rows", NEEDS_CYCLES},
+    {"fibonacci", run_fibonacci, 25, 12, "th number", NEEDS_CYCLES},
+    {"skynet", run_skynet, 1000000, 1000, "leaves", NEEDS_CYCLES},
+    {"logistic_map", run_logistic, 25000, 200, "terms of ten series", NEEDS_TOPICS | NEEDS_ASKS},
+    {"radix_sort", run_radix, 100000, 500, "numbers, 60 bits", 0},
+    {"trapezoid", run_trapezoid, 10000000, 10000, "pieces", 0},
+    {"chameneos", run_chameneos, 200000, 500, "meetings of 100", NEEDS_CYCLES},
+    {"dictionary", run_dictionary, 10000, 100, "uses by each of 20", NEEDS_ASKS | NEEDS_KEYED},
+    {"philosophers", run_philosophers, 10000, 20, "meals of each of 20", NEEDS_ASKS},
 };
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 
 struct options {
     const char *backend;
-    bool small, json;
+    bool small, json, is_test;
     uint32_t repeat;
     const char *const *names;
     int name_count;
 };
+
+static void note_time(struct run *run, uint64_t start_ns)
+{
+    run->seconds = (double)(gyre_now_ns() - start_ns) / 1e9;
+    run->messages = wiring_messages(&run->wiring);
+}
 
 total run_measure(struct run *run, task request, gyre_kernel *tell)
 {
     total told;
     const uint64_t start_ns = gyre_now_ns();
     wiring_call(&run->wiring, request, tell, &told);
-    run->seconds = (double)(gyre_now_ns() - start_ns) / 1e9;
-    run->messages = wiring_messages(&run->wiring);
+    note_time(run, start_ns);
+    return told;
+}
+
+total run_feed(struct run *run, task request, uint64_t count)
+{
+    total told;
+    const uint64_t start_ns = gyre_now_ns();
+    wiring_feed(&run->wiring, request, count, &told);
+    note_time(run, start_ns);
     return told;
 }
 
@@ -135,6 +154,12 @@ static int run_all(const struct options *options)
     for (int i = 0; i < BENCHMARKS; i++) {
         if (!is_wanted(&benchmarks[i], options))
             continue;
+        const char *const reason = places_lack(options->backend, benchmarks[i].needs);
+        if (reason && !options->is_test) {
+            fprintf(stderr, "savina: %s is left out: %s\n", benchmarks[i].name, reason);
+            continue;
+        }
+        wiring_expect_refusal(reason);
         const struct run run = run_best(&benchmarks[i], options);
         print_row(&benchmarks[i], &run, options->json, first);
         wrong += !run.right;
@@ -150,7 +175,7 @@ static void refuse(const char *what, const char *found)
     fprintf(stderr, "savina: %s, found '%s'\nnames:", what, found);
     for (int i = 0; i < BENCHMARKS; i++)
         fprintf(stderr, " %s", benchmarks[i].name);
-    fprintf(stderr, "\nusage: savina [--small] [--json] [--backend NAME] [--repeat N] [NAME...]\n");
+    fprintf(stderr, "\nusage: savina [--small] [--json] [--test] [--backend NAME] [--repeat N] [NAME...]\n");
     exit(2);
 }
 
@@ -174,6 +199,8 @@ static struct options read_options(int argc, char **argv)
             options.small = true;
         else if (strcmp(argv[at], "--json") == 0)
             options.json = true;
+        else if (strcmp(argv[at], "--test") == 0)
+            options.is_test = true;
         else if (strcmp(argv[at], "--backend") == 0 && at + 1 < argc)
             options.backend = argv[++at];
         else if (strcmp(argv[at], "--repeat") == 0 && at + 1 < argc)

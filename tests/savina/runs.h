@@ -21,6 +21,8 @@ struct run {
 
 /* Sends `request`, and measures. The pipeline is open. `tell`: as wiring_call. */
 total run_measure(struct run *run, task request, gyre_kernel *tell);
+/* The same of a stream of `count` messages, which the client feeds (wiring_feed). */
+total run_feed(struct run *run, task request, uint64_t count);
 /* Says what was found, and whether it is what has to be found. */
 void run_found(struct run *run, uint64_t found, uint64_t expected);
 /* The same of a number with a fraction, which may differ by `tolerance` of it; 0: by no bit. */

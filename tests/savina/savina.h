@@ -9,7 +9,16 @@
 
 enum { SAVINA_GO, SAVINA_TELL, SAVINA_END, SAVINA_PUT, SAVINA_GET, SAVINA_NO };
 
-enum { BIG_ACTORS_MAX = 128, RING_ACTORS = 100, CREATURES_MAX = 128, PRIMES_A_FILTER = 1000 };
+enum {
+    BIG_ACTORS_MAX = 128,
+    RING_ACTORS = 100,
+    CREATURES_MAX = 128,
+    PRIMES_A_FILTER = 1000,
+    PARTS_MAX = 128
+};
+
+/* Messages that one request of the client stands for, where it feeds a stream. */
+enum { SAVINA_BATCH = 64 };
 
 /*
  * what: one of SAVINA_*. who: the actor that it is for, and the key of keyed actors. from: the actor that sent it. size, left,
