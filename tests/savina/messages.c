@@ -40,11 +40,11 @@ void run_counting(struct run *run)
 
 void run_fork_join(struct run *run)
 {
-    enum { WORKERS = 60 };
+    const uint32_t workers = run_kernels(run, 60);
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
     wiring_stage(wiring, streams, "fork", "fork", -1);
-    for (int i = 0; i < WORKERS; i++) {
+    for (int i = 0; i < (int)workers; i++) {
         wiring_stage(wiring, streams, "work", "work", i);
         wiring_link_between(wiring, "fork", -1, "batch", "work", i)->topic = "work";
         wiring_link_between(wiring, "work", i, "next", "join", -1);
@@ -52,22 +52,24 @@ void run_fork_join(struct run *run)
     wiring_stage(wiring, streams, "join", "join", -1);
     wiring_answers(wiring);
     wiring_open(wiring, 0);
-    const total told = run_feed(run, (task){.left = run->size, .size = WORKERS}, run->size);
-    const double sine = sin(37.2), expected = (double)(run->size * WORKERS) * sine * sine;
-    run_found(run, told.sum, run->size * WORKERS);
+    const total told = run_feed(run, (task){.left = run->size, .size = workers}, run->size);
+    const double sine = sin(37.2), expected = (double)(run->size * workers) * sine * sine;
+    run_found(run, told.sum, run->size * workers);
     run->right = run->right && fabs(told.value - expected) < 1e-6 * expected;
     wiring_end(wiring);
 }
 
 void run_thread_ring(struct run *run)
 {
-    enum { KERNELS = 50 }; /* two actors each: a pipeline has 64 kernels at most */
+    int kernels = (int)run_kernels(run, 50); /* two actors each: a pipeline has 64 kernels at most */
+    while (RING_ACTORS % kernels)
+        kernels--;
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    for (int i = 0; i < KERNELS; i++) {
+    for (int i = 0; i < kernels; i++) {
         wiring_stage(wiring, circles, "ring", "ring", i);
         wiring_answers(wiring);
-        wiring_link_between(wiring, "ring", i, "next", "ring", (i + 1) % KERNELS);
+        wiring_link_between(wiring, "ring", i, "next", "ring", (i + 1) % kernels);
     }
     wiring_open(wiring, 1);
     const total told = run_measure(run, (task){.left = run->size}, NULL);

@@ -55,31 +55,36 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-enum { BITS = 60 };
+enum { BITS_MAX = 60 };
+
+static uint64_t mask_of(uint32_t bits)
+{
+    return (UINT64_C(1) << bits) - 1;
+}
 
 /* Ticks by which each kernel sends what it kept, SAVINA_BATCH a tick: the kernel of a bit keeps the numbers that have it. */
-static uint64_t count_ticks(uint64_t count)
+static uint64_t count_ticks(uint64_t count, uint32_t bits)
 {
-    uint64_t kept[BITS] = {0}, random = 2048, ticks = 0;
+    uint64_t kept[BITS_MAX] = {0}, random = 2048, ticks = 0;
     for (uint64_t i = 0; i < count; i++) {
         random = savina_random(random);
-        for (int bit = 0; bit < BITS; bit++)
+        for (uint32_t bit = 0; bit < bits; bit++)
             kept[bit] += random >> 4 >> bit & 1;
     }
-    for (int bit = 0; bit < BITS; bit++)
+    for (uint32_t bit = 0; bit < bits; bit++)
         ticks += (kept[bit] + SAVINA_BATCH - 1) / SAVINA_BATCH;
     return ticks;
 }
 
 /* The sum of the numbers, each times its place when they are sorted: another order has another sum. */
-static uint64_t expect_sorted(uint64_t count)
+static uint64_t expect_sorted(uint64_t count, uint32_t bits)
 {
     uint64_t *numbers = calloc(count, sizeof *numbers), random = 2048, sum = 0;
     if (numbers == NULL)
         return 0;
     for (uint64_t i = 0; i < count; i++) {
         random = savina_random(random);
-        numbers[i] = random >> 4;
+        numbers[i] = random >> 4 & mask_of(bits);
     }
     qsort(numbers, count, sizeof *numbers, compare);
     for (uint64_t i = 0; i < count; i++)
@@ -90,24 +95,25 @@ static uint64_t expect_sorted(uint64_t count)
 
 void run_radix(struct run *run)
 {
+    const uint32_t bits = run_kernels(run, BITS_MAX);
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
     wiring_stage(wiring, streams, "radix_source", "source", -1);
-    for (int i = 0; i < BITS; i++) {
+    for (int i = 0; i < (int)bits; i++) {
         wiring_buffer(wiring, "kept", run->size * sizeof(uint64_t));
         wiring_stage(wiring, streams, "radix", "bit", i);
-        wiring_link_between(wiring, "bit", i, "batch", i + 1 < BITS ? "bit" : "sorted",
-                            i + 1 < BITS ? i + 1 : -1);
+        wiring_link_between(wiring, "bit", i, "batch", i + 1 < (int)bits ? "bit" : "sorted",
+                            i + 1 < (int)bits ? i + 1 : -1);
     }
     wiring_stage(wiring, streams, "sorted", "sorted", -1);
     wiring_answers(wiring);
     wiring_link(wiring, "source.batch", "bit0");
     wiring_open(wiring, 0);
-    const uint64_t ticks = count_ticks(run->size);
+    const uint64_t ticks = count_ticks(run->size, bits);
     const total told =
-        run_feed(run, (task){.left = run->size, .size = (uint32_t)ticks}, run->size + ticks + 1);
+        run_feed(run, (task){.left = run->size, .size = (uint32_t)ticks, .who = bits}, run->size + ticks + 1);
     run_found(run, told.count, run->size);
-    run->right = run->right && told.sum == expect_sorted(run->size);
+    run->right = run->right && told.sum == expect_sorted(run->size, bits);
     wiring_end(wiring);
 }
 

@@ -12,6 +12,7 @@
 struct run {
     const char *backend; /* NULL: as configured */
     uint64_t size;
+    uint32_t kernels; /* not 0: where Savina has more actors of a kind than this, there are so many */
     char result[64];
     bool right;
     double seconds;
@@ -27,6 +28,11 @@ total run_feed(struct run *run, task request, uint64_t count);
 void run_found(struct run *run, uint64_t found, uint64_t expected);
 /* The same of a number with a fraction, which may differ by `tolerance` of it; 0: by no bit. */
 void run_found_value(struct run *run, double found, double expected, double tolerance);
+
+/* Whether something else that was found is right, too. */
+void run_agrees(struct run *run, double found, double expected, double tolerance);
+/* `kernels`, or as many as the run may have. */
+uint32_t run_kernels(const struct run *run, uint32_t kernels);
 
 /* messages.c */
 void run_ping_pong(struct run *run);
@@ -53,5 +59,16 @@ void run_trapezoid(struct run *run);
 void run_chameneos(struct run *run);
 void run_dictionary(struct run *run);
 void run_philosophers(struct run *run);
+
+/* shops.c */
+void run_bounded_buffer(struct run *run);
+void run_barber(struct run *run);
+void run_smokers(struct run *run);
+
+/* filter_bank.c */
+void run_filter_bank(struct run *run);
+
+/* quicksort.c */
+void run_quicksort(struct run *run);
 
 #endif

@@ -17,6 +17,20 @@ enum {
     PARTS_MAX = 128
 };
 
+/* Of the buffer, the barber, the smokers, the filter bank and quicksort. */
+enum {
+    BUFFER_ACTORS_MAX = 40,
+    BUFFER_ITEMS = 50,
+    CUSTOMERS_MAX = 8192,
+    ROOM_CHAIRS = 1000,
+    BARBER_STEPS = 1000,
+    SMOKERS_MAX = 200,
+    SMOKER_STEPS = 1000,
+    FILTER_CHANNELS = 8,
+    FILTER_VALUES = 1000,
+    SORT_AT_ONCE = 2048
+};
+
 /* Messages that one request of the client stands for, where it feeds a stream. */
 enum { SAVINA_BATCH = 64 };
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wiring.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../patience.h"
 
+enum { SKIPPED = 77 };
+
+static bool skips;
 static const char *refused_because;
 
-void wiring_expect_refusal(const char *reason)
+void wiring_expect(bool is_test, const char *reason)
 {
+    skips = is_test;
     refused_because = reason;
 }
 
@@ -19,9 +22,13 @@ void must(gyre_status status)
 {
     if (status == GYRE_OK)
         return;
+    if (skips && status == GYRE_UNAVAILABLE) {
+        printf("not run: %s\n", gyre_error_text());
+        exit(SKIPPED);
+    }
     if (refused_because && status == GYRE_UNIMPLEMENTED) {
         printf("not run: %s: %s\n", refused_because, gyre_error_text());
-        exit(77);
+        exit(SKIPPED);
     }
     fprintf(stderr, "savina: %s: %s\n", gyre_status_word(status), gyre_error_text());
     exit(1);

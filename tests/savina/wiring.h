@@ -3,6 +3,8 @@
 #ifndef SAVINA_WIRING_H
 #define SAVINA_WIRING_H
 
+#include <stdbool.h>
+
 #include <gyre/keyed.h>
 #include <gyre/pipeline.h>
 
@@ -30,11 +32,10 @@ struct wiring {
 /* Ends the program with what the last call says unless `status` is OK. */
 void must(gyre_status status);
 /*
- * From now on a pipeline that the backend does not have ends the program with 77, the reason and what the library says; one that
- * opens is a failure. NULL: a pipeline has to open.
+ * In a test the program ends with 77 where the backend cannot start. With a reason a pipeline has to be refused as unimplemented, and the
+ * program ends with 77 and that reason then; one that opens is a failure.
  */
-void wiring_expect_refusal(const char *reason);
-
+void wiring_expect(bool is_test, const char *reason);
 /* Opens a runtime with this backend (NULL: as configured) and one more setting, which may be NULL. */
 void wiring_begin(struct wiring *wiring, const char *backend, const char *setting);
 /* Launches a kernel of kernels/FILE under a name; the first one is the entry. `number` is appended unless it is below 0. */

@@ -134,12 +134,14 @@ GYRE_KERNEL(sieve_end, task, total)
 /* ---- radix sort: `left` numbers, through a kernel for each bit ---- */
 
 /*
- * Behind the `left` numbers come `size` ticks, by which the kernels send what they kept, and the end. State: sum is the last random
+ * The numbers have `who` bits, 63 at most. Behind the `left` numbers come `size` ticks, by which the kernels send what they kept, and the end. State: sum is the last random
  * number.
  */
 GYRE_ACTOR_TO(radix_source, task, gyre_none, batch_ports, total)
 {
-    const u64 end = request->left + request->size;
+    const u64 end = request->left + request->size, mask = ((u64)1 << request->who) - 1;
+    if (request->who > 63)
+        return gyre_fail(gyre, 1, "numbers of so many bits there are not");
     if (request->number == 0)
         state->sum = 2048;
     for (u64 i = request->number; i < request->number + SAVINA_BATCH && i <= end; i++) {
@@ -148,7 +150,7 @@ GYRE_ACTOR_TO(radix_source, task, gyre_none, batch_ports, total)
         if (i >= request->left)
             continue;
         state->sum = savina_random(state->sum);
-        out->number = state->sum >> 4;
+        out->number = state->sum >> 4 & mask;
     }
     return GYRE_NO_REPLY;
 }
