@@ -43,8 +43,8 @@ enum { SAVINA_BATCH = 64 };
     FIELD(u32, who) FIELD(u32, from) FIELD(u32, size) FIELD(u64, left) FIELD(u64, number) FIELD(f64, value)
 GYRE_MESSAGE(task, TASK)
 
-/* What a benchmark comes to. */
-#define TOTAL(FIELD) FIELD(u64, count) FIELD(u64, sum) FIELD(f64, value)
+/* What a benchmark comes to. beside: another number that tells that all was done. */
+#define TOTAL(FIELD) FIELD(u64, count) FIELD(u64, sum) FIELD(f64, value) FIELD(f64, beside)
 GYRE_MESSAGE(total, TOTAL)
 
 /* The random number behind this one. */

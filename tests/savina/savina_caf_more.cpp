@@ -426,7 +426,7 @@ behavior filter_source(event_based_actor *self, u64 size, actor client)
     }
     for (u64 i = 0; i < size; i++)
         for (const actor &channel : first)
-            self->send(channel, static_cast<double>(i % 1000));
+            self->send(channel, static_cast<double>(i % 1000 + 1));
     for (const actor &channel : first)
         self->send(channel, i32{0});
     return {};

@@ -14,8 +14,10 @@ GYRE_PORTS(pass_ports, PASS_PORTS)
 #define CHANNEL_PORTS(PORT)                                                                                  \
     PORT(task, c0, SAVINA_BATCH)                                                                             \
     PORT(task, c1, SAVINA_BATCH)                                                                             \
-    PORT(task, c2, SAVINA_BATCH) PORT(task, c3, SAVINA_BATCH) PORT(task, c4, SAVINA_BATCH)                   \
-        PORT(task, c5, SAVINA_BATCH) PORT(task, c6, SAVINA_BATCH) PORT(task, c7, SAVINA_BATCH)
+    PORT(task, c2, SAVINA_BATCH)                                                                             \
+    PORT(task, c3, SAVINA_BATCH)                                                                             \
+    PORT(task, c4, SAVINA_BATCH)                                                                             \
+    PORT(task, c5, SAVINA_BATCH) PORT(task, c6, SAVINA_BATCH) PORT(task, c7, SAVINA_BATCH)
 GYRE_PORTS(channel_ports, CHANNEL_PORTS)
 
 GYRE_HELPER void fill_value(GYRE_GLOBAL task *out, const GYRE_GLOBAL task *request, u32 channel, u64 number)
@@ -23,7 +25,7 @@ GYRE_HELPER void fill_value(GYRE_GLOBAL task *out, const GYRE_GLOBAL task *reque
     *out = *request;
     out->what = number == request->left ? SAVINA_END : SAVINA_PUT;
     out->who = channel;
-    out->value = (f64)(number % FILTER_VALUES);
+    out->value = number == request->left ? 0 : (f64)(number % FILTER_VALUES + 1);
 }
 
 GYRE_ACTOR_TO(filter_source, task, gyre_none, channel_ports, gyre_none)
@@ -73,7 +75,10 @@ GYRE_HELPER f64 filter_value(const GYRE_GLOBAL f64 *kept, const GYRE_GLOBAL f64 
     return a + b + (c + d);
 }
 
-/* State: count is the place of the next value, sum whether the buffer was full once. */
+/*
+ * The end gathers the sums of all filters. State: count is the place of the next value, sum whether the buffer was full once, value the sum
+ * of what the filter made.
+ */
 GYRE_ACTOR_TO_WITH(fir, task, gyre_none, pass_ports, total, fir_buffers)
 {
     if (request->what == SAVINA_PUT) {
@@ -89,8 +94,11 @@ GYRE_ACTOR_TO_WITH(fir, task, gyre_none, pass_ports, total, fir_buffers)
     }
     GYRE_GLOBAL task *out = gyre_emit(gyre, next);
     *out = *request;
-    if (request->what == SAVINA_PUT)
+    if (request->what == SAVINA_PUT) {
         out->value = filter_value(buffers->kept, buffers->taps, request->size);
+        state->value += out->value;
+    } else
+        out->value = request->value + state->value;
     return GYRE_NO_REPLY;
 }
 
@@ -107,7 +115,7 @@ GYRE_ACTOR_TO(sample, task, gyre_none, pass_ports, total)
     return GYRE_NO_REPLY;
 }
 
-#define INTEGRATOR(FIELD) FIELD(u64, count[8]) FIELD(u64, done) FIELD(u32, ended)
+#define INTEGRATOR(FIELD) FIELD(u64, count[8]) FIELD(u64, done) FIELD(f64, filtered) FIELD(u32, ended)
 GYRE_MESSAGE(integrator_state, INTEGRATOR)
 
 /* Adds the values of all channels, the first of each, the second of each, and so on. The buffer has those that wait. */
@@ -116,8 +124,12 @@ GYRE_ACTOR_TO_WITH(integrate, task, gyre_none, pass_ports, integrator_state, del
     if (request->from == 0 || request->from > FILTER_CHANNELS || request->who >= request->from)
         return gyre_fail(gyre, 1, "there is no such channel");
     if (request->what == SAVINA_END) {
-        if (++state->ended == request->from)
-            *gyre_emit(gyre, next) = *request;
+        state->filtered += request->value;
+        if (++state->ended < request->from)
+            return GYRE_NO_REPLY;
+        GYRE_GLOBAL task *end = gyre_emit(gyre, next);
+        *end = *request;
+        end->value = state->filtered;
         return GYRE_NO_REPLY;
     }
     const u64 room = buffers->kept_count / FILTER_CHANNELS;
@@ -140,6 +152,7 @@ GYRE_ACTOR(filter_sink, task, total, total)
 {
     if (request->what == SAVINA_END) {
         *reply = *state;
+        reply->beside = request->value;
         return GYRE_REPLY;
     }
     state->count++;

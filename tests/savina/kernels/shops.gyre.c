@@ -9,9 +9,11 @@
 #define BUFFER_STATE(FIELD)                                                                                  \
     FIELD(f64, made[40])                                                                                     \
     FIELD(f64, eaten[40])                                                                                    \
-    FIELD(f64, items[50]) FIELD(u64, left[40]) FIELD(u32, idle[40]) FIELD(u32, waiting[40]) FIELD(u64, all)  \
-        FIELD(u64, done) FIELD(u64, cost) FIELD(u32, size) FIELD(u32, first) FIELD(u32, count)               \
-            FIELD(u32, idle_count) FIELD(u32, waiting_count)
+    FIELD(f64, items[50])                                                                                    \
+    FIELD(u64, left[40])                                                                                     \
+    FIELD(u32, idle[40])                                                                                     \
+    FIELD(u32, waiting[40]) FIELD(u64, all) FIELD(u64, done) FIELD(u64, cost) FIELD(u32, size)               \
+        FIELD(u32, first) FIELD(u32, count) FIELD(u32, idle_count) FIELD(u32, waiting_count)
 GYRE_MESSAGE(buffer_state, BUFFER_STATE)
 
 #define BUFFER_PORTS(PORT) PORT(task, make, BUFFER_ACTORS_MAX) PORT(task, eat, 1)
