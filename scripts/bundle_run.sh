@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
+# savina BACKEND ARGUMENT... | crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -19,6 +19,7 @@ set_places()
     export CRASH_KERNEL_FILE="$1/tests/crash/stray.gyre.c"
     export SHAPES_KERNELS="$1/tests/messages/shapes.gyre.c"
     export GYRE_TEST_KERNELS="$1/tests/conformance" GYRE_TEST_STRESS="$1/tests/stress/stress.gyre.c"
+    export GYRE_TEST_SAVINA="$1/tests/savina/kernels"
 }
 set_places "$here"
 
@@ -218,6 +219,12 @@ crash)
     backend="${1:?which backend?}"
     prepare "$backend"
     "$bin/test_stray" "$@"
+    ;;
+savina)
+    backend="${1:?which backend?}"
+    shift
+    prepare "$backend"
+    "$bin/savina" --backend "$backend" "$@"
     ;;
 watched)
     backend="${1:?which backend?}"

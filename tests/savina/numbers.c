@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logistic map, radix sort, trapezoid: kernels/numbers.gyre.c. */
+/* logistic map, radix sort, trapezoid: kernels/streams.gyre.c and asks.gyre.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "runs.h"
 
-static const char file[] = "numbers.gyre.c";
+static const char streams[] = "streams.gyre.c", asks[] = "asks.gyre.c";
 static const double first_rate = 3.46, increment = 0.0025;
 
 enum { SERIES = 10 };
@@ -28,19 +28,19 @@ void run_logistic(struct run *run)
 {
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "logistic", "logistic", -1);
+    wiring_stage(wiring, asks, "logistic", "logistic", -1);
     for (int i = 0; i < SERIES; i++) {
         const total term = {.sum = (uint64_t)i, .value = i * increment};
         const total rate = {.value = first_rate + i * increment};
         wiring->state = &term;
-        wiring_stage(wiring, file, "series", "series", i);
+        wiring_stage(wiring, asks, "series", "series", i);
         wiring->state = &rate;
-        wiring_stage(wiring, file, "rate", "rate", i);
+        wiring_stage(wiring, asks, "rate", "rate", i);
         wiring_link_between(wiring, "logistic", -1, "next", "series", i)->topic = "series";
         wiring_link_between(wiring, "series", i, "rate", "rate", i);
         wiring_link_between(wiring, "series", i, "last", "add", -1);
     }
-    wiring_stage(wiring, file, "add_terms", "add", -1);
+    wiring_stage(wiring, asks, "add_terms", "add", -1);
     wiring_answers(wiring);
     wiring_open(wiring, 4 * SERIES);
     const total told = run_measure(run, (task){.left = run->size}, NULL);
@@ -55,15 +55,36 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+enum { BITS_MAX = 60 };
+
+static uint64_t mask_of(uint32_t bits)
+{
+    return (UINT64_C(1) << bits) - 1;
+}
+
+/* Ticks by which each kernel sends what it kept, SAVINA_BATCH a tick: the kernel of a bit keeps the numbers that have it. */
+static uint64_t count_ticks(uint64_t count, uint32_t bits)
+{
+    uint64_t kept[BITS_MAX] = {0}, random = 2048, ticks = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        random = savina_random(random);
+        for (uint32_t bit = 0; bit < bits; bit++)
+            kept[bit] += random >> 4 >> bit & 1;
+    }
+    for (uint32_t bit = 0; bit < bits; bit++)
+        ticks += (kept[bit] + SAVINA_BATCH - 1) / SAVINA_BATCH;
+    return ticks;
+}
+
 /* The sum of the numbers, each times its place when they are sorted: another order has another sum. */
-static uint64_t expect_sorted(uint64_t count)
+static uint64_t expect_sorted(uint64_t count, uint32_t bits)
 {
     uint64_t *numbers = calloc(count, sizeof *numbers), random = 2048, sum = 0;
     if (numbers == NULL)
         return 0;
     for (uint64_t i = 0; i < count; i++) {
         random = savina_random(random);
-        numbers[i] = random >> 4;
+        numbers[i] = random >> 4 & mask_of(bits);
     }
     qsort(numbers, count, sizeof *numbers, compare);
     for (uint64_t i = 0; i < count; i++)
@@ -74,25 +95,25 @@ static uint64_t expect_sorted(uint64_t count)
 
 void run_radix(struct run *run)
 {
-    enum { BITS = 60 };
+    const uint32_t bits = run_kernels(run, BITS_MAX);
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "radix_source", "source", -1);
-    for (int i = 0; i < BITS; i++) {
-        gyre_buffer *kept;
-        must(gyre_buffer_alloc(wiring->runtime, run->backend, 0, run->size * sizeof(uint64_t), &kept));
-        wiring->binding = (gyre_binding_name){.name = "kept", .buffer = kept};
-        wiring_stage(wiring, file, "radix", "bit", i);
-        wiring_link_between(wiring, "bit", i, "numbers", i + 1 < BITS ? "bit" : "sorted",
-                            i + 1 < BITS ? i + 1 : -1);
+    wiring_stage(wiring, streams, "radix_source", "source", -1);
+    for (int i = 0; i < (int)bits; i++) {
+        wiring_buffer(wiring, "kept", run->size * sizeof(uint64_t));
+        wiring_stage(wiring, streams, "radix", "bit", i);
+        wiring_link_between(wiring, "bit", i, "batch", i + 1 < (int)bits ? "bit" : "sorted",
+                            i + 1 < (int)bits ? i + 1 : -1);
     }
-    wiring_stage(wiring, file, "sorted", "sorted", -1);
+    wiring_stage(wiring, streams, "sorted", "sorted", -1);
     wiring_answers(wiring);
-    wiring_link(wiring, "source.numbers", "bit0");
+    wiring_link(wiring, "source.batch", "bit0");
     wiring_open(wiring, 0);
-    const total told = run_measure(run, (task){.left = run->size}, NULL);
+    const uint64_t ticks = count_ticks(run->size, bits);
+    const total told =
+        run_feed(run, (task){.left = run->size, .size = (uint32_t)ticks, .who = bits}, run->size + ticks + 1);
     run_found(run, told.count, run->size);
-    run->right = run->right && told.sum == expect_sorted(run->size);
+    run->right = run->right && told.sum == expect_sorted(run->size, bits);
     wiring_end(wiring);
 }
 
@@ -115,11 +136,11 @@ void run_trapezoid(struct run *run)
     enum { PARTS = 100 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "trapezoid", "trapezoid", -1);
-    wiring_stage(wiring, file, "part", "part", -1);
-    wiring_stage(wiring, "messages.gyre.c", "join", "join", -1);
+    wiring_stage(wiring, streams, "trapezoid", "trapezoid", -1);
+    wiring_stage(wiring, streams, "part", "part", -1);
+    wiring_stage(wiring, streams, "join", "join", -1);
     wiring_answers(wiring);
-    wiring_link(wiring, "trapezoid.numbers", "part");
+    wiring_link(wiring, "trapezoid.parts", "part");
     wiring_link(wiring, "part.next", "join");
     wiring_open(wiring, 0);
     const total told = run_measure(run, (task){.left = run->size, .size = PARTS}, NULL);

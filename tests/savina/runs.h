@@ -12,6 +12,7 @@
 struct run {
     const char *backend; /* NULL: as configured */
     uint64_t size;
+    uint32_t kernels; /* not 0: where Savina has more actors of a kind than this, there are so many */
     char result[64];
     bool right;
     double seconds;
@@ -21,10 +22,17 @@ struct run {
 
 /* Sends `request`, and measures. The pipeline is open. `tell`: as wiring_call. */
 total run_measure(struct run *run, task request, gyre_kernel *tell);
+/* The same of a stream of `count` messages, which the client feeds (wiring_feed). */
+total run_feed(struct run *run, task request, uint64_t count);
 /* Says what was found, and whether it is what has to be found. */
 void run_found(struct run *run, uint64_t found, uint64_t expected);
 /* The same of a number with a fraction, which may differ by `tolerance` of it; 0: by no bit. */
 void run_found_value(struct run *run, double found, double expected, double tolerance);
+
+/* Whether something else that was found is right, too. */
+void run_agrees(struct run *run, double found, double expected, double tolerance);
+/* `kernels`, or as many as the run may have. */
+uint32_t run_kernels(const struct run *run, uint32_t kernels);
 
 /* messages.c */
 void run_ping_pong(struct run *run);
@@ -51,5 +59,16 @@ void run_trapezoid(struct run *run);
 void run_chameneos(struct run *run);
 void run_dictionary(struct run *run);
 void run_philosophers(struct run *run);
+
+/* shops.c */
+void run_bounded_buffer(struct run *run);
+void run_barber(struct run *run);
+void run_smokers(struct run *run);
+
+/* filter_bank.c */
+void run_filter_bank(struct run *run);
+
+/* quicksort.c */
+void run_quicksort(struct run *run);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seven of the benchmarks of main.c with CAF, the C++ Actor Framework, as Savina has them: each actor is an actor, and trees are
+ * Twelve of the benchmarks of main.c with CAF, the C++ Actor Framework, as Savina has them: each actor is an actor, and trees are
  * added up from their leaves. CAF's own settings: its scheduler has a thread for each processor. Every result is checked.
+ *
+ * savina_caf_more.cpp has bounded buffer, sleeping barber, smokers, filter bank and quicksort.
  *
  * usage: savina_caf [--small] [--repeat N]
  */
@@ -16,6 +18,8 @@
 
 #include <caf/all.hpp>
 
+#include "savina_caf.h"
+
 namespace
 {
 
@@ -24,8 +28,8 @@ using caf::behavior;
 using caf::event_based_actor;
 using caf::stateful_actor;
 using u64 = std::uint64_t;
-using i64 = std::int64_t;
 using i32 = std::int32_t;
+using i64 = std::int64_t;
 
 struct counted {
     u64 count = 0, sum = 0;
@@ -282,6 +286,11 @@ const benchmark benchmarks[] = {
     {"big", begin_big, 20000, 2400000, 20, 2400},
     {"fibonacci", begin_fibonacci, 25, 75025, 12, 144},
     {"skynet", begin_skynet, 1000000, 499999500000, 1000, 499500},
+    {"bounded_buffer", begin_bounded_buffer, 1000, 40000, 20, 800},
+    {"sleeping_barber", begin_barber, 5000, 5000, 200, 200},
+    {"smokers", begin_smokers, 1000, 1000, 100, 100},
+    {"filter_bank", begin_filter_bank, 34816, 2050, 272, 18},
+    {"quicksort", begin_quicksort, 1000000, 1000000, 5000, 5000},
 };
 
 double run(const benchmark &one, bool small, u64 &found)
@@ -334,7 +343,7 @@ int main(int argc, char **argv)
                 wrong = 1;
             }
         }
-        std::printf("%-12s %14llu %9.4f\n", one.name, static_cast<unsigned long long>(expected), best);
+        std::printf("%-15s %14llu %9.4f\n", one.name, static_cast<unsigned long long>(expected), best);
         std::fflush(stdout);
     }
     return wrong;

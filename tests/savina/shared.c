@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chameneos, dictionary, philosophers: kernels/shared.gyre.c. */
+/* chameneos, dictionary, philosophers: kernels/circles.gyre.c and asks.gyre.c. */
 #include "runs.h"
 
-static const char file[] = "shared.gyre.c";
+static const char circles[] = "circles.gyre.c", asks[] = "asks.gyre.c";
 
 void run_chameneos(struct run *run)
 {
     enum { CREATURES = 100 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "creatures", "creatures", -1);
+    wiring_stage(wiring, circles, "creatures", "creatures", -1);
     wiring_answers(wiring);
-    wiring_stage(wiring, file, "mall", "mall", -1);
+    wiring_stage(wiring, circles, "mall", "mall", -1);
     wiring_link(wiring, "creatures.mall", "mall");
     wiring_link(wiring, "mall.creatures", "creatures");
     wiring_open(wiring, 2 * CREATURES_MAX);
@@ -29,9 +29,9 @@ void run_dictionary(struct run *run)
     enum { WORKERS = 20, WORDS = 512 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "workers", "workers", -1);
+    wiring_stage(wiring, asks, "workers", "workers", -1);
     wiring_answers(wiring);
-    gyre_kernel *words = wiring_stage(wiring, file, "words", "words", -1);
+    gyre_kernel *words = wiring_stage(wiring, asks, "words", "words", -1);
     wiring_link(wiring, "workers.words", "words");
     wiring_open(wiring, 64);
     const total told = run_measure(run, (task){.left = run->size, .size = WORKERS}, NULL);
@@ -53,9 +53,9 @@ void run_philosophers(struct run *run)
     enum { PHILOSOPHERS = 20 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, file, "philosophers", "philosophers", -1);
+    wiring_stage(wiring, asks, "philosophers", "philosophers", -1);
     wiring_answers(wiring);
-    wiring_stage(wiring, file, "table", "table", -1);
+    wiring_stage(wiring, asks, "table", "table", -1);
     wiring_link(wiring, "philosophers.table", "table");
     wiring_open(wiring, 64);
     const total told = run_measure(run, (task){.left = run->size, .size = PHILOSOPHERS}, NULL);

@@ -8,7 +8,7 @@ static total run_tree(struct run *run, const char *kernel, task request, uint32_
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
     wiring_stage(wiring, "trees.gyre.c", kernel, "tree", -1);
-    gyre_kernel *add = wiring_stage(wiring, "messages.gyre.c", "add", "add", -1);
+    gyre_kernel *add = wiring_stage(wiring, "streams.gyre.c", "add", "add", -1);
     wiring_answers(wiring);
     wiring_link(wiring, "tree.more", "tree");
     wiring_link(wiring, "tree.leaves", "add");

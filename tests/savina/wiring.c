@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wiring.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../patience.h"
 
+enum { SKIPPED = 77 };
+
+static bool skips;
+static const char *refused_because;
+
+void wiring_expect(bool is_test, const char *reason)
+{
+    skips = is_test;
+    refused_because = reason;
+}
+
 void must(gyre_status status)
 {
     if (status == GYRE_OK)
         return;
+    if (skips && status == GYRE_UNAVAILABLE) {
+        printf("not run: %s\n", gyre_error_text());
+        exit(SKIPPED);
+    }
+    if (refused_because && status == GYRE_UNIMPLEMENTED) {
+        printf("not run: %s: %s\n", refused_because, gyre_error_text());
+        exit(SKIPPED);
+    }
     fprintf(stderr, "savina: %s: %s\n", gyre_status_word(status), gyre_error_text());
     exit(1);
 }
@@ -27,6 +45,7 @@ void wiring_begin(struct wiring *wiring, const char *backend, const char *settin
     const char *const settings[] = {setting, NULL};
     const gyre_open_desc open = {.size = sizeof open, .backend = backend, .settings = settings};
     memset(wiring, 0, sizeof *wiring);
+    wiring->backend = backend;
     must(gyre_open(&open, &wiring->runtime));
 }
 
@@ -48,7 +67,8 @@ gyre_kernel *wiring_stage(struct wiring *wiring, const char *file, const char *k
         give_up("a pipeline has no room for so many kernels");
     const size_t at = wiring->stages++;
     char source[1024];
-    snprintf(source, sizeof source, "%s/%s", SAVINA_KERNELS, file);
+    const char *const folder = getenv("GYRE_TEST_SAVINA");
+    snprintf(source, sizeof source, "%s/%s", folder ? folder : SAVINA_KERNELS, file);
     name_it(wiring->names[at], name, number, NULL);
     const gyre_launch_desc desc = {.size = sizeof desc,
                                    .source = source,
@@ -57,12 +77,27 @@ gyre_kernel *wiring_stage(struct wiring *wiring, const char *file, const char *k
                                    .stage = 1,
                                    .state = wiring->state,
                                    .state_size = wiring->state ? sizeof *wiring->state : 0,
-                                   .bindings = &wiring->binding,
-                                   .binding_count = wiring->binding.name != NULL};
+                                   .bindings = wiring->bindings,
+                                   .binding_count = wiring->binding_count};
     must(gyre_launch(wiring->runtime, &desc, &wiring->kernels[at]));
     wiring->state = NULL;
-    wiring->binding.name = NULL;
+    wiring->binding_count = 0;
     return wiring->kernels[at];
+}
+
+void wiring_bind(struct wiring *wiring, const char *name, gyre_buffer *buffer)
+{
+    if (wiring->binding_count == WIRING_BINDINGS_MAX)
+        give_up("a kernel has no room for so many buffers");
+    wiring->bindings[wiring->binding_count++] = (gyre_binding_name){.name = name, .buffer = buffer};
+}
+
+gyre_buffer *wiring_buffer(struct wiring *wiring, const char *name, uint64_t size)
+{
+    gyre_buffer *buffer;
+    must(gyre_buffer_alloc(wiring->runtime, wiring->backend, 0, size, &buffer));
+    wiring_bind(wiring, name, buffer);
+    return buffer;
 }
 
 void wiring_answers(struct wiring *wiring)
@@ -102,19 +137,32 @@ void wiring_open(struct wiring *wiring, uint32_t quota)
                                      .window = quota ? 1 : 0,
                                      .quota = quota};
     must(gyre_pipeline_open(wiring->runtime, &desc, &wiring->pipeline));
+    if (refused_because == NULL)
+        return;
+    fprintf(
+        stderr,
+        "savina: this backend has all that the benchmark needs: take that out of places.c, which says: %s\n",
+        refused_because);
+    exit(1);
+}
+
+/* Whether the request was replied to. One that was not handled ends the program. */
+static bool is_replied(const gyre_completion *done)
+{
+    if (done->outcome == GYRE_HANDLER_FAILED)
+        fprintf(stderr, "savina: the request failed with %d: %s\n", done->failure_code, done->failure_text);
+    else if (done->outcome != GYRE_REPLIED && done->outcome != GYRE_NOT_REPLIED)
+        fprintf(stderr, "savina: the request was not handled (outcome %d)\n", (int)done->outcome);
+    else
+        return done->outcome == GYRE_REPLIED;
+    exit(1);
 }
 
 static bool call(gyre_queue *queue, const task *request, total *out)
 {
     gyre_completion done = {0};
     must(gyre_call(queue, request, sizeof *request, out, sizeof *out, &done, gyre_in_ms(patiently(300000))));
-    if (done.outcome == GYRE_HANDLER_FAILED)
-        fprintf(stderr, "savina: the request failed with %d: %s\n", done.failure_code, done.failure_text);
-    else if (done.outcome != GYRE_REPLIED && done.outcome != GYRE_NOT_REPLIED)
-        fprintf(stderr, "savina: the request was not handled (outcome %d)\n", (int)done.outcome);
-    else
-        return done.outcome == GYRE_REPLIED;
-    exit(1);
+    return is_replied(&done);
 }
 
 void wiring_call(struct wiring *wiring, task request, gyre_kernel *tell, total *out)
@@ -125,6 +173,36 @@ void wiring_call(struct wiring *wiring, task request, gyre_kernel *tell, total *
     request = (task){.what = SAVINA_TELL};
     if (tell == NULL || !call(gyre_kernel_queue(tell), &request, out))
         give_up("nobody replied, where a reply was expected");
+}
+
+/* Sends what there is room for: the number of the first batch that was not sent. */
+static uint64_t send_batches(gyre_queue *queue, task request, uint64_t batch, uint64_t batches)
+{
+    for (; batch < batches; batch++) {
+        request.number = batch * SAVINA_BATCH;
+        if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+            break;
+    }
+    return batch;
+}
+
+void wiring_feed(struct wiring *wiring, task request, uint64_t count, total *out)
+{
+    gyre_queue *const queue = gyre_pipeline_queue(wiring->pipeline);
+    const uint64_t batches = (count + SAVINA_BATCH - 1) / SAVINA_BATCH;
+    uint64_t sent = 0, replies = 0;
+    for (uint64_t received = 0; received < batches; received++) {
+        gyre_completion done = {0};
+        total told = {0};
+        sent = send_batches(queue, request, sent, batches);
+        must(gyre_receive(queue, &told, sizeof told, &done, gyre_in_ms(patiently(300000))));
+        if (!is_replied(&done))
+            continue;
+        *out = told;
+        replies++;
+    }
+    if (replies != 1)
+        give_up("one reply to all batches is expected, found another number of them");
 }
 
 uint64_t wiring_messages(const struct wiring *wiring)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bank, sieve: kernels/work.gyre.c. */
+/* bank, sieve: kernels/asks.gyre.c and streams.gyre.c. */
 #include "runs.h"
 
 /* Whether each transfer was of two halves, and took as much from one account as it gave to another one. */
@@ -21,9 +21,9 @@ void run_bank(struct run *run)
     enum { ACCOUNTS = 1000, AT_ONCE = 100 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, "work.gyre.c", "teller", "teller", -1);
+    wiring_stage(wiring, "asks.gyre.c", "teller", "teller", -1);
     wiring_answers(wiring);
-    gyre_kernel *account = wiring_stage(wiring, "work.gyre.c", "account", "account", -1);
+    gyre_kernel *account = wiring_stage(wiring, "asks.gyre.c", "account", "account", -1);
     wiring_link(wiring, "teller.accounts", "account");
     wiring_open(wiring, AT_ONCE + 2);
     const total told = run_measure(run, (task){.left = run->size, .size = ACCOUNTS}, NULL);
@@ -50,17 +50,17 @@ void run_sieve(struct run *run)
     enum { FILTERS = 10 };
     struct wiring *wiring = &run->wiring;
     wiring_begin(wiring, run->backend, NULL);
-    wiring_stage(wiring, "work.gyre.c", "sieve_source", "source", -1);
+    wiring_stage(wiring, "streams.gyre.c", "sieve_source", "source", -1);
     for (int i = 0; i < FILTERS; i++)
-        wiring_stage(wiring, "work.gyre.c", "filter", "filter", i);
-    wiring_stage(wiring, "work.gyre.c", "sieve_end", "end", -1);
+        wiring_stage(wiring, "streams.gyre.c", "filter", "filter", i);
+    wiring_stage(wiring, "streams.gyre.c", "sieve_end", "end", -1);
     wiring_answers(wiring);
-    wiring_link(wiring, "source.numbers", "filter0");
+    wiring_link(wiring, "source.batch", "filter0");
     for (int i = 0; i < FILTERS; i++)
         wiring_link_between(wiring, "filter", i, "next", i + 1 < FILTERS ? "filter" : "end",
                             i + 1 < FILTERS ? i + 1 : -1);
     wiring_open(wiring, 0);
-    const total told = run_measure(run, (task){.left = run->size}, NULL);
+    const total told = run_feed(run, (task){.left = run->size}, (run->size - 2) / 2 + 1);
     run_found(run, told.count, count_primes(run->size));
     wiring_end(wiring);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Savina's benchmarks that grow trees, and Skynet: each node is a message to the kernel itself. The leaves are added by the
- * actor `add` of messages.gyre.c, not up the tree; the end of the flow tells that all were.
+ * actor `add` of streams.gyre.c, not up the tree; the end of the flow tells that all were.
  */
 #include <gyre/kernel.h>
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "places.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A backend that learns something loses its row here: a test of each benchmark that has to be refused says so. */
+static const struct {
+    const char *backend;
+    enum savina_need need;
+    const char *reason;
+} lacks[] = {
+    {"cuda", NEEDS_ASKS, "it asks, which is not there on CUDA"},
+    {"cuda", NEEDS_CYCLES, "its links form a cycle, which is not there on CUDA"},
+    {"cuda", NEEDS_KEYED, "its links end at a keyed actor, which is not there on CUDA"},
+    {"opencl", NEEDS_ASKS, "it asks, which is not there on OpenCL"},
+    {"opencl", NEEDS_CYCLES, "its links form a cycle, which is not there on OpenCL"},
+    {"opencl", NEEDS_KEYED, "its links end at a keyed actor, which is not there on OpenCL"},
+    {"opencl", NEEDS_TOPICS, "it has a topic, which is not there on OpenCL"},
+};
+
+const char *places_lack(const char *backend, unsigned needs)
+{
+    for (size_t i = 0; backend && i < sizeof lacks / sizeof *lacks; i++)
+        if (strcmp(lacks[i].backend, backend) == 0 && needs & lacks[i].need)
+            return lacks[i].reason;
+    return NULL;
+}
