@@ -199,15 +199,15 @@ static gyre_pipeline *open_lag(struct conformance *test)
 /* Equal keys meet, whichever way they come, and blocks share the keys. */
 static void equal_keys_of_two_links_meet_in_a_block(struct conformance *test)
 {
-    uint32_t blocks = 0;
+    uint64_t blocks = 0;
     gyre_pipeline *pipeline = open_lag(test);
     gyre_queue *one = gyre_pipeline_queue(pipeline), *other = NULL;
     gyre_queue_desc desc = {.size = sizeof desc};
     must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
     for (uint64_t key = 0; key < 64; key++) {
-        const uint32_t block = call_lag(one, key, MARK_ADDS).block;
+        const uint64_t block = call_lag(one, key, MARK_ADDS).block;
         require(block == call_lag(other, key, MARK_ADDS).block);
-        blocks |= 1u << block;
+        blocks |= UINT64_C(1) << block;
     }
     require(blocks == 3);
     must(gyre_pipeline_close(pipeline, soon()));
