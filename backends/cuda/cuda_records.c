@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYSTEM_SHARED = 1024 };
+enum { SYSTEM_SHARED = 1024, FLOW_FRONT = 16 /* cuda_words.h */ };
 
 struct cuda_records {
     struct cuda_elf elf; /* the symbols of `copy` */
@@ -62,6 +62,25 @@ static bool find_most(const void *self, const char *name, gyre_u32 *most, uint32
     return true;
 }
 
+/* Reads what the kernel has as a stage: memory of each flow, and whether it counts flows. */
+static gyre_status read_flows(const struct device_file *file, gyre_module *module, struct cuda_kernel *kernel)
+{
+    char name[160];
+    struct cuda_elf_symbol symbol;
+    gyre_u32 size;
+    kernel->record.is_unlimited = !find_text(module->records, "gyre_limited_", kernel->seen.name);
+    snprintf(name, sizeof name, "gyre_flow_bytes_%s", kernel->seen.name);
+    if (!cuda_elf_find(&module->records->elf, name, &symbol))
+        return GYRE_OK;
+    if (!symbol.value || symbol.size != sizeof size)
+        return device_file_damaged(file, "does not describe", name);
+    memcpy(&size, symbol.value, sizeof size);
+    if (size > GYRE_FLOW_SIZE_MAX + FLOW_FRONT)
+        return device_file_damaged(file, "does not describe", name);
+    kernel->record.flow_size = size;
+    return GYRE_OK;
+}
+
 /*
  * Fills in what the assembler noted. Since capability 8.0 a file counts the bytes that the system reserves as
  * shared memory. They are subtracted, because they do not count against a block's limit.
@@ -89,6 +108,8 @@ static gyre_status read_kernel(const struct device_file *file, gyre_module *modu
     const struct device_bytes bytes = {symbol->name, symbol->value, symbol->size};
     gyre_status status =
         device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    if (status == GYRE_OK)
+        status = read_flows(file, module, kernel);
     return status == GYRE_OK ? read_function(file, module, kernel) : status;
 }
 

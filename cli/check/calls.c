@@ -351,7 +351,7 @@ static void note_rare(struct checker *checker, const char *name, const struct pl
                                           {"gyre_token", "gyre_token"}};
     for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++)
         if (strcmp(name, rare[i][0]) == 0)
-            report_only_some(&checker->report, rare[i][1], place);
+            report_only_some(&checker->report, rare[i][1], strcmp(name, "gyre_token") == 0, place);
 }
 
 void check_call(struct checker *checker, CXCursor call, size_t function)

@@ -323,7 +323,7 @@ static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent,
         taker_of(check_take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
     if (strcmp(macro, "GYRE_PORTS_WITH_ASKS") == 0) {
         const struct place place = check_place_of(clang_getCursorLocation(cursor));
-        report_only_some(&checker->report, "ASK", &place);
+        report_only_some(&checker->report, "ASK", true, &place);
     }
     const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
     if (count > 0)

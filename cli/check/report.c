@@ -78,12 +78,13 @@ void report_kernel(struct report *report, const char *name, const struct place *
     kernel->has_ports = has_ports;
 }
 
-void report_only_some(struct report *report, const char *word, const struct place *place)
+void report_only_some(struct report *report, const char *word, bool asks, const struct place *place)
 {
-    if (report->rare.word[0])
+    struct rare_word *rare = asks ? &report->asks : &report->rare;
+    if (rare->word[0])
         return;
-    snprintf(report->rare.word, sizeof report->rare.word, "%s", word);
-    report->rare.place = *place;
+    snprintf(rare->word, sizeof rare->word, "%s", word);
+    rare->place = *place;
 }
 
 bool report_has_line(const struct report *report, const struct place *place)
@@ -175,6 +176,7 @@ void report_write(struct report *report, FILE *out)
     for (size_t i = 0; i < report->kernel_count; i++)
         write_kernel(&report->kernels[i], out);
     write_rare(&report->rare, out);
+    write_rare(&report->asks, out);
     for (size_t i = 0; i < report->finding_count; i++)
         if (!was_written(report, i))
             write_finding(&report->findings[i], out);

@@ -50,8 +50,8 @@ struct report {
     size_t settled; /* this many first findings are settled: the only ones for their lines */
     struct finding findings[REPORT_FINDINGS_MAX]; /* further findings are left out */
     struct found_kernel kernels[REPORT_KERNELS_MAX];
-    struct rare_word rare; /* the first one */
-    char unable[512];      /* "" unless the check cannot be made */
+    struct rare_word rare, asks; /* the first one of each kind */
+    char unable[512];            /* "" unless the check cannot be made */
 };
 
 void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
@@ -61,8 +61,8 @@ void report_error(struct report *report, const struct place *place, const char *
  * all findings are there. */
 void report_forget_elsewhere(struct report *report);
 void report_kernel(struct report *report, const char *name, const struct place *place, bool has_ports);
-/** Notes a use of a word that not every backend has. */
-void report_only_some(struct report *report, const char *word, const struct place *place);
+/** Notes a use of a word that not every backend has. `asks`: one of kernels that ask each other. */
+void report_only_some(struct report *report, const char *word, bool asks, const struct place *place);
 /** Settles the lines of all findings so far: no further finding is reported for these lines. */
 void report_settle(struct report *report);
 

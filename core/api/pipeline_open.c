@@ -11,7 +11,7 @@
 #include "core/links/pipeline_make.h"
 
 /* Launches a kernel that has a section and no launch yet. What neither has, the wiring tells. */
-static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t length)
+static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t length, int stage)
 {
     char kernel[GYRE_PIPELINE_NAME_MAX];
     gyre_kernel *launched;
@@ -22,20 +22,21 @@ static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t 
     if (gyre_kernel_find(runtime, kernel) ||
         !gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, kernel))
         return GYRE_OK;
-    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel, .stage = 1};
+    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel, .stage = stage};
     return gyre_launch(runtime, &desc, &launched);
 }
 
 static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_desc *desc)
 {
+    const int stage = desc->window || desc->quota ? 2 : 1;
     gyre_status status = GYRE_OK;
     for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++)
-        status = launch_named(runtime, desc->entries[i], strlen(desc->entries[i]));
+        status = launch_named(runtime, desc->entries[i], strlen(desc->entries[i]), stage);
     for (size_t i = 0; i < desc->link_count && status == GYRE_OK; i++) {
         const char *from = desc->links[i].from;
-        status = launch_named(runtime, from, gyre_wiring_kernel_length(from));
+        status = launch_named(runtime, from, gyre_wiring_kernel_length(from), stage);
         if (status == GYRE_OK)
-            status = launch_named(runtime, desc->links[i].to, strlen(desc->links[i].to));
+            status = launch_named(runtime, desc->links[i].to, strlen(desc->links[i].to), stage);
     }
     return status;
 }

@@ -34,6 +34,12 @@ static bool is_source_wrong(const struct gyre_build_report *report, gyre_status 
                                         report->stages[GYRE_STAGE_VERIFY].state != GYRE_STAGE_NOT_REACHED);
 }
 
+static void add_option(char *options, size_t size, const char *option)
+{
+    if (!strstr(options, option) && strlen(options) + strlen(option) < size)
+        strcat(options, option);
+}
+
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
@@ -48,9 +54,10 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
         return status;
     }
     gyre_kernel_options(config, name, options, sizeof options);
-    if (desc->stage && !strstr(options, GYRE_KERNEL_STAGE_OPTION) &&
-        strlen(options) + sizeof GYRE_KERNEL_STAGE_OPTION <= sizeof options)
-        strcat(options, GYRE_KERNEL_STAGE_OPTION);
+    if (desc->stage)
+        add_option(options, sizeof options, GYRE_KERNEL_STAGE_OPTION);
+    if (desc->stage > 1)
+        add_option(options, sizeof options, GYRE_KERNEL_LIMITS_OPTION);
     struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,
                                        .source = source,

@@ -40,8 +40,10 @@ static gyre_status build_there(const gyre_kernel *kernel, gyre_kernel *successor
     gyre_status status = find_source(kernel, source, sizeof source);
     if (status != GYRE_OK)
         return status;
-    const gyre_launch_desc desc = {
-        .size = sizeof desc, .name = kernel->name, .source = source, .stage = !kernel->record->is_island};
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .name = kernel->name,
+                                   .source = source,
+                                   .stage = gyre_kernel_stage_of(kernel->record)};
     status = gyre_kernel_build(successor, &desc);
     if (status != GYRE_OK)
         return gyre_error_add(status, "kernel '%s' for backend '%s'", kernel->name,

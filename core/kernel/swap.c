@@ -42,8 +42,10 @@ static gyre_status create_successor(gyre_kernel *kernel, gyre_kernel **out)
 /* Builds the source: the kernel that it names, else its only kernel, else the one that is named as the present one. */
 static gyre_status try_to_build(const gyre_kernel *kernel, const char *source, gyre_kernel *successor)
 {
-    const gyre_launch_desc desc = {
-        .size = sizeof desc, .name = kernel->name, .source = source, .stage = !kernel->record->is_island};
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .name = kernel->name,
+                                   .source = source,
+                                   .stage = gyre_kernel_stage_of(kernel->record)};
     gyre_status status = gyre_kernel_build(successor, &desc);
     if (status != GYRE_OK && successor->build && !successor->record && !strrchr(source, ':'))
         status = gyre_build_kernel(successor->build, kernel->record->name, &successor->record);

@@ -75,11 +75,25 @@ static gyre_status check_tap(const gyre_pipeline *pipeline, const struct gyre_li
     return GYRE_OK;
 }
 
-static gyre_status check_device(const gyre_pipeline *pipeline, const char *what)
+/* Kernels that were compiled before it was known that flows are limited cannot count them. */
+static gyre_status check_kernels(const gyre_pipeline *pipeline, const char *what)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].facts.record->is_unlimited)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "%s, and kernel '%s' was compiled without the limits of flows: launch it with "
+                "gyre_launch_desc.stage = 2, or set a window or a quota in the section of the pipeline",
+                what, name_of(pipeline, i));
+    return GYRE_OK;
+}
+
+/* `needed`: gyre_linking bits. */
+static gyre_status check_device(const gyre_pipeline *pipeline, const char *what, uint32_t needed)
 {
     const struct gyre_node_facts *facts = &pipeline->nodes[0].facts;
-    if (gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_CYCLES)
-        return GYRE_OK;
+    if ((gyre_dispatch_device_info(facts->device)->knows_links & needed) == needed)
+        return check_kernels(pipeline, what);
     return gyre_error_set(GYRE_UNIMPLEMENTED,
                           "%s, and backend '%s' does not have that yet: run the pipeline on backend 'cpu'",
                           what, gyre_dispatch_backend(facts->device));
@@ -95,7 +109,8 @@ static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_
                  kernel, name_of(pipeline, link->to));
     else
         snprintf(what, sizeof what, "links lead from kernel '%s' back to it (a cycle)", kernel);
-    const gyre_status status = check_device(pipeline, what);
+    const gyre_status status = check_device(
+        pipeline, what, GYRE_LINKING_CYCLES | (link->talk == GYRE_TALK_TELLS ? 0 : GYRE_LINKING_ASKS));
     if (status != GYRE_OK || wiring->desc.quota)
         return status;
     gyre_error_set(GYRE_INVALID,
@@ -136,7 +151,7 @@ gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_c
             status = check_tap(pipeline, link);
     }
     if (status == GYRE_OK && (pipeline->window || pipeline->quota))
-        status = check_device(pipeline, "the pipeline has a window or a quota");
+        status = check_device(pipeline, "the pipeline has a window or a quota", GYRE_LINKING_CYCLES);
     return status;
 }
 

@@ -151,8 +151,16 @@ static gyre_status write_admission(const gyre_pipeline *pipeline)
                                  sizeof admission);
 }
 
+/* Blocks know a pipeline by it: what they kept of an earlier one is forgotten. */
+static uint64_t next_serial(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
+    pipeline->serial = next_serial();
     gyre_status status = GYRE_OK;
     uint64_t end = 0;
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
@@ -227,7 +235,8 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
                                  .quota = pipeline->quota,
                                  .memory_size = pipeline->memory_size,
                                  .memory = entry->flows.address + memory,
-                                 .asks = has_asks(pipeline)};
+                                 .asks = has_asks(pipeline),
+                                 .serial = pipeline->serial};
     if (status == GYRE_OK)
         status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
     return status;

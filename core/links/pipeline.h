@@ -112,6 +112,7 @@ struct gyre_pipeline {
     uint64_t turn;                    /* how often tables were replaced */
 
     uint32_t memory_size; /* bytes of memory of a flow at all nodes */
+    uint64_t serial;      /* gyre_flow_head.serial */
     struct gyre_dispatch *device;
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;

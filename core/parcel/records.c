@@ -86,6 +86,7 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     gyre_parcel_put_u64(parcel, record->is_island);
     gyre_parcel_put_text(parcel, record->key ? record->key : "");
     gyre_parcel_put_u64(parcel, record->reminds);
+    gyre_parcel_put_u64(parcel, record->is_unlimited);
 }
 
 /* ---- reading ---- */
@@ -193,6 +194,7 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     if (!record->key[0])
         record->key = NULL;
     record->reminds = gyre_parcel_get_u32(parcel, 1);
+    record->is_unlimited = gyre_parcel_get_u32(parcel, 1);
     out->blocks = reader.blocks;
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;

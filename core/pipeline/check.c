@@ -71,11 +71,13 @@ static void refuse_ports(struct gyre_check *check, char *const fields[])
 /* Refuses a word of the dialect that the device's backend does not have yet. */
 static void refuse_word(struct gyre_check *check, char *const fields[])
 {
-    if (!check->wordless || check->verdict == GYRE_CHECK_REFUSED)
+    const bool asks = strcmp(fields[1], "ASK") == 0 || strcmp(fields[1], "gyre_token") == 0;
+    const char *const backend = asks ? check->askless : check->wordless;
+    if (!backend || check->verdict == GYRE_CHECK_REFUSED)
         return;
     conclude(check, GYRE_CHECK_REFUSED, GYRE_UNIMPLEMENTED,
              "%s:%s: backend '%s' does not have %s yet: run the kernel on backend 'cpu'", fields[2],
-             fields[3], check->wordless, fields[1]);
+             fields[3], backend, fields[1]);
     check->stage = GYRE_STAGE_CHECK;
 }
 

@@ -143,7 +143,8 @@ static void start_check(struct gyre_run *run)
                             .compiler_options = run->settings.compiler_options,
                             .options = run->options,
                             .portless = links ? NULL : gyre_dispatch_backend(device),
-                            .wordless = links & GYRE_LINKING_CYCLES ? NULL : gyre_dispatch_backend(device),
+                            .wordless = links & GYRE_LINKING_WORDS ? NULL : gyre_dispatch_backend(device),
+                            .askless = links & GYRE_LINKING_ASKS ? NULL : gyre_dispatch_backend(device),
                             .lane_stack = run->settings.lane_stack,
                             .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
                             .stage = GYRE_STAGE_CHECK};

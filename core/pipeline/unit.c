@@ -22,16 +22,23 @@ static void write_quoted(FILE *out, const char *path)
     fputc('"', out);
 }
 
-/* Whether the file declares kernels with ports, so that its kernels can be stages of a pipeline. */
-static bool has_ports(const struct gyre_source *source)
+static bool has_word(const struct gyre_source *source, const char *word)
 {
-    return memmem(source->text, source->size, "GYRE_PORTS", strlen("GYRE_PORTS")) != NULL;
+    return memmem(source->text, source->size, word, strlen(word)) != NULL;
 }
 
-/* Whether the file declares keyed actors, which GPUs compile another way. */
-static bool has_keys(const struct gyre_source *source)
+/* Says what of the dialect the file has that GPUs compile another way: a kernel without it holds no trace of it. */
+static void write_words(const struct gyre_source *source, FILE *out)
 {
-    return memmem(source->text, source->size, "GYRE_KEYED_ACTOR", strlen("GYRE_KEYED_ACTOR")) != NULL;
+    const bool again = has_word(source, "GYRE_MORE"), flows = has_word(source, "GYRE_FLOW");
+    if (again || flows || has_word(source, "GYRE_PORTS"))
+        fputs("#define GYRE_STAGE 1\n", out);
+    if (again)
+        fputs("#define GYRE_AGAIN 1\n", out);
+    if (flows)
+        fputs("#define GYRE_FLOWS 1\n", out);
+    if (has_word(source, "GYRE_KEYED_ACTOR"))
+        fputs("#define GYRE_KEYED 1\n", out);
 }
 
 char *gyre_unit_text(const struct gyre_source *source)
@@ -41,10 +48,7 @@ char *gyre_unit_text(const struct gyre_source *source)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    if (has_ports(source))
-        fputs("#define GYRE_STAGE 1\n", out);
-    if (has_keys(source))
-        fputs("#define GYRE_KEYED 1\n", out);
+    write_words(source, out);
     fputs("#line 1 ", out);
     write_quoted(out, source->path);
     fputc('\n', out);

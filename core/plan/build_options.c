@@ -131,6 +131,18 @@ static bool is_wired(const struct gyre_config *config, const char *name)
     return false;
 }
 
+/* Whether a pipeline that is configured limits its flows: its kernels are compiled for that. */
+static bool is_limited(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gyre_config_int(config, GYRE_SECTION_PIPELINE, names[i], "window") ||
+            gyre_config_int(config, GYRE_SECTION_PIPELINE, names[i], "quota"))
+            return true;
+    return false;
+}
+
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size)
 {
     const struct gyre_header_plan plan = gyre_queue_plan_all(config);
@@ -141,9 +153,11 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
     else if (gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing"))
         snprintf(timed, sizeof timed, " -DGYRE_TIMED=%d",
                  (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
-    snprintf(text, size, "%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
+    const bool wired = is_wired(config, name);
+    snprintf(text, size, "%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
-             wires[gyre_kernel_wire(config, name)], is_wired(config, name) ? GYRE_KERNEL_STAGE_OPTION : "");
+             wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
+             wired && is_limited(config) ? GYRE_KERNEL_LIMITS_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

@@ -165,13 +165,14 @@ enum gyre_linking {
     GYRE_LINKING_HOST = 16,
     /* since 2.8: threads of this process fill the rings of topics, also those of programs (gyre_link_branch.is_client) */
     GYRE_LINKING_CLIENTS = 32,
-    /*
-     * since 2.8: links may form cycles, pipelines have a window and a quota (gyre_flow_head), and kernels have all words of
-     * the dialect that have to do with links (GYRE_MORE, gyre_turn, GYRE_FLOW), also ports that ask (gyre_link_ring.talk)
-     */
+    /* since 2.8: links may form cycles, and pipelines have a window and a quota (gyre_flow_head) */
     GYRE_LINKING_CYCLES = 64,
     /* since 2.8: the blocks of a kernel share the messages of a link by key (gyre_link_ring.share) */
-    GYRE_LINKING_KEYS = 128
+    GYRE_LINKING_KEYS = 128,
+    /* since 2.9: kernels have the words GYRE_MORE, gyre_turn and GYRE_FLOW */
+    GYRE_LINKING_WORDS = 256,
+    /* since 2.9: ports may ask (gyre_link_ring.talk), and kernels have the word gyre_token. Such links are cycles, too */
+    GYRE_LINKING_ASKS = 512
 };
 
 typedef struct gyre_device_info {
@@ -313,6 +314,11 @@ typedef struct gyre_kernel_record {
      * no port does
      */
     const gyre_type *const *asks;
+    /*
+     * since 2.9: 1: the kernel was compiled without what a stage of a pipeline with a window or a quota needs (GYRE_LIMITED in
+     * kernel.h)
+     */
+    uint32_t is_unlimited;
 } gyre_kernel_record;
 
 /**

@@ -169,7 +169,8 @@ typedef struct gyre_launch_desc {
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
     /* 1: the kernel is to be a stage of a pipeline (gyre/pipeline.h). A kernel with ports can always be one, and so can a kernel
-     * that a section [link.NAME], [topic.NAME] or [pipeline.NAME] names; a GPU's kernels hold no trace of links otherwise */
+     * that a section [link.NAME], [topic.NAME] or [pipeline.NAME] names; a GPU's kernels hold no trace of links otherwise.
+     * 2: of a pipeline with a window or a quota, if no section [pipeline.NAME] has one */
     int stage;
 } gyre_launch_desc;
 

@@ -104,7 +104,7 @@ typedef struct gyre_link_ring {
     gyre_u32 capacity; /* slots, a power of two of GYRE_LINK_SECTIONS at least */
     gyre_u32 stride;   /* bytes from slot to slot, a multiple of 16; no slot of up to a line crosses lines */
     gyre_u32 run;      /* of a ring in a cycle: messages that a block may claim at once; 0: as it likes */
-    gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_CYCLES (backend.h) */
+    gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_ASKS (backend.h) */
     gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
     gyre_u32
         choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one */
@@ -175,7 +175,8 @@ typedef struct gyre_flow_head {
     gyre_u64 memory;      /* address of the first flow's */
     gyre_u32 asks;        /* not 0: kernels of the pipeline ask, so gyre_flow.asking counts */
     gyre_u32 reserved_asks;
-    gyre_u64 reserved[4];
+    gyre_u64 serial; /* of the pipeline: not 0, and no other one of this process has it */
+    gyre_u64 reserved[3];
 } gyre_flow_head;
 
 /**

@@ -87,6 +87,8 @@ GYRE_HELPER gyre_u32 gyre_link_room_(gyre_link_view_ *links, gyre_u32 wanted, gy
     return links->branch_count ? gyre_link_topic_room_(links, room, mask) : room;
 }
 
+#include "gyre/dialect/cuda_link_limits.h"
+
 /* ---- links ---- */
 
 /*
@@ -290,6 +292,35 @@ GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyr
     return 1;
 }
 
+#if GYRE_LIMITED
+#define GYRE_LINK_ADMIT_(links, which, first, taken) gyre_link_admit_((links), (which), (first), (taken))
+
+/*
+ * Takes requests of a queue as gyre_link_take_ does, as many as may be under way. What is to be dropped is taken by itself, and is
+ * counted nowhere. Called by lane 0.
+ */
+GYRE_HELPER gyre_u32 gyre_link_admit_(gyre_link_view_ *links, gyre_u32 which, gyre_u64 first, gyre_u32 taken)
+{
+    const gyre_u32 entry = links->entry_of[which];
+    const gyre_u64 dropping = *(volatile gyre_u64 *)&links->view->served[which].dropping;
+    if (!entry || !links->entries[entry - 1].admission)
+        return gyre_link_take_(links, which, first, taken);
+    if (first < dropping)
+        return gyre_link_take_(links, which, first,
+                               dropping - first < taken ? (gyre_u32)(dropping - first) : taken);
+    const gyre_link_entry_ *its = &links->entries[entry - 1];
+    const gyre_u32 admitted = gyre_admission_take_(its, taken);
+    if (!admitted)
+        return 0;
+    if (gyre_link_take_(links, which, first, admitted))
+        return 1;
+    gyre_admission_give_(its, admitted);
+    return 0;
+}
+#else
+#define GYRE_LINK_ADMIT_(links, which, first, taken) gyre_link_take_((links), (which), (first), (taken))
+#endif
+
 /* Whether the block may work off a backlog of a queue by windows. */
 GYRE_HELPER gyre_u32 gyre_link_may_drain_(const gyre_link_view_ *links, gyre_u32 which)
 {
@@ -351,7 +382,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_look_(gyre_link_view_ *links, gyre_u32 which, g
         }
     }
     if (lane == 0 && known)
-        ours = gyre_link_take_(links, which, next, gyre_link_share_(known, team, room));
+        ours = GYRE_LINK_ADMIT_(links, which, next, gyre_link_share_(known, team, room));
     return __shfl_sync(mask, ours, 0);
 }
 
@@ -395,7 +426,8 @@ GYRE_HELPER gyre_u32 gyre_link_seek_queues_(gyre_link_view_ *links, gyre_u32 roo
 #pragma unroll 1
     for (gyre_u32 i = 0; i < count; i++) {
         const gyre_u32 enters = links->entry_of[which];
-        if (worth >> which & 1 && (enters ? room > 0 : !links->table || aside) &&
+        if (worth >> which & 1 &&
+            (enters ? room > 0 && GYRE_LINK_IS_OPEN_(links, which, mask) : !links->table || aside) &&
             gyre_link_look_(links, which, enters ? room : wanted, seen, mask))
             return 1;
         which = which + 1 < count ? which + 1 : 0;
@@ -461,9 +493,14 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
             break;
         const gyre_u32 room = gyre_link_room_(links, most, mask), aside = links->aside;
         looks++;
-        found = !aside && room && gyre_link_seek_(links, room, mask);
+        if (GYRE_LINK_KEEPS_(
+                links)) /* it takes no other message of the pipeline, which would need the same room */
+            found = room && gyre_link_take_kept_(links);
+        else
+            found = !aside && room && gyre_link_seek_(links, room, mask);
         if (!found)
-            found = gyre_link_seek_queues_(links, room, most, aside || looks % GYRE_LINK_ASIDE == 0, mask);
+            found = gyre_link_seek_queues_(links, GYRE_LINK_KEEPS_(links) ? 0 : room, most,
+                                           aside || looks % GYRE_LINK_ASIDE == 0, mask);
         if (lane == 0)
             links->aside = 0;
         __syncwarp(mask);

@@ -25,7 +25,7 @@ enum gyre_link_next_ {
 /* Whether the kernel's messages suit the short way. */
 template <class K> GYRE_HELPER constexpr bool gyre_lone_suits_()
 {
-    bool suits = gyre_stage_<K>::lines;
+    bool suits = gyre_stage_<K>::lines && !GYRE_LIMITED; /* limits are looked at by the long way only */
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
         suits = suits && K::gyre_its_ports_::of(i).most == 1 &&
                 K::gyre_its_ports_::of(i).size <= GYRE_SLOT_SMALL_PAYLOAD;

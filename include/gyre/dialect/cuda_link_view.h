@@ -84,6 +84,11 @@ struct gyre_link_entry_ {
     const gyre_u8 *headers;
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue, foreign;
+#if GYRE_LIMITED
+    gyre_link_admission *admission; /* NULL: any number of flows may be under way */
+    gyre_u8 *memory;                /* of the first flow, at this kernel */
+    gyre_u32 memory_size, window, quota, reserved;
+#endif
 };
 
 /** One place to fetch from. */
@@ -142,6 +147,15 @@ struct gyre_link_view_ {
     gyre_link_entry_ entries[GYRE_ENTRIES_MAX];
     gyre_u8 entry_of
         [GYRE_QUEUES_MAX]; /* of each served queue: 1 + its entry's number; 0: it enters no pipeline */
+#if GYRE_LIMITED
+    gyre_u64 pipeline; /* its serial; 0: none */
+    gyre_u64 *keeps;   /* in device memory: the serial of the pipeline whose message is kept; 0: none is */
+    gyre_u8
+        *own; /* device memory of the block: the message that is kept, and memory for messages of no flow */
+    gyre_u64 origin; /* with which the message of the present run is kept */
+    gyre_u32 again;  /* the message of the present run is to be handled again */
+    gyre_u32 kept;   /* how often the handler was called with the message that is kept; 0: there is none */
+#endif
 };
 
 /* ---- the device's own memory ---- */
@@ -220,6 +234,23 @@ GYRE_HELPER void gyre_link_meet_(gyre_u32 threads)
 
 /* ---- where a run is worked on ---- */
 
+/*
+ * Kernels that have memory of flows handle their messages in turn, because those of one flow share it. A kernel with ports whose
+ * file has GYRE_MORE takes one message at a time. What such blocks keep lies in device memory, behind what is thrown away.
+ */
+#if GYRE_LIMITED
+#define GYRE_LINK_JOINS_(K)   (gyre_flow_size_of_<K>::size > 0)
+#define GYRE_LINK_REPEATS_(K) (GYRE_AGAIN && K::gyre_its_port_count_ > 0)
+#define GYRE_LINK_OWN_PARTS                                                                                  \
+    3 /* the message that is kept; memory of a tap's message; memory of a queue's message */
+#define GYRE_LINK_OWN_SIZE ((1u << 16) + 256)
+#else
+#define GYRE_LINK_JOINS_(K)   false
+#define GYRE_LINK_REPEATS_(K) false
+#define GYRE_LINK_OWN_PARTS   0
+#define GYRE_LINK_OWN_SIZE    0
+#endif
+
 /** Constants of a kernel as a stage. */
 template <class K> struct gyre_link_shape_ {
     static __device__ __forceinline__ constexpr gyre_u32 stride_of(int port)
@@ -240,11 +271,12 @@ template <class K> struct gyre_link_shape_ {
         scratch_bytes = gyre_stage_<K>::scratch_chunks * 16,
         /* a place for what is thrown away, large enough for any message */
         thrown_bytes = (1u << 16) + 256,
-        far_bytes = GYRE_CUDA_STAGE_SIZE - thrown_bytes
+        far_bytes = GYRE_CUDA_STAGE_SIZE - thrown_bytes - GYRE_LINK_OWN_PARTS * GYRE_LINK_OWN_SIZE
     };
     /* whether messages are handled one after the other: also where one call may emit more than the stage holds */
-    static constexpr bool in_turn =
-        K::gyre_its_kernel_form_ != 1 || offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes;
+    static constexpr bool in_turn = K::gyre_its_kernel_form_ != 1 ||
+                                    offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes ||
+                                    GYRE_LINK_JOINS_(K) || GYRE_LINK_REPEATS_(K);
 };
 
 /*
@@ -253,7 +285,8 @@ template <class K> struct gyre_link_shape_ {
  */
 template <class K> GYRE_HELPER constexpr bool gyre_link_hopes_()
 {
-    return !gyre_link_shape_<K>::in_turn && gyre_stage_<K>::request_chunks <= GYRE_LINE_SIZE / 16;
+    return !GYRE_LIMITED && !gyre_link_shape_<K>::in_turn &&
+           gyre_stage_<K>::request_chunks <= GYRE_LINE_SIZE / 16;
 }
 
 /** Where the block keeps a run. */
@@ -270,7 +303,7 @@ GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &ar
     typedef gyre_link_shape_<K> shape;
     const gyre_u64 emits = shape::in_turn ? 0 : shape::offset_of(shape::ports), cell = shape::cell_bytes;
     const gyre_u64 room = gyre_dynamic_size_() - shape::scratch_bytes;
-    const gyre_u32 wanted = shape::in_turn ? GYRE_LINK_IN_TURN : blockDim.x;
+    const gyre_u32 wanted = GYRE_LINK_REPEATS_(K) ? 1 : shape::in_turn ? GYRE_LINK_IN_TURN : blockDim.x;
     gyre_u8 *const near = (gyre_u8 *)memory + shape::scratch_bytes;
     gyre_u8 *const far = arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE;
     gyre_link_places_ places;
@@ -382,6 +415,22 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     return in;
 }
 
+#if GYRE_LIMITED
+/* Reads what limits the flows of an entry, and where they have memory at this kernel. */
+GYRE_HELPER void gyre_link_open_limits_(const gyre_link_entry *from, gyre_link_entry_ *entry)
+{
+    if (!entry->flows)
+        return;
+    const gyre_flow_head *head = (const gyre_flow_head *)entry->flows - 1;
+    const gyre_u32 quota = gyre_near_half_load_(&head->quota);
+    entry->admission = (gyre_link_admission *)gyre_near_load_(&head->admission);
+    entry->window = entry->admission ? gyre_near_half_load_(&entry->admission->window) : 0;
+    entry->quota = quota ? quota : 0xffffffffu;
+    entry->memory_size = gyre_near_half_load_(&head->memory_size);
+    entry->memory = (gyre_u8 *)gyre_near_load_(&head->memory) + gyre_near_half_load_(&from->memory);
+}
+#endif
+
 GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
 {
     const gyre_link_entry *from = &links->table->entries[number];
@@ -396,7 +445,30 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
     entry->header_size = gyre_near_half_load_(&from->slots.header_size);
     entry->queue = gyre_near_half_load_(&from->queue);
     entry->foreign = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed) >> 8 & 0xffu;
+#if GYRE_LIMITED
+    gyre_link_open_limits_(from, entry);
+#endif
 }
+
+#if GYRE_LIMITED
+/* Finds which pipeline it is, and whether a message of it is kept from before. Called by one thread, behind the entries. */
+GYRE_OUTLINE_ void gyre_link_open_kept_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                        gyre_u32 entries)
+{
+    links->keeps = arguments.arrived + gridDim.x + blockIdx.x;
+    links->pipeline = 0;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < entries && !links->pipeline; i++)
+        if (links->entries[i].flows)
+            links->pipeline = gyre_near_load_(&((const gyre_flow_head *)links->entries[i].flows - 1)->serial);
+    const gyre_u64 serial = gyre_near_load_(links->keeps);
+    links->again = 0;
+    links->kept =
+        serial && serial == links->pipeline ? gyre_near_half_load_((const gyre_u32 *)links->own) : 0;
+    if (!links->kept)
+        gyre_near_store_(links->keeps, 0);
+}
+#endif
 
 /* Finds the entry that a served queue is. */
 GYRE_HELPER gyre_u32 gyre_link_entry_of_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
@@ -444,6 +516,10 @@ GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gy
     for (gyre_u32 i = first; i < entries; i += step)
         gyre_link_open_entry_(links, i);
     __syncthreads();
+#if GYRE_LIMITED
+    if (first == 0)
+        gyre_link_open_kept_(arguments, links, entries);
+#endif
 #pragma unroll 1
     for (gyre_u32 i = first; i < links->view->queue_count; i += step)
         if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
@@ -460,6 +536,10 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
         gyre_link_open_table_(arguments, view, links, K::gyre_its_port_count_);
         links->hopes = gyre_link_hopes_<K>();
         links->apart = !gyre_link_shape_<K>::in_turn;
+#if GYRE_LIMITED
+        links->own = arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE +
+                     gyre_link_shape_<K>::far_bytes + gyre_link_shape_<K>::thrown_bytes;
+#endif
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));

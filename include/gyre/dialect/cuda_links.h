@@ -123,6 +123,10 @@ struct gyre_link_message_ {
     gyre_u64 to;     /* where the completion goes; 0: there is none. Bit 0: its payload is there already */
     gyre_u32
         counted; /* its flow's account was written, and has to be there before what was emitted is published */
+#if GYRE_LIMITED
+    gyre_u32 again; /* its handler is to be called again with it, */
+    gyre_u64 keeps; /* and this is its origin then */
+#endif
 };
 
 GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
@@ -299,6 +303,7 @@ GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_messa
         gyre_flow_begins_(links, message->origin, out, sent);
 }
 
+#if !GYRE_LIMITED
 /* Settles a message that was handled, by one thread: notes its outcome in its flow, and whether the flow ends. */
 template <class K>
 GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_message_ *message,
@@ -324,6 +329,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     out->sequence = message->index + 1;
     message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
+#endif
+#include "gyre/dialect/cuda_link_limited.h"
 
 /* Makes the context of a message, and says to which flow it belongs. */
 GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, const gyre_slot *in,
@@ -375,6 +382,12 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
     *message = gyre_link_begin_(links, in, number, gyre);
+#if GYRE_LIMITED
+    if (gyre_link_enter_<K>(links, message, out, gyre)) {
+        gyre_link_settle_<K>(links, message, ports, out);
+        return 0;
+    }
+#endif
     if (!gyre_settle_<K>(in, out, links->run.first + number, drop_before, 1)) {
         GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
         GYRE_STAMP_BEGIN_(gyre, started);
@@ -383,6 +396,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
                 : GYRE_FAILED;
         gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        GYRE_LINK_NOTE_AGAIN_(message, gyre);
         gyre_link_settle_<K>(links, message, ports, out);
         gyre_seal_reply_(gyre, message->index, out->info, out + 1, out->length);
         GYRE_STAMP_END_(gyre, message->index, started);
@@ -403,6 +417,13 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
     *message = gyre_link_begin_(links, in, number, gyre);
+#if GYRE_LIMITED
+    if (__syncthreads_or((int)gyre_link_enter_<K>(links, message, out, gyre))) {
+        if (gyre->lane == 0)
+            gyre_link_settle_<K>(links, message, ports, out);
+        return 0;
+    }
+#endif
     const gyre_u32 refused =
         gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
     GYRE_STAMP_BEGIN_(gyre, started);
@@ -419,6 +440,8 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
     }
     if (gyre->lane != 0)
         return 0;
+    if (!refused)
+        GYRE_LINK_NOTE_AGAIN_(message, gyre);
     gyre_link_settle_<K>(links, message, ports, out);
     gyre_seal_reply_(gyre, message->index, out->info, out + 1, out->length);
     if (!refused) {
@@ -488,10 +511,13 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     const gyre_u64 started = (gyre_u64)clock64();
     gyre_link_fetch_<K>(links, places.cells, blockDim.x);
     __syncthreads();
-    if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
+    if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK && !GYRE_LINK_IS_KEPT_(links))
         gyre_link_give_back_(links, links->run);
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
+#if GYRE_LIMITED
+    gyre->spare = places.thrown;
+#endif
 #pragma unroll 1
     for (gyre_u32 number = 0; number < links->run.count; number++) {
         gyre_u32 failed = 0;
@@ -506,6 +532,10 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
             gyre_link_place_<K>(links, ports, message.next);
             links->to[number] = message.to;
             links->view->failed += failed;
+#if GYRE_LIMITED
+            links->again = message.again;
+            links->origin = message.keeps;
+#endif
         }
         if constexpr (K::gyre_its_kernel_form_ == 2)
             gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
@@ -514,6 +544,10 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     if (threadIdx.x < 32)
         gyre_link_complete_all_<K>(places, threadIdx.x,
                                    threadIdx.x < links->run.count ? links->to[threadIdx.x] : 0);
+#if GYRE_LIMITED
+    if constexpr (GYRE_LINK_REPEATS_(K))
+        gyre_link_keep_<K>(links, places);
+#endif
     if (threadIdx.x == 0)
         gyre_link_adapt_(links, (gyre_u64)clock64() - started);
 }
@@ -529,7 +563,8 @@ GYRE_HELPER gyre_u32 gyre_link_most_(const gyre_link_view_ *links, const gyre_li
 GYRE_HELPER void gyre_link_end_run_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links)
 {
     gyre_turn_ends_(gyre_turn_(arguments, 0));
-    links->view->handled += links->run.count;
+    links->view->handled +=
+        GYRE_LINK_IS_KEPT_(links) ? 0 : links->run.count; /* or it was counted when it was taken */
 }
 
 /*

@@ -119,6 +119,8 @@ GYRE_HELPER T *gyre_emit_to_(gyre_context *gyre, gyre_cuda_port_to<T, empty> *po
     return (T *)gyre_emit_(gyre, &port->gyre_port, empty);
 }
 
+#include "gyre/dialect/cuda_words.h"
+
 GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
 {
     return GYRE_ORIGIN_HOPS(gyre->origin);

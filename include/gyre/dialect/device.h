@@ -51,6 +51,20 @@ typedef struct gyre_block_shared {
 #endif
 
 /*
+ * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
+ * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels.
+ */
+#ifndef GYRE_AGAIN
+#define GYRE_AGAIN 0
+#endif
+#ifndef GYRE_FLOWS
+#define GYRE_FLOWS 0
+#endif
+#ifndef GYRE_LIMITED
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS)
+#endif
+
+/*
  * Files with keyed actors are compiled with GYRE_KEYED = 1; other kernels hold no trace of tables of keys.
  */
 #ifndef GYRE_KEYED
@@ -97,6 +111,13 @@ typedef struct gyre_context {
 #ifdef GYRE_DIALECT_CUDA
     gyre_u64 index;       /* of the request that began the flow, where `flow` is NULL */
     const gyre_u64 *flow; /* where that index is otherwise */
+#if GYRE_LIMITED
+    gyre_u32 again,
+        turn; /* the handler asked for another call; how often it was called with this message before */
+    gyre_u32 memory_size;
+    void *memory; /* of the message's flow at this kernel; NULL: the kernel has no GYRE_FLOW */
+    void *spare;  /* in its place, for a handler that names another kernel */
+#endif
 #else
     gyre_u64 flow_id; /* what gyre_flow_id says */
 #endif
@@ -469,10 +490,22 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #else
 #define GYRE_NO_FLOW_ASSERT_(text_) _Static_assert(sizeof(gyre_u32) == 0, text_);
 #endif
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_NO_FLOW_WHY_                                                                                    \
+    "' has memory of flows, and GYRE_FLOW stands in another file: add -DGYRE_FLOWS=1 -DGYRE_STAGE=1 to the " \
+    "options of its section"
+#else
+#define GYRE_NO_FLOW_WHY_ "' has memory of flows, which this backend does not have yet"
+#endif
+#ifndef GYRE_FLOW
 #define GYRE_FLOW(kernel_, type_)                                                                            \
     typedef type_ gyre_flow_of_##kernel_;                                                                    \
-    GYRE_NO_FLOW_ASSERT_("kernel '" #kernel_ "' has memory of flows, which this backend does not have yet")
+    GYRE_NO_FLOW_ASSERT_("kernel '" #kernel_ GYRE_NO_FLOW_WHY_)
 #define gyre_flow(gyre_, kernel_) ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)0)
+#endif
+#if defined(GYRE_DIALECT_CUDA) && !GYRE_STAGE
+#define gyre_turn(gyre_) ((void)(gyre_), (gyre_u32)0)
+#endif
 #define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
     GYRE_NO_FLOW_ASSERT_("ports '" #name_ "' ask, which this backend does not have yet")
 
