@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
+#include "opencl_admission.h"
 #include "opencl_carry.h"
+#include "opencl_columns.h"
 #include "opencl_fetch.h"
 #include "opencl_flow.h"
 #include "opencl_link_ring.h"
@@ -15,7 +17,7 @@
 
 static gyre_cell_flow *flow_cell(const gyre_resident *resident)
 {
-    unsigned char *cell = link_request_cell(resident, resident->links->count);
+    unsigned char *cell = link_request_cell(resident, resident->links->next);
     return (gyre_cell_flow *)(void *)(cell + resident->links->told.flow_offset);
 }
 
@@ -23,8 +25,8 @@ static gyre_cell_flow *flow_cell(const gyre_resident *resident)
 static void fill_cell(const gyre_resident *resident, const void *payload, gyre_u32 length)
 {
     const uint32_t size = (uint32_t)resident->kernel->record.request->size;
-    gyre_slot *slot = (gyre_slot *)(void *)link_request_cell(resident, resident->links->count);
-    slot->sequence = resident->epochs[0].first + resident->links->count + 1; /* a direct lane waits for it */
+    gyre_slot *slot = (gyre_slot *)(void *)link_request_cell(resident, resident->links->next);
+    slot->sequence = resident->epochs[0].first + resident->links->next + 1; /* a direct lane waits for it */
     slot->length = length;
     slot->info = 0;
     memcpy(slot + 1, payload, opencl_least(length, size));
@@ -36,7 +38,9 @@ static void fill_flow(const gyre_resident *resident, gyre_u64 origin, gyre_u64 i
 {
     gyre_cell_flow *flow = flow_cell(resident);
     flow->origin = origin;
-    flow->id = origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (index & OPENCL_FLOW_INDEX) : 0;
+    flow->id = origin && !(origin & GYRE_ORIGIN_TAP)
+                   ? ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (index & OPENCL_FLOW_INDEX)
+                   : 0;
     flow->header_size = header ? header_size : 0;
     if (header)
         memcpy(flow + 1, header, header_size);
@@ -46,8 +50,9 @@ static void fill_flow(const gyre_resident *resident, gyre_u64 origin, gyre_u64 i
 static void take(gyre_resident *resident, const struct opencl_message *message, bool foreign)
 {
     struct opencl_links *links = resident->links;
-    links->messages[links->count++] = *message;
+    links->messages[links->next] = *message;
     links->foreign = links->foreign || foreign;
+    opencl_columns_take(resident);
 }
 
 /* ---- links ---- */
@@ -63,15 +68,36 @@ bool opencl_fetch_has_links(const gyre_resident *resident)
     return false;
 }
 
-/* Copies a message of a link. */
-static void fetch_message(gyre_resident *resident, const gyre_link_slot *slot)
+/* Copies a message of no flow: nothing is looked up by its origin, whose flow may be settled. Its places are cleared. */
+static void fetch_tapped(gyre_resident *resident, const gyre_link_slot *slot)
+{
+    fill_cell(resident, slot + 1, slot->length);
+    fill_flow(resident, slot->origin, 0, NULL, 0);
+    take(resident, &(struct opencl_message){.origin = slot->origin}, true);
+}
+
+/* Copies a message of a link, unless its flow exceeded its quota. False when the epoch has no cell for it. */
+static bool fetch_message(gyre_resident *resident, const gyre_link_ring *ring, const gyre_link_slot *slot)
 {
     const gyre_u64 origin = slot->origin;
     const gyre_link_entry *entry = &resident->links->table->entries[GYRE_ORIGIN_TABLE(origin)];
+    if (!opencl_columns_find(resident, ring, slot + 1))
+        return false;
+    if (origin & GYRE_ORIGIN_TAP) {
+        fetch_tapped(resident, slot);
+        return true;
+    }
+    if (opencl_flow_is_over(resident->links, origin)) {
+        opencl_flow_pass_over(resident, &(struct opencl_message){.origin = origin});
+        opencl_count_messages(resident, 1, 0);
+        return true;
+    }
     fill_cell(resident, slot + 1, slot->length);
     fill_flow(resident, origin, opencl_flow_of(resident->links, origin)->index,
               opencl_flow_header(entry, GYRE_ORIGIN_PLACE(origin)), entry->slots.header_size);
-    take(resident, &(struct opencl_message){.origin = origin}, entry->slots.foreign != 0);
+    take(resident, &(struct opencl_message){.origin = origin},
+         entry->slots.foreign || resident->links->heard);
+    return true;
 }
 
 /* Counts messages [first, end) as fetched: their places may be written again. Pairs with the acquire of their sender. */
@@ -102,8 +128,9 @@ static void fetch_inlet(gyre_resident *resident, const gyre_link_inlet *inlet, u
     gyre_link_ring *ring = link_at(inlet->ring);
     const gyre_u64 first = ring->claimed;
     gyre_u64 index = first;
-    while (resident->links->count < most && link_is_filled(ring, index))
-        fetch_message(resident, link_slot(ring, index++));
+    while (resident->links->taken < most && link_is_filled(ring, index) &&
+           fetch_message(resident, ring, link_slot(ring, index)))
+        index++;
     if (index == first)
         return;
     __atomic_store_n(&ring->claimed, index, __ATOMIC_RELAXED); /* relaxed: this kernel alone claims */
@@ -115,7 +142,7 @@ void opencl_fetch_links(gyre_resident *resident, uint32_t most)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t inlets = links->table ? links->table->inlet_count : 0;
-    for (uint32_t i = 0; i < inlets && links->count < most; i++)
+    for (uint32_t i = 0; i < inlets && links->taken < most; i++)
         fetch_inlet(resident, &link_inlets(links->table)[(i + links->turns) % inlets], most);
 }
 
@@ -143,7 +170,7 @@ static const unsigned char *fetch_header(const struct opencl_queue *queue, gyre_
 static bool seal_holds(const gyre_resident *resident, const struct opencl_queue *queue, gyre_u32 place)
 {
     const gyre_slot *slot =
-        (const gyre_slot *)(const void *)link_request_cell(resident, resident->links->count);
+        (const gyre_slot *)(const void *)link_request_cell(resident, resident->links->next);
     const gyre_cell_flow *flow = flow_cell(resident);
     const gyre_u32 *seals = (const gyre_u32 *)(const void *)((const unsigned char *)queue->memory->region +
                                                              GYRE_SEALS_OFFSET(&queue->slots));
@@ -152,27 +179,37 @@ static bool seal_holds(const gyre_resident *resident, const struct opencl_queue 
     return gyre_seal_of(flow + 1, flow->header_size, slot + 1, slot->length) == seals[place];
 }
 
-/* Takes the request, unless nobody shows it to the handler. */
+/* Whether no sender wants the request's reply any more. */
+static bool is_dropped(const struct opencl_queue *queue, gyre_u64 index)
+{
+    return index < __atomic_load_n(&queue->memory->region->host.drop_before, __ATOMIC_RELAXED);
+}
+
+static void drop(gyre_resident *resident, struct opencl_queue *queue, gyre_u64 index)
+{
+    opencl_flow_drop(resident,
+                     &(struct opencl_message){.queue = queue, .serial = queue->serial, .index = index});
+    opencl_count_messages(resident, 1, 0);
+}
+
+/* Takes a request that was admitted, unless its place is busy or its checksum is wrong. */
 static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, gyre_u64 index)
 {
     const struct opencl_links *links = resident->links;
     const gyre_u32 place = (gyre_u32)(index & (queue->slots.capacity - 1));
     struct opencl_message message = {.queue = queue, .serial = queue->serial, .index = index};
-    if (index < __atomic_load_n(&queue->memory->region->host.drop_before, __ATOMIC_RELAXED)) {
-        opencl_flow_drop(resident, &message);
-        opencl_count_messages(resident, 1, 0);
-        return;
-    }
     if (queue->entry) {
         const gyre_u32 table = (gyre_u32)(queue->entry - links->table->entries);
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
-        if (!opencl_flow_begin(queue->entry, index))
+        if (!opencl_flow_begin(queue->entry, index)) {
+            opencl_admission_give(queue->entry);
             return;
+        }
     }
     fill_cell(resident, opencl_request_slot(queue, index) + 1, opencl_request_length(queue, index));
     fill_flow(resident, message.origin, index, fetch_header(queue, place), queue->slots.header_size);
     if (seal_holds(resident, queue, place)) {
-        take(resident, &message, queue->slots.foreign != 0);
+        take(resident, &message, queue->slots.foreign || links->heard);
         return;
     }
     opencl_flow_refuse(resident, &message, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
@@ -188,25 +225,49 @@ static void pass_over(const struct opencl_queue *queue, gyre_u64 index)
     __atomic_store_n(&opencl_reply_slot(queue, index)->sequence, index + 1, __ATOMIC_RELEASE);
 }
 
+/* Takes or completes the next request. False when it has to wait for a cell, or for the end of another flow. */
+static bool fetch_next(gyre_resident *resident, struct opencl_queue *queue)
+{
+    const gyre_u64 index = queue->next;
+    if (opencl_is_answered(queue, index))
+        pass_over(queue, index);
+    else if (is_dropped(queue, index))
+        drop(resident, queue, index);
+    else if (!opencl_columns_find(resident, NULL, NULL) ||
+             (queue->entry && !opencl_admission_take(queue->entry)))
+        return false; /* opencl_admission_give wakes it */
+    else
+        fetch_request(resident, queue, index);
+    queue->next++;
+    return true;
+}
+
 static void fetch_queue(gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
 {
     uint32_t looks = most; /* so that a stream of requests that no handler sees does not hold the pump up */
-    for (; looks && resident->links->count < most && opencl_request_ready(queue, queue->next); looks--) {
-        const gyre_u64 index = queue->next++;
-        if (opencl_is_answered(queue, index))
-            pass_over(queue, index);
-        else
-            fetch_request(resident, queue, index);
-    }
+    while (looks && resident->links->taken < most && opencl_request_ready(queue, queue->next) &&
+           fetch_next(resident, queue))
+        looks--;
 }
 
 void opencl_fetch_queues(gyre_resident *resident, uint32_t room, uint32_t most)
 {
     const uint32_t count = resident->queue_count;
     const uint32_t first = resident->turn++;
-    for (uint32_t i = 0; i < count && resident->links->count < most; i++) {
+    for (uint32_t i = 0; i < count && resident->links->taken < most; i++) {
         struct opencl_queue *queue = &resident->queues[(first + i) % count];
         if (queue->memory)
             fetch_queue(resident, queue, queue->entry ? room : most);
     }
+}
+
+bool opencl_fetch_has_requests(const gyre_resident *resident, bool room)
+{
+    for (uint32_t i = 0; i < resident->queue_count; i++) {
+        const struct opencl_queue *queue = &resident->queues[i];
+        if (queue->memory && (!queue->entry || (room && opencl_admission_is_open(queue->entry))) &&
+            opencl_request_ready(queue, queue->next))
+            return true;
+    }
+    return false;
 }

@@ -10,6 +10,8 @@
 
 /** Whether a link has a message. */
 bool opencl_fetch_has_links(const gyre_resident *resident);
+/** Whether a queue has a request that may be taken. `room`: there is some for what its handler may emit. */
+bool opencl_fetch_has_requests(const gyre_resident *resident, bool room);
 /** Takes messages from links while there are any and the epoch has fewer than `most`. */
 void opencl_fetch_links(gyre_resident *resident, uint32_t most);
 /**

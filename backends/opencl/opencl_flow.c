@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settles messages of stages (opencl_flow.h). Takes no lock. */
+#include "opencl_admission.h"
 #include "opencl_flow.h"
 #include "opencl_link_ring.h"
 #include "opencl_ports.h"
@@ -18,8 +19,9 @@ struct settling {
     const gyre_slot *answer; /* the reply as its handler left it; NULL: no handler saw the message */
     gyre_queue_region *region;
     const gyre_queue_slots *slots;
-    gyre_flow *flow; /* NULL: it belongs to none */
-    gyre_u64 place;  /* of the request in its queue */
+    gyre_flow *flow;              /* NULL: it belongs to none */
+    const gyre_link_entry *entry; /* of that flow */
+    gyre_u64 place;               /* of the request in its queue */
 };
 
 static const gyre_link_entry *entry_of(const struct opencl_links *links, gyre_u64 origin)
@@ -47,7 +49,7 @@ static struct settling settling_of(const gyre_resident *resident, const struct o
 {
     struct settling settling = {.message = message};
     if (message->origin) {
-        const gyre_link_entry *entry = entry_of(resident->links, message->origin);
+        const gyre_link_entry *entry = settling.entry = entry_of(resident->links, message->origin);
         settling.region = link_region(entry);
         settling.slots = &entry->slots;
         settling.flow = opencl_flow_of(resident->links, message->origin);
@@ -103,6 +105,8 @@ static void complete(gyre_resident *resident, const struct settling *settling, g
         __atomic_store_n(&settling->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with opencl_flow_begin */
     out->length = length;
     out->info = outcome;
+    if (settling->flow) /* before: whoever has all completions finds no flow under way */
+        opencl_admission_give(settling->entry);
     __atomic_store_n(&out->sequence, sequence, __ATOMIC_RELEASE);
     ring_client(resident, settling->region);
 }
@@ -200,6 +204,45 @@ static void complete_alone(gyre_resident *resident, const struct settling *settl
         complete(resident, settling, GYRE_OUTCOME_NO_REPLY, 0);
 }
 
+/* ---- quotas ---- */
+
+#define OVER_TEXT "more messages alive than the quota allows"
+
+static gyre_u32 quota_of(const struct settling *settling)
+{
+    const gyre_u32 quota = opencl_flow_head(settling->entry)->quota;
+    return quota ? quota : UINT32_MAX;
+}
+
+bool opencl_flow_is_over(const struct opencl_links *links, gyre_u64 origin)
+{
+    return !(origin & GYRE_ORIGIN_SOLE) &&
+           __atomic_load_n(&opencl_flow_of(links, origin)->over,
+                           __ATOMIC_RELAXED); /* a message more or less is no matter */
+}
+
+/* Counts so many messages more of a flow that is counted. False, and they are not counted, when they exceed the quota. */
+static bool count_alive(const struct settling *settling, uint32_t more)
+{
+    gyre_flow *flow = settling->flow;
+    if (!more || __atomic_add_fetch(&flow->alive, more, __ATOMIC_RELAXED) <= quota_of(settling))
+        return true;
+    const gyre_failure over = failure_of(GYRE_FAILURE_QUOTA, OVER_TEXT);
+    __atomic_store_n(&flow->over, 1, __ATOMIC_RELAXED);
+    note_failure(flow, &over);
+    __atomic_fetch_sub(&flow->alive, more, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* The message is done with, and nothing follows it. Release: what was noted before; acquire: what others noted. */
+static void count_out(gyre_resident *resident, const struct settling *settling)
+{
+    if (__atomic_sub_fetch(&settling->flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
+        end_flow(resident, settling);
+}
+
+/* ---- by the number of messages ---- */
+
 /* The only message of its flow: as long as it stays alone, nothing is counted. */
 static void settle_sole(gyre_resident *resident, const struct settling *settling, uint32_t i,
                         const struct outcome *did)
@@ -207,8 +250,13 @@ static void settle_sole(gyre_resident *resident, const struct settling *settling
     gyre_flow *flow = settling->flow;
     const gyre_u64 next = GYRE_ORIGIN_NEXT(settling->message->origin);
     const bool passes_on = did->sent == 1 && !did->replied;
+    if (did->sent > quota_of(settling)) {
+        const gyre_failure over = failure_of(GYRE_FAILURE_QUOTA, OVER_TEXT);
+        complete_failed(resident, settling, &over);
+        return;
+    }
     if (did->sent && !passes_on) {
-        flow->answers = flow->failures = 0;
+        flow->answers = flow->failures = flow->over = 0;
         __atomic_store_n(&flow->alive, did->sent, __ATOMIC_RELAXED);
         if (did->replied)
             note_reply(resident, settling);
@@ -223,18 +271,15 @@ static void settle_sole(gyre_resident *resident, const struct settling *settling
 static void settle_counted(gyre_resident *resident, const struct settling *settling, uint32_t i,
                            const struct outcome *did)
 {
-    gyre_flow *flow = settling->flow;
     if (did->failed)
-        note_failure(flow, &did->failure);
+        note_failure(settling->flow, &did->failure);
     else if (did->replied)
         note_reply(resident, settling);
-    if (did->sent > 1)
-        __atomic_fetch_add(&flow->alive, did->sent - 1, __ATOMIC_RELAXED);
-    if (!did->failed)
+    const bool counted = did->sent < 2 || count_alive(settling, did->sent - 1);
+    if (counted && !did->failed)
         opencl_ports_publish(resident, i, GYRE_ORIGIN_NEXT(settling->message->origin));
-    /* release: what was noted above; acquire: what others noted */
-    if (did->sent == 0 && __atomic_sub_fetch(&flow->alive, 1, __ATOMIC_ACQ_REL) == 0)
-        end_flow(resident, settling);
+    if (!counted || did->sent == 0)
+        count_out(resident, settling);
 }
 
 /* ---- settling ---- */
@@ -251,6 +296,12 @@ void opencl_flow_drop(gyre_resident *resident, const struct opencl_message *mess
 {
     const struct settling settling = settling_of(resident, message);
     complete(resident, &settling, GYRE_OUTCOME_DROPPED, 0);
+}
+
+void opencl_flow_pass_over(gyre_resident *resident, const struct opencl_message *message)
+{
+    const struct settling settling = settling_of(resident, message);
+    count_out(resident, &settling);
 }
 
 static struct outcome failed_with(gyre_i32 code, const char *text)
@@ -288,14 +339,27 @@ static struct outcome judge(const gyre_resident *resident, uint32_t i, const str
     did.sent = opencl_ports_count(resident, i, &astray);
     if (astray)
         return failed_with(GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
+    if (message->origin & GYRE_ORIGIN_TAP)
+        did.replied = false; /* thrown away: it is of no flow */
     if (did.replied && !resident->links->table->answers)
         return failed_with(GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     return did;
 }
 
+/* A message of no flow: nothing is counted or completed, and what it emitted goes its way. */
+static bool settle_tapped(gyre_resident *resident, const struct opencl_message *message, uint32_t i)
+{
+    const struct outcome did = judge(resident, i, message);
+    if (!did.failed)
+        opencl_ports_publish(resident, i, GYRE_ORIGIN_NEXT(message->origin));
+    return did.failed;
+}
+
 bool opencl_flow_settle(gyre_resident *resident, uint32_t i)
 {
     const struct opencl_message *message = &resident->links->messages[i];
+    if (message->origin & GYRE_ORIGIN_TAP)
+        return settle_tapped(resident, message, i);
     struct settling settling = settling_of(resident, message);
     settling.answer = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
     const struct outcome did = judge(resident, i, message);

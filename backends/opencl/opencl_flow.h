@@ -19,6 +19,10 @@
 bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index);
 /** The flow of a message. */
 gyre_flow *opencl_flow_of(const struct opencl_links *links, gyre_u64 origin);
+/** Whether the flow of a message of a link exceeded its quota: then no handler is called for it any more. */
+bool opencl_flow_is_over(const struct opencl_links *links, gyre_u64 origin);
+/** Counts such a message, whose flow ends with the last of them. */
+void opencl_flow_pass_over(gyre_resident *resident, const struct opencl_message *message);
 /** Where the header of a flow is: its request's, or a copy that no other program can write. NULL: it has none. */
 unsigned char *opencl_flow_header(const gyre_link_entry *entry, gyre_u32 place);
 /** Completes a request that is not shown to the handler: as failed, or as dropped. Its flow has begun, if it has one. */

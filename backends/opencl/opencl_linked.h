@@ -7,8 +7,8 @@
  * requests. All memory of links is the host's (GYRE_LINKING_HOST). The pump alone moves messages of its kernel, so a kernel has one
  * ring for each link, whatever blocks it has.
  *
- * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_fetch.c, opencl_links.c; each calls only files before it.
- * Once the pump runs, the object belongs to it.
+ * The files, from the ground up: opencl_admission.c, opencl_ports.c, opencl_flow.c, opencl_columns.c, opencl_fetch.c,
+ * opencl_links.c; each calls only files before it. Once the pump runs, the object belongs to it.
  */
 #ifndef GYRE_OPENCL_LINKED_H
 #define GYRE_OPENCL_LINKED_H
@@ -24,12 +24,21 @@ struct opencl_port {
     bool sent;                          /* the target may wait for a bell */
 };
 
+/** A subscriber of a topic that the kernel sends to. */
+struct opencl_branch {
+    const gyre_link_branch *branch;
+    gyre_link_ring *ring;
+    uint32_t port;
+    uint32_t accepted; /* messages of the call that is being settled that the subscriber gets */
+    bool sent;         /* the subscriber may wait for a bell */
+};
+
 /** A message of the present epoch. */
 struct opencl_message {
     gyre_u64 origin;            /* 0: it belongs to no flow, and is a request of `queue` */
     struct opencl_queue *queue; /* without a flow: the queue that it came in */
     gyre_u64 serial, index;     /* of that queue, and of the request in it */
-    bool lost;                  /* nobody waits for it any more */
+    bool lost;                  /* there is none, or nobody waits for it any more */
 };
 
 /** The links of a kernel, and the messages that are under way in it. */
@@ -37,11 +46,19 @@ struct opencl_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     struct opencl_port ports[GYRE_PORTS_MAX];
     uint32_t port_count;
+    struct opencl_branch branches[GYRE_BRANCHES_MAX];
+    uint32_t branch_count;
+    bool heard;            /* a program subscribed to a topic that the kernel sends to */
     gyre_cell_places told; /* where everything lies in the cells */
     uint32_t request_cell, reply_cell,
         room;                        /* bytes of the cells of a message; messages of an epoch at most */
-    struct opencl_message *messages; /* `room` of them */
-    /* of these messages `count` are in the cells, and the first `settled` of them are done with */
+    struct opencl_message *messages; /* one for each cell */
+    uint32_t *depths;                /* of a kernel whose blocks share by key: cells of each block in use */
+    uint32_t rows;                   /* and how many cells of each block the epoch may have; 0: no keys decide */
+    /* while an epoch is put together: messages that were taken, and the cell of the next one */
+    uint32_t taken, next;
+    bool full; /* there was no cell for a message */
+    /* of the epoch's cells `count` are in use, and the first `settled` of them are done with */
     uint32_t count, settled;
     bool foreign;   /* other programs see what these messages cause, so the reply cells were zeroed */
     uint32_t turns; /* epochs that were put together */

@@ -2,6 +2,7 @@
 /* Runs the epochs of kernels that can be stages of a pipeline, one at a time (opencl_linked.h). Takes no lock. */
 #include "opencl_carry.h"
 #include "opencl_check.h"
+#include "opencl_columns.h"
 #include "opencl_commands.h"
 #include "opencl_fetch.h"
 #include "opencl_flow.h"
@@ -74,15 +75,20 @@ gyre_status opencl_links_create(gyre_resident *resident)
             resident->kernel->record.name);
     const gyre_u64 fit = CELLS_BYTES / ((gyre_u64)links->request_cell + links->reply_cell);
     links->room = opencl_least(fit ? fit : 1, device->settings.batch);
-    links->messages = calloc(links->room, sizeof *links->messages);
-    return links->messages ? GYRE_OK
-                           : device->host->error(GYRE_EXHAUSTED, "no memory for the links of a kernel");
+    const uint32_t cells = links->room > resident->blocks ? links->room : resident->blocks;
+    links->messages = calloc(cells, sizeof *links->messages);
+    links->depths = calloc(resident->blocks, sizeof *links->depths);
+    return links->messages && links->depths
+               ? GYRE_OK
+               : device->host->error(GYRE_EXHAUSTED, "no memory for the links of a kernel");
 }
 
 void opencl_links_destroy(gyre_resident *resident)
 {
-    if (resident->links)
+    if (resident->links) {
         free(resident->links->messages);
+        free(resident->links->depths);
+    }
     free(resident->links);
     resident->links = NULL;
 }
@@ -97,18 +103,26 @@ static bool is_done(const gyre_resident *resident, uint32_t i)
     return out->sequence == (resident->device->direct ? epoch->first + i + 1 : epoch->mark);
 }
 
+/* What became of the messages of a run. */
+struct handled {
+    uint32_t all, failed;
+};
+
 /*
  * Settles the messages that are done, in their order. Those behind a message that was not begun wait for it, so that what they
- * emitted keeps its order. Returns how many failed.
+ * emitted keeps its order.
  */
-static uint32_t settle(gyre_resident *resident)
+static struct handled settle(gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
-    uint32_t failed = 0;
-    for (; links->settled < links->count && is_done(resident, links->settled); links->settled++)
-        if (!links->messages[links->settled].lost)
-            failed += opencl_flow_settle(resident, links->settled);
-    return failed;
+    struct handled handled = {0, 0};
+    for (; links->settled < links->count && is_done(resident, links->settled); links->settled++) {
+        if (links->messages[links->settled].lost)
+            continue;
+        handled.all++;
+        handled.failed += opencl_flow_settle(resident, links->settled);
+    }
+    return handled;
 }
 
 /* Completes the requests that were handled, and wait for one that was not: the kernel leaves. */
@@ -207,7 +221,7 @@ static gyre_status fetch(gyre_resident *resident)
     struct opencl_links *links = resident->links;
     const uint32_t most = opencl_least(links->room, resident->limit);
     const uint32_t room = opencl_ports_room(links, most);
-    const gyre_status status = make_room(resident, most);
+    const gyre_status status = make_room(resident, opencl_columns_begin(resident, most));
     if (status != GYRE_OK)
         return status;
     resident->epochs[0].first += links->count;
@@ -217,6 +231,7 @@ static gyre_status fetch(gyre_resident *resident)
         opencl_fetch_queues(resident, room, most);
     opencl_fetch_links(resident, room);
     opencl_fetch_queues(resident, room, most);
+    opencl_columns_end(resident);
     return GYRE_OK;
 }
 
@@ -302,11 +317,18 @@ static bool is_broken(const gyre_resident *resident)
     return !may_leave && resident->links->settled < resident->links->count;
 }
 
+/* An epoch of columns is as large as it may be when one of them is: what else it holds is chance. */
+static void adapt_limit(gyre_resident *resident)
+{
+    struct opencl_epoch measured = resident->epochs[0];
+    if (resident->links->rows)
+        measured.count = resident->links->full ? resident->limit : resident->links->taken;
+    opencl_adapt_limit(resident, &measured);
+}
+
 static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
 {
     struct opencl_epoch *epoch = &resident->epochs[0];
-    const uint32_t settled = resident->links->settled;
-    uint32_t failed = 0;
     gyre_status status = submit(resident, command, again);
     if (status == GYRE_OK) {
         opencl_tell_begun(resident, epoch);
@@ -315,10 +337,10 @@ static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
     }
     if (status == GYRE_OK) {
         resident->log_stale = true;
-        failed = settle(resident);
+        const struct handled handled = settle(resident);
         opencl_ports_ring(resident);
-        opencl_count_messages(resident, resident->links->settled - settled, failed);
-        opencl_adapt_limit(resident, epoch);
+        opencl_count_messages(resident, handled.all, handled.failed);
+        adapt_limit(resident);
         opencl_profile_add(resident, epoch);
     }
     opencl_release_events(resident->device->cl, epoch);
@@ -327,20 +349,14 @@ static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
                : status;
 }
 
-static void ring_kernel(gyre_u64 control)
-{
-    gyre_control_region *region = link_at(control);
-    gyre_bell_ring(&region->doorbell.bell, INT_MAX);
-}
-
 void opencl_links_alarm(const gyre_resident *resident)
 {
     const struct opencl_links *links = resident->links;
-    for (uint32_t i = 0; i < links->port_count; i++)
-        if (links->ports[i].wired && links->ports[i].wired->use == GYRE_PORT_LINKED)
-            ring_kernel(links->ports[i].wired->control);
-    for (uint32_t i = 0; links->table && i < links->table->inlet_count; i++)
-        ring_kernel(link_inlets(links->table)[i].control);
+    opencl_ports_alarm(links);
+    for (uint32_t i = 0; links->table && i < links->table->inlet_count; i++) {
+        gyre_control_region *sender = link_at(link_inlets(links->table)[i].control);
+        gyre_bell_ring(&sender->doorbell.bell, INT_MAX);
+    }
 }
 
 bool opencl_links_have_work(const gyre_resident *resident)
@@ -351,14 +367,7 @@ bool opencl_links_have_work(const gyre_resident *resident)
     if (links->settled < links->count)
         return true;
     const bool room = opencl_ports_room(links, 1) > 0;
-    if (room && opencl_fetch_has_links(resident))
-        return true;
-    for (uint32_t i = 0; i < resident->queue_count; i++) {
-        const struct opencl_queue *queue = &resident->queues[i];
-        if (queue->memory && (room || !queue->entry) && opencl_request_ready(queue, queue->next))
-            return true;
-    }
-    return false;
+    return (room && opencl_fetch_has_links(resident)) || opencl_fetch_has_requests(resident, room);
 }
 
 gyre_status opencl_links_serve(gyre_resident *resident, gyre_u64 command, bool *served)

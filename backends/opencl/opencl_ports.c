@@ -8,15 +8,31 @@
 
 #include "gyre/waiting.h"
 
+/* Adds the subscribers of the topic that a port leads to. */
+static void aim_branches(struct opencl_links *links, uint32_t number)
+{
+    const gyre_link_topic *topic = link_at(links->ports[number].wired->control);
+    const gyre_link_branch *branches = (const gyre_link_branch *)(const void *)(topic + 1);
+    for (uint32_t i = 0; i < topic->branch_count && links->branch_count < GYRE_BRANCHES_MAX; i++) {
+        links->heard = links->heard || branches[i].is_client;
+        links->branches[links->branch_count++] = (struct opencl_branch){
+            .branch = &branches[i], .ring = link_at(branches[i].rings), .port = number};
+    }
+}
+
 void opencl_ports_aim(struct opencl_links *links)
 {
     const gyre_link_table *table = links->table;
+    links->branch_count = 0;
+    links->heard = false;
     for (uint32_t i = 0; i < links->port_count; i++) {
         struct opencl_port *port = &links->ports[i];
         const gyre_link_port *wired = table && i < table->port_count ? &table->ports[i] : NULL;
         port->wired = wired && wired->use != GYRE_PORT_UNWIRED ? wired : NULL;
         port->ring = port->wired ? link_at(wired->rings) : NULL;
         port->sent = false;
+        if (port->wired && wired->use == GYRE_PORT_TOPIC)
+            aim_branches(links, i);
     }
 }
 
@@ -38,25 +54,48 @@ static gyre_u64 find_room(gyre_link_ring *ring)
     return ring->capacity - (ring->head - tail);
 }
 
+/* A ring in which the kernel waits for room: of a link, or of a subscriber of a topic that is waited for. */
+struct waited_ring {
+    gyre_link_ring *ring;
+    uint32_t most; /* messages that one call may emit to it */
+};
+
+/* Finds the next of these rings; *at is 0 at first. False: there are no more. */
+static bool next_waited(const struct opencl_links *links, uint32_t *at, struct waited_ring *out)
+{
+    for (; *at < links->port_count; ++*at) {
+        const struct opencl_port *port = &links->ports[*at];
+        if (!port->wired || port->wired->use != GYRE_PORT_LINKED)
+            continue;
+        *out = (struct waited_ring){port->ring, port->most};
+        ++*at;
+        return true;
+    }
+    for (; *at < links->port_count + links->branch_count; ++*at) {
+        const struct opencl_branch *branch = &links->branches[*at - links->port_count];
+        if (branch->branch->slow != GYRE_BRANCH_WAIT)
+            continue;
+        *out = (struct waited_ring){branch->ring, links->ports[branch->port].most};
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
 uint32_t opencl_ports_room(const struct opencl_links *links, uint32_t most)
 {
-    for (uint32_t i = 0; i < links->port_count && most; i++) {
-        const struct opencl_port *port = &links->ports[i];
-        if (port->ring && port->wired->use == GYRE_PORT_LINKED)
-            most = opencl_least(find_room(port->ring) / port->most, most);
-    }
+    struct waited_ring waited;
+    for (uint32_t at = 0; most && next_waited(links, &at, &waited);)
+        most = opencl_least(find_room(waited.ring) / waited.most, most);
     return most;
 }
 
 void opencl_ports_tell_starved(const gyre_resident *resident, bool starved)
 {
-    const struct opencl_links *links = resident->links;
-    for (uint32_t i = 0; i < links->port_count; i++) {
-        const struct opencl_port *port = &links->ports[i];
-        if (port->ring)
-            __atomic_store_n(&port->ring->starved, starved && find_room(port->ring) < port->most,
-                             __ATOMIC_SEQ_CST);
-    }
+    struct waited_ring waited;
+    for (uint32_t at = 0; next_waited(resident->links, &at, &waited);)
+        __atomic_store_n(&waited.ring->starved, starved && find_room(waited.ring) < waited.most,
+                         __ATOMIC_SEQ_CST);
 }
 
 /* ---- sending ---- */
@@ -67,6 +106,42 @@ static uint32_t emitted_to(const gyre_resident *resident, uint32_t i, uint32_t p
     const gyre_u32 *counts =
         (const gyre_u32 *)(const void *)(link_reply_cell(resident, i) + links->told.counts_offset);
     return opencl_least(counts[port], links->ports[port].most);
+}
+
+static bool is_cut(const struct opencl_branch *branch)
+{
+    const gyre_link_gate *gate = link_at(branch->branch->gate);
+    return gate &&
+           __atomic_load_n(&gate->cut, __ATOMIC_RELAXED); /* relaxed: a message more or less is no matter */
+}
+
+/* Decides how many of the emitted messages the subscriber gets. */
+static uint32_t accept(const struct opencl_branch *branch, uint32_t emitted)
+{
+    if (branch->branch->slow == GYRE_BRANCH_WAIT)
+        return emitted;
+    const uint32_t room = is_cut(branch) ? 0 : opencl_least(find_room(branch->ring), emitted);
+    return branch->branch->slow == GYRE_BRANCH_CUT && room < emitted ? 0 : room;
+}
+
+/* Whether the subscriber's messages belong to no flow. */
+static bool is_outside(const struct opencl_branch *branch)
+{
+    return branch->branch->slow == GYRE_BRANCH_TAP || branch->branch->is_client;
+}
+
+/* Returns for how many messages of the topics the flow has to wait. */
+static uint32_t count_branches(const gyre_resident *resident, uint32_t i)
+{
+    struct opencl_links *links = resident->links;
+    uint32_t count = 0;
+    for (uint32_t number = 0; number < links->branch_count; number++) {
+        struct opencl_branch *branch = &links->branches[number];
+        branch->accepted = accept(branch, emitted_to(resident, i, branch->port));
+        if (!is_outside(branch))
+            count += branch->accepted;
+    }
+    return count;
 }
 
 uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const char **astray)
@@ -80,13 +155,14 @@ uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const cha
         else if (emitted && links->ports[number].wired->use == GYRE_PORT_LINKED)
             count += emitted;
     }
-    return count;
+    return count + count_branches(resident, i);
 }
 
-static void publish(struct opencl_port *port, const unsigned char *place, uint32_t emitted, gyre_u64 origin)
+/* Copies `count` messages of a port, the first of which lies at `place`, into a ring. */
+static void publish(gyre_link_ring *ring, const struct opencl_port *port, const unsigned char *place,
+                    uint32_t count, gyre_u64 origin)
 {
-    gyre_link_ring *ring = port->ring;
-    const gyre_u64 head = ring->head, end = head + emitted;
+    const gyre_u64 head = ring->head, end = head + count;
     for (gyre_u64 index = head; index != end; index++, place += port->stride) {
         gyre_link_slot *slot = link_slot(ring, index);
         const gyre_u32 said = *(const gyre_u32 *)(const void *)place;
@@ -97,7 +173,43 @@ static void publish(struct opencl_port *port, const unsigned char *place, uint32
         __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
     }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
-    port->sent = true;
+}
+
+static void note_missed(const struct opencl_branch *branch, uint32_t missed)
+{
+    gyre_link_gate *gate = link_at(branch->branch->gate);
+    if (missed == 0)
+        return;
+    __atomic_store_n(&branch->ring->missed, branch->ring->missed + missed, __ATOMIC_RELAXED);
+    if (gate)
+        __atomic_store_n(&gate->cut, 1, __ATOMIC_RELAXED);
+}
+
+/* Forgets what the call emitted: nobody fetches it. It is counted. */
+static void throw_away(gyre_link_ring *ring, uint32_t emitted)
+{
+    __atomic_store_n(&ring->head, ring->head + emitted, __ATOMIC_RELAXED);
+    __atomic_store_n(&ring->tail, ring->head, __ATOMIC_RELAXED);
+}
+
+/* Gives every subscriber of the port's topic what it gets. The port's own ring is that of one of them, or nobody's. */
+static void publish_topic(struct opencl_links *links, uint32_t number, const unsigned char *place,
+                          uint32_t emitted, gyre_u64 origin)
+{
+    gyre_link_ring *own = links->ports[number].ring;
+    bool is_own = false;
+    for (uint32_t i = 0; i < links->branch_count; i++) {
+        struct opencl_branch *branch = &links->branches[i];
+        if (branch->port != number)
+            continue;
+        publish(branch->ring, &links->ports[number], place, branch->accepted,
+                is_outside(branch) ? (origin & ~GYRE_ORIGIN_SOLE) | GYRE_ORIGIN_TAP : origin);
+        note_missed(branch, emitted - branch->accepted);
+        branch->sent = branch->sent || branch->accepted;
+        is_own = is_own || branch->ring == own;
+    }
+    if (!is_own)
+        throw_away(own, emitted);
 }
 
 void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
@@ -105,30 +217,59 @@ void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
     struct opencl_links *links = resident->links;
     for (uint32_t number = 0; number < links->port_count; number++) {
         struct opencl_port *port = &links->ports[number];
+        const unsigned char *place = link_reply_cell(resident, i) + port->place;
         const uint32_t emitted = emitted_to(resident, i, number);
         if (!emitted || !port->wired)
             continue;
         if (port->wired->use == GYRE_PORT_LINKED) {
-            publish(port, link_reply_cell(resident, i) + port->place, emitted, origin);
-        } else { /* thrown away: nobody fetches it */
-            __atomic_store_n(&port->ring->head, port->ring->head + emitted, __ATOMIC_RELAXED);
-            __atomic_store_n(&port->ring->tail, port->ring->head, __ATOMIC_RELAXED);
+            publish(port->ring, port, place, emitted, origin);
+            port->sent = true;
+        } else if (port->wired->use == GYRE_PORT_TOPIC) {
+            publish_topic(links, number, place, emitted, origin);
+        } else {
+            throw_away(port->ring, emitted);
         }
     }
 }
 
-/* Each barrier pairs with the heavy barrier of those who are about to sleep; who parks without one gets a fence. */
+/* ---- bells ---- */
+
+/* Wakes a target if it sleeps. The barrier pairs with the heavy barrier of a target that is about to sleep; one that parks without
+ * it gets a fence. */
+static void wake(const gyre_resident *resident, gyre_u64 control)
+{
+    gyre_control_region *target = link_at(control);
+    gyre_barrier_light(resident->light_barriers && !target->command.parks);
+    if (__atomic_load_n(&target->device.parked, __ATOMIC_RELAXED))
+        gyre_bell_ring(&target->doorbell.bell, INT_MAX);
+}
+
 void opencl_ports_ring(gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
-    for (uint32_t i = 0; i < links->port_count; i++) {
-        struct opencl_port *port = &links->ports[i];
-        if (!port->sent)
-            continue;
-        port->sent = false;
-        gyre_control_region *target = link_at(port->wired->control);
-        gyre_barrier_light(resident->light_barriers && !target->command.parks);
-        if (__atomic_load_n(&target->device.parked, __ATOMIC_RELAXED))
-            gyre_bell_ring(&target->doorbell.bell, INT_MAX);
-    }
+    for (uint32_t i = 0; i < links->port_count; i++)
+        if (links->ports[i].sent)
+            wake(resident, links->ports[i].wired->control);
+    for (uint32_t i = 0; i < links->branch_count; i++)
+        if (links->branches[i].sent)
+            wake(resident, links->branches[i].branch->control);
+    for (uint32_t i = 0; i < links->port_count; i++)
+        links->ports[i].sent = false;
+    for (uint32_t i = 0; i < links->branch_count; i++)
+        links->branches[i].sent = false;
+}
+
+static void alarm_target(gyre_u64 control)
+{
+    gyre_control_region *target = link_at(control);
+    gyre_bell_ring(&target->doorbell.bell, INT_MAX);
+}
+
+void opencl_ports_alarm(const struct opencl_links *links)
+{
+    for (uint32_t i = 0; i < links->port_count; i++)
+        if (links->ports[i].wired && links->ports[i].wired->use == GYRE_PORT_LINKED)
+            alarm_target(links->ports[i].wired->control);
+    for (uint32_t i = 0; i < links->branch_count; i++)
+        alarm_target(links->branches[i].branch->control);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ports of a kernel that can be a stage (opencl_linked.h): the rings that they lead to, room in these, and what is sent.
+ * The ports of a kernel that can be a stage (opencl_linked.h): the rings that they lead to, room in these, and what is sent. A port
+ * that leads to a topic has the ring of each subscriber, and what is emitted is copied into all of them.
  * The pump alone writes the rings of its kernel, except the counts of fetched messages.
  */
 #ifndef GYRE_OPENCL_PORTS_H
@@ -12,13 +13,18 @@
 void opencl_ports_aim(struct opencl_links *links);
 /** Returns for how many messages there is room for all that their handlers may emit; `most` at most. */
 uint32_t opencl_ports_room(const struct opencl_links *links, uint32_t most);
-/** Returns how many messages to links message i emitted. *astray: a port without a link got one. */
+/**
+ * Returns for how many messages that message i emitted its flow has to wait: one for each link, and for each subscriber of a topic
+ * that is no tap and has room. *astray: a port without a link got one.
+ */
 uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const char **astray);
-/** Sends what message i emitted on its way. There is room for it. */
+/** Sends what message i emitted on its way, once opencl_ports_count has counted it. */
 void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin);
 /** Tells the targets of links whether the pump, about to sleep, waits for room in their rings. */
 void opencl_ports_tell_starved(const gyre_resident *resident, bool starved);
-/** Wakes the kernels that sleep and were sent something. */
+/** Wakes the kernels and programs that sleep and were sent something. */
 void opencl_ports_ring(gyre_resident *resident);
+/** Wakes all that the ports lead to. */
+void opencl_ports_alarm(const struct opencl_links *links);
 
 #endif

@@ -82,6 +82,22 @@ static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_e
                                       : shape_many(resident, epoch, local);
 }
 
+/* Whether the cells of a stage are columns, one for each block (opencl_columns.h). */
+static bool has_columns(const gyre_resident *resident, const gyre_epoch *epoch)
+{
+    return resident->links && resident->links->rows && epoch->count;
+}
+
+/* Spreads columns: each block handles its own, one message after the other. */
+static uint32_t shape_columns(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+{
+    *local = 1;
+    epoch->spacing = 1;
+    epoch->span = UINT_MAX;
+    epoch->step = resident->blocks;
+    return resident->blocks;
+}
+
 /*
  * Chooses the spread. The first epoch, without messages, is as wide as any epoch will be: PoCL 5.0 loads a
  * kernel again for a wider epoch, and ends the process when the two have run at once (it mixes up their
@@ -98,7 +114,9 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
     } else if (resident->lanes_meet) {
         *local = epoch->lane_count = resident->lanes;
         groups = opencl_least(epoch->count ? epoch->count : 1, blocks_of_way(resident));
-        epoch->step = groups;
+        epoch->step = groups = has_columns(resident, epoch) ? resident->blocks : groups;
+    } else if (has_columns(resident, epoch)) {
+        groups = shape_columns(resident, epoch, local);
     } else {
         groups = shape_lanes(resident, each, epoch, local);
     }

@@ -49,8 +49,8 @@ static gyre_status check_able(const gyre_kernel *kernel)
          !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_KEYS)))
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
-            "kernel '%s' is a keyed actor, and backend '%s' does not link keyed actors yet: send to "
-            "its queues, or run the kernels of the pipeline on backend 'cpu'",
+            "kernel '%s' is a keyed actor that was compiled without links: if backend '%s' links keyed actors, launch "
+            "it with gyre_launch_desc.stage = 1; else send to its queues, or run the kernels of the pipeline on backend 'cpu'",
             kernel->name, backend);
     if (kernel->record->is_island)
         return gyre_error_set(

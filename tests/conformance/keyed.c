@@ -122,6 +122,18 @@ static gyre_kernel *launch_as(struct conformance *test, const char *kernel, cons
     return launch_from(test, "keyed.gyre.c", kernel, name, blocks);
 }
 
+/* As a stage of a pipeline. */
+static gyre_kernel *launch_stage(struct conformance *test, const char *name, uint32_t blocks)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "keyed.gyre.c", "keyed_marks");
+    desc.name = name;
+    desc.blocks = blocks;
+    desc.stage = 1;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    return kernel;
+}
+
 static gyre_kernel *launch_marks(struct conformance *test, uint32_t blocks)
 {
     char name[32];
@@ -515,7 +527,7 @@ static void keyed_actors_end_pipelines(struct conformance *test)
         char to[32];
         snprintf(to, sizeof to, "marks_%u", blocks);
         const gyre_link_desc link = {.size = sizeof link, .from = "feed.out", .to = to};
-        gyre_kernel *kernel = launch_marks(test, blocks);
+        gyre_kernel *kernel = launch_stage(test, to, blocks);
         gyre_kernel *feed = link_keys_launch(test, "keyed_feed", "feed", 1);
         gyre_pipeline *pipeline = link_keys_join(test, &entry, to, &link, 1);
         link_keys_require(pipeline, "key");
@@ -529,7 +541,7 @@ static void keyed_actors_end_pipelines(struct conformance *test)
 static void keyed_actors_are_entries_of_pipelines(struct conformance *test)
 {
     const char *const name = "marks_3";
-    gyre_kernel *kernel = launch_marks(test, 3);
+    gyre_kernel *kernel = launch_stage(test, name, 3);
     gyre_pipeline *pipeline = NULL;
     const gyre_pipeline_desc desc = {.size = sizeof desc,
                                      .name = "alone",

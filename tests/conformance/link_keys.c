@@ -196,6 +196,23 @@ static gyre_pipeline *open_lag(struct conformance *test)
     return link_keys_join(test, entries, "lag", links, 2);
 }
 
+/* Equal keys meet, whichever way they come, and blocks share the keys. */
+static void equal_keys_of_two_links_meet_in_a_block(struct conformance *test)
+{
+    uint64_t blocks = 0;
+    gyre_pipeline *pipeline = open_lag(test);
+    gyre_queue *one = gyre_pipeline_queue(pipeline), *other = NULL;
+    gyre_queue_desc desc = {.size = sizeof desc};
+    must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
+    for (uint64_t key = 0; key < 64; key++) {
+        const uint64_t block = call_lag(one, key, MARK_ADDS).block;
+        require(block == call_lag(other, key, MARK_ADDS).block);
+        blocks |= UINT64_C(1) << block;
+    }
+    require(blocks == 3);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 /* A block is busy with a message of one link, while another link goes round several times without it. */
 static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *test)
 {
@@ -205,8 +222,6 @@ static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *tes
     gyre_queue_desc desc = {.size = sizeof desc};
     marks reply;
     must(gyre_pipeline_queue_open(pipeline, "other", &desc, &other));
-    for (uint64_t key = 0; key < 16; key++) /* equal keys meet, whichever way they come */
-        require(call_lag(one, key, MARK_ADDS).block == call_lag(other, key, MARK_ADDS).block);
     const uint64_t busy = key_of(other, 0), idle = key_of(other, 1);
     const mark waits = {.key = key_of(one, 0), .what = MARK_WAITS};
     must(gyre_send(one, &waits, sizeof waits, NULL, soon()));
@@ -224,6 +239,7 @@ static void a_block_that_was_busy_catches_up_with_a_link(struct conformance *tes
 const struct conformance_case link_key_cases[] = {
     {"links_by_key_keep_the_order_of_each_key", links_by_key_keep_the_order_of_each_key},
     {"messages_of_a_key_are_handled_one_after_the_other", messages_of_a_key_are_handled_one_after_the_other},
+    {"equal_keys_of_two_links_meet_in_a_block", equal_keys_of_two_links_meet_in_a_block},
     {"a_block_that_was_busy_catches_up_with_a_link", a_block_that_was_busy_catches_up_with_a_link},
     {"a_link_that_leads_elsewhere_keeps_the_order_of_each_key",
      a_link_that_leads_elsewhere_keeps_the_order_of_each_key},

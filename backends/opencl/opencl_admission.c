@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many flows of a pipeline are under way (opencl_admission.h). */
+#include "opencl_admission.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "gyre/waiting.h"
+#include "opencl_link_ring.h"
+
+const gyre_flow_head *opencl_flow_head(const gyre_link_entry *entry)
+{
+    return (const gyre_flow_head *)link_at(entry->flows) - 1;
+}
+
+static gyre_link_admission *admission_of(const gyre_link_entry *entry)
+{
+    return link_at(opencl_flow_head(entry)->admission);
+}
+
+bool opencl_admission_is_open(const gyre_link_entry *entry)
+{
+    const gyre_link_admission *admission = admission_of(entry);
+    /* seq_cst: a pump that parks looks here after it said that it is parked */
+    return !admission || __atomic_load_n(&admission->under_way, __ATOMIC_SEQ_CST) < admission->window;
+}
+
+bool opencl_admission_take(const gyre_link_entry *entry)
+{
+    gyre_link_admission *admission = admission_of(entry);
+    if (!admission)
+        return true;
+    gyre_u32 count = __atomic_load_n(&admission->under_way, __ATOMIC_RELAXED);
+    while (count < admission->window)
+        if (__atomic_compare_exchange_n(&admission->under_way, &count, count + 1, true, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+void opencl_admission_give(const gyre_link_entry *entry)
+{
+    gyre_link_admission *admission = admission_of(entry);
+    /* only the pump that gave the first place back wakes others: before that, pumps that look find none */
+    if (!admission || __atomic_fetch_sub(&admission->under_way, 1, __ATOMIC_SEQ_CST) != admission->window)
+        return;
+    for (gyre_u32 i = 0; i < admission->control_count; i++) {
+        gyre_control_region *control = link_at(admission->controls[i]);
+        if (__atomic_load_n(&control->device.parked, __ATOMIC_SEQ_CST))
+            gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+    }
+}
