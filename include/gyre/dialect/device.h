@@ -509,7 +509,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     GYRE_NO_FLOW_ASSERT_("kernel '" #kernel_ GYRE_NO_FLOW_WHY_)
 #define gyre_flow(gyre_, kernel_) ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)0)
 #endif
-#if defined(GYRE_DIALECT_CUDA) && !GYRE_STAGE
+#if defined(GYRE_DIALECT_CUDA) && !GYRE_STAGE /* no_ports.h refuses the kernels that these words are for */
+#define GYRE_MORE        GYRE_NO_REPLY
 #define gyre_turn(gyre_) ((void)(gyre_), (gyre_u32)0)
 #endif
 #define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
