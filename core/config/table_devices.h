@@ -7,19 +7,22 @@
 #define GYRE_CORE_CONFIG_TABLE_DEVICES_H
 /* clang-format off */
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_NAMES,
+     .key = "device",
+     .preset = "",
+     .doc = "The number of the device of the backend that runs this kernel, or several, as in `0, 1`: then the kernel is launched on "
+            "each (`gyre_spread_launch`, `gyre serve`). Empty: device 0, or the one that the program names."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_CHOICE,
      .key = "shard",
      .choices = {"producer", "key", "round_robin"},
      .preset = "producer",
-     .doc =
-         "With several of `device`: which of them a message goes to: its thread's, the one of its key (equal keys, equal device, so "
-         "their order is kept), or the next one. A client that attaches counts as a thread."},
+     .doc = "With several of `device`: which of them a message goes to: its thread's, the one of its key (equal keys, equal device, so "
+            "their order is kept), or the next one. A client that attaches counts as a thread."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_TEXT,
      .key = "key",
      .preset = "",
-     .doc =
-         "The field of the request that `shard = key` goes by: `account`, or `order.account`. Of a keyed actor: its own key."},
+     .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`. Of a keyed actor: its own key."},
 /* clang-format on */
-
 #endif
