@@ -94,6 +94,7 @@ static int estimate_counted(const cli_context *cli, const struct options *option
                                                 .reply_size = trial->reply_size,
                                                 .lanes = lanes_there(options, gpu, traffic),
                                                 .blocks = (uint32_t)options->blocks,
+                                                .failed = trial->failed,
                                                 .compiled = code.known,
                                                 .registers = code.registers,
                                                 .spill_bytes = code.spill_bytes},

@@ -39,8 +39,9 @@ typedef struct machine {
     double more_blocks; /* how much longer the ring takes for each further block that is at work */
     double
         blocks_call_ns; /* a call alone of a small message takes this much longer when there are several blocks */
-    double several_reads;   /* how many accesses to the scratch are under way at once */
-    double several_touches; /* how many accesses of a group are under way at once */
+    double failing_group_ns; /* of a message, where a lane of each group fails */
+    double several_reads;    /* how many accesses to the scratch are under way at once */
+    double several_touches;  /* how many accesses of a group are under way at once */
     machine_ring lane[MACHINE_RINGS], block[MACHINE_RINGS],
         actor[MACHINE_RINGS]; /* by bytes; unused ones are 0 at the end */
 } machine;

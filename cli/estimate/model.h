@@ -24,6 +24,7 @@ typedef enum model_part {
     MODEL_SCRATCH,      /* banks of the scratch */
     MODEL_BARRIERS,
     MODEL_ATOMICS,
+    MODEL_FAILURES, /* what a failing message takes besides, of small messages */
     MODEL_PARTS
 } model_part;
 
@@ -34,6 +35,7 @@ typedef struct model_handler {
     const code_lines *code;
     uint64_t request_size, reply_size;
     uint32_t lanes, blocks; /* of the launch; blocks have a queue each */
+    uint64_t failed;        /* of the messages that were counted */
     bool compiled;          /* the next two are known */
     uint32_t registers, spill_bytes;
 } model_handler;
