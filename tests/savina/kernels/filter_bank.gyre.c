@@ -139,10 +139,12 @@ GYRE_ACTOR_TO_WITH(integrate, task, gyre_none, pass_ports, integrator_state, del
     for (u32 i = 0; i < request->from; i++)
         if (state->count[i] == state->done)
             return GYRE_NO_REPLY;
+    f64 sum = 0;
+    for (u32 i = 0; i < request->from; i++)
+        sum += buffers->kept[i * room + state->done % room];
     GYRE_GLOBAL task *out = gyre_emit(gyre, next);
     out->what = SAVINA_PUT;
-    for (u32 i = 0; i < request->from; i++)
-        out->value += buffers->kept[i * room + state->done % room];
+    out->value = sum;
     state->done++;
     return GYRE_NO_REPLY;
 }

@@ -84,5 +84,6 @@ GYRE_KERNEL_TO_WITH(quicksort, task, gyre_none, sort_ports, gyre_none, sort_buff
     GYRE_GLOBAL task *leaf = gyre_emit(gyre, leaves);
     leaf->what = SAVINA_PUT;
     leaf->number = above - below;
+    leaf->value = 0;
     return GYRE_NO_REPLY;
 }

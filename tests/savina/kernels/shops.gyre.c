@@ -12,8 +12,11 @@
     FIELD(f64, items[50])                                                                                    \
     FIELD(u64, left[40])                                                                                     \
     FIELD(u32, idle[40])                                                                                     \
-    FIELD(u32, waiting[40]) FIELD(u64, all) FIELD(u64, done) FIELD(u64, cost) FIELD(u32, size)               \
-        FIELD(u32, first) FIELD(u32, count) FIELD(u32, idle_count) FIELD(u32, waiting_count)
+    FIELD(u32, waiting[40])                                                                                  \
+    FIELD(u64, all)                                                                                          \
+    FIELD(u64, done)                                                                                         \
+    FIELD(u64, cost)                                                                                         \
+    FIELD(u32, size) FIELD(u32, first) FIELD(u32, count) FIELD(u32, idle_count) FIELD(u32, waiting_count)
 GYRE_MESSAGE(buffer_state, BUFFER_STATE)
 
 #define BUFFER_PORTS(PORT) PORT(task, make, BUFFER_ACTORS_MAX) PORT(task, eat, 1)
@@ -92,6 +95,7 @@ GYRE_ACTOR_TO(buffer, task, total, buffer_ports, buffer_state)
     if (++state->done < state->all)
         return GYRE_NO_REPLY;
     reply->count = state->done;
+    reply->value = 0;
     for (u32 i = 0; i < state->size; i++)
         reply->value += state->eaten[i];
     return GYRE_REPLY;

@@ -21,6 +21,7 @@ GYRE_ACTOR_TO(produce, task, gyre_none, batch_ports, gyre_none)
         GYRE_GLOBAL task *out = gyre_emit(gyre, batch);
         out->what = i == request->left ? SAVINA_TELL : SAVINA_PUT;
         out->number = i;
+        out->value = 0;
     }
     return GYRE_NO_REPLY;
 }
@@ -147,6 +148,7 @@ GYRE_ACTOR_TO(radix_source, task, gyre_none, batch_ports, total)
     for (u64 i = request->number; i < request->number + SAVINA_BATCH && i <= end; i++) {
         GYRE_GLOBAL task *out = gyre_emit(gyre, batch);
         out->what = i < request->left ? SAVINA_PUT : i < end ? SAVINA_TELL : SAVINA_END;
+        out->size = 0;
         if (i >= request->left)
             continue;
         state->sum = savina_random(state->sum);
