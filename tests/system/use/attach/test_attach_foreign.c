@@ -8,9 +8,6 @@
  */
 #include "foreign_clients.h"
 #include "foreign_scene.h"
-#include <stdlib.h>
-#include <stdio.h>
-#include <unistd.h>
 
 static void play_in(const char *file, const char *kernel)
 {
@@ -20,9 +17,6 @@ static void play_in(const char *file, const char *kernel)
     party server = start_server();
     party neighbour = party_start(call_honestly);
     require(party_hear(&neighbour) == 'r');
-    if (getenv("PEACE")) {sleep(3);     party_tell(&neighbour, 'e');
-    require(party_end(&neighbour) == 0);
-    end_server(&server); return;}
     party first = party_start(attack), second = party_start(attack_thoroughly);
     require(party_hear(&first) == 'r' && party_hear(&second) == 'r');
     wait_for_the_attack();
