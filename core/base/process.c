@@ -23,11 +23,12 @@
 
 enum { POLL_WITHOUT_PIDFD_MS = 5, GROUP_KILL_GRACE_MS = 2000 };
 
-/* One captured stream of the child: its pipe, its buffer, and how many bytes came. */
+/* One captured stream of the child: its pipe, its buffer, how many bytes came, and the errno of a read that failed. */
 struct stream {
     int read_end, write_end;
     char *text;
     size_t size, length;
+    int error;
 };
 
 struct child {
@@ -70,6 +71,7 @@ static void drain(struct stream *stream)
         if (got < 0 && errno == EAGAIN)
             return;
         if (got <= 0) {
+            stream->error = got < 0 ? errno : 0;
             close_descriptor(&stream->read_end);
             return;
         }
@@ -234,12 +236,18 @@ static gyre_status follow(const struct gyre_process_desc *desc, struct child *ch
     }
     end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
     end->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+    const int error = child->output.error ? child->output.error : child->errors.error;
+    if (error)
+        return gyre_error_set(gyre_lack_status(error, GYRE_FAILED), "what '%s' wrote cannot be read: %s%s",
+                              program, strerror(error), gyre_lack_remedy(error));
     return GYRE_OK;
 }
 
 gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_process_end *end)
 {
-    struct child child = {.pidfd = -1, .output = {-1, -1, NULL, 0, 0}, .errors = {-1, -1, NULL, 0, 0}};
+    struct child child = {.pidfd = -1,
+                          .output = {.read_end = -1, .write_end = -1},
+                          .errors = {.read_end = -1, .write_end = -1}};
     memset(end, 0, sizeof *end);
     gyre_status status = open_stream(&child.output, desc->output, desc->output ? desc->output_size : 0);
     if (status == GYRE_OK && desc->errors)

@@ -85,24 +85,26 @@ gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size
 
 /*
  * Reads as many bytes as the file has. If another program cuts the file meanwhile, zeros remain, and the checksum
- * does not fit.
+ * does not fit. False, with errno, when the file cannot be read: zeros must not pass for an image.
  */
-static void read_at(int descriptor, unsigned char *bytes, size_t size, size_t at)
+static bool read_at(int descriptor, unsigned char *bytes, size_t size, size_t at)
 {
     while (size > 0) {
         ssize_t got = pread(descriptor, bytes, size, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return;
+            return got == 0;
         bytes += got;
         at += (size_t)got;
         size -= (size_t)got;
     }
+    return true;
 }
 
 /*
  * Whether the file's end is that of an artifact, so that the file is worth reading: any other file may be very large.
+ * A file that cannot be read is worth another try, which tells why.
  */
 static bool ends_as_artifact(int descriptor, unsigned char *bytes, size_t size)
 {
@@ -110,36 +112,51 @@ static bool ends_as_artifact(int descriptor, unsigned char *bytes, size_t size)
     if (size < sizeof footer)
         return true; /* and is soon read */
     const size_t content = size - sizeof footer;
-    read_at(descriptor, bytes, size < 4 ? size : 4, 0); /* what it is else */
-    read_at(descriptor, bytes + content, sizeof footer, content);
+    if (!read_at(descriptor, bytes, size < 4 ? size : 4, 0) || /* what it is else */
+        !read_at(descriptor, bytes + content, sizeof footer, content))
+        return true;
     memcpy(&footer, bytes + content, sizeof footer);
     return gyre_artifact_is_marked(bytes, size) && footer.image_size <= content &&
            footer.note_size == content - footer.image_size;
 }
 
+static gyre_status read_error(const char *path, int error)
+{
+    return gyre_error_set(error == ENOENT ? GYRE_NOT_FOUND : gyre_lack_status(error, GYRE_UNAVAILABLE),
+                          "'%s' cannot be read: %s%s", path, strerror(error), gyre_lack_remedy(error));
+}
+
+/* Reads the file into memory of its size. Returns 0 or an errno; *bytes is MAP_FAILED without memory or content. */
+static int fill(int descriptor, bool image, void **bytes, size_t *size)
+{
+    struct stat file;
+    if (fstat(descriptor, &file) != 0)
+        return errno;
+    if (!S_ISREG(file.st_mode) || file.st_size <= 0)
+        return 0;
+    *size = (size_t)file.st_size;
+    *bytes = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (*bytes == MAP_FAILED)
+        return errno;
+    if ((image || ends_as_artifact(descriptor, *bytes, *size)) && !read_at(descriptor, *bytes, *size, 0))
+        return errno;
+    return 0;
+}
+
 /* Reads a file into memory. Does not map it: if another program cuts a mapped file, reading it is a signal (SIGBUS). */
 static gyre_status read_file(const char *path, bool image, void **bytes, size_t *size)
 {
-    struct stat file;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return gyre_error_set(errno == ENOENT ? GYRE_NOT_FOUND : gyre_lack_status(errno, GYRE_FAILED),
-                              "'%s' cannot be read: %s%s", path, strerror(errno), gyre_lack_remedy(errno));
-    int error = 0;
     *bytes = MAP_FAILED;
     *size = 0;
-    if (fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0) {
-        *size = (size_t)file.st_size;
-        *bytes =
-            mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        error = *bytes == MAP_FAILED ? errno : 0;
-    }
-    if (*bytes != MAP_FAILED && (image || ends_as_artifact(descriptor, *bytes, *size)))
-        read_at(descriptor, *bytes, *size, 0);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return read_error(path, errno);
+    const int error = fill(descriptor, image, bytes, size);
     close(descriptor);
+    if (error && *bytes != MAP_FAILED)
+        munmap(*bytes, *size);
     if (error)
-        return gyre_error_set(gyre_lack_status(error, GYRE_FAILED), "'%s' cannot be read: %s%s", path,
-                              strerror(error), gyre_lack_remedy(error));
+        return read_error(path, error);
     if (*bytes == MAP_FAILED)
         return gyre_error_set(GYRE_INVALID, "'%s' is no compiled kernel: it is empty or no regular file",
                               path);

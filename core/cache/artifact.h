@@ -22,8 +22,8 @@ struct gyre_artifact {
 };
 
 /**
- * Reads and checks a file. NOT_FOUND or FAILED when the file cannot be read, INVALID when it is no artifact, FAILED
- * when it is a damaged artifact. The caller calls gyre_artifact_close, also after a failure.
+ * Reads and checks a file. NOT_FOUND, UNAVAILABLE or EXHAUSTED when the file cannot be read, which says nothing about
+ * what is in it; INVALID when it is no artifact, FAILED when it is a damaged artifact. The caller calls gyre_artifact_close, also after a failure.
  */
 gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact);
 /**

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of Gyre into the C library fail, one in each life of a program, and what the program then does is judged.
 
-    campaign.py LIBRARY PROCESS [brief|long] [only=TEXT] PROGRAM [ARGUMENT]...
+    campaign.py LIBRARY PROCESS [brief|long|cold] [only=TEXT] PROGRAM [ARGUMENT]...
 
 PROGRAM is run as `PROGRAM LIVES ARGUMENT...`. A life without failures tells from which places in Gyre the process of
 that name calls what (fail.c). Then the first call of each place fails, and of every fourth the last one (`brief`: every
 third of these; `long`: the first, second, middle and last of each), in a life behind which another one follows.
+`cold`: lives that compile, each pair with a cache of its own; what lives do as often that find their kernels there is left out.
 
 Judged: no crash, no hang; every message that was accepted is completed once, with the right reply; a step that failed
 says why, works when it is made again, and leaves the next life undisturbed.
@@ -39,15 +40,24 @@ def live(command, lives, environment):
         return code, output.read().decode(errors="replace")
 
 
-def record_calls(command, preload):
+def record_life(command, preload, folder, name):
+    file = os.path.join(folder, name)
+    code, text = live(command, 1, dict(preload, FAIL_CALLS=file))
+    if code != 0 or not os.path.exists(file):
+        sys.exit("a life without failures is not good:\n" + text)
+    with open(file, encoding="ascii") as calls:
+        return collections.Counter(calls.read().splitlines())
+
+
+def record_calls(command, preload, cold):
     with tempfile.TemporaryDirectory() as folder:
-        file = os.path.join(folder, "calls")
-        live(command, 1, {})  # compiles
-        code, text = live(command, 1, dict(preload, FAIL_CALLS=file))
-        if code != 0 or not os.path.exists(file):
-            sys.exit("a life without failures is not good:\n" + text)
-        with open(file, encoding="ascii") as calls:
-            return collections.Counter(calls.read().splitlines())
+        if not cold:
+            live(command, 1, {})  # compiles
+            return record_life(command, preload, folder, "calls")
+        preload = dict(preload, GYRE_CACHE_DIR=os.path.join(folder, "cache"))
+        compiles = record_life(command, preload, folder, "cold")
+        finds = record_life(command, preload, folder, "warm")
+        return collections.Counter({call: count for call, count in compiles.items() if count != finds[call]})
 
 
 def choose(calls, long):
@@ -59,8 +69,10 @@ def choose(calls, long):
                 yield call, number
 
 
-def judge(command, preload, call, number):
+def judge(command, preload, cold, call, number):
     with tempfile.TemporaryDirectory() as folder:
+        if cold:
+            preload = dict(preload, GYRE_CACHE_DIR=os.path.join(folder, "cache"))
         code, text = live(command, 2, dict(preload, FAIL=f"{call} {number}", FAIL_ONCE=os.path.join(folder, "failed")))
     found = []
     if code is None:
@@ -76,15 +88,15 @@ def judge(command, preload, call, number):
 
 
 def main():
-    long, brief = "long" in sys.argv, "brief" in sys.argv
+    long, brief, cold = ("long" in sys.argv, "brief" in sys.argv, "cold" in sys.argv)
     only = next((argument[5:] for argument in sys.argv if argument.startswith("only=")), "")
     library, process, *command = [argument for argument in sys.argv[1:]
-                                  if argument not in ("brief", "long") and not argument.startswith("only=")]
+                                  if argument not in ("brief", "long", "cold") and not argument.startswith("only=")]
     preload = {"LD_PRELOAD": library, "FAIL_IN": process}
-    plan = [job for job in choose(record_calls(command, preload), long) if only in job[0]][::3 if brief else 1]
+    plan = [job for job in choose(record_calls(command, preload, cold), long) if only in job[0]][::3 if brief else 1]
     failed = faults = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for name, fired, found, text in pool.map(lambda job: judge(command, preload, *job), plan):
+        for name, fired, found, text in pool.map(lambda job: judge(command, preload, cold, *job), plan):
             failed += fired
             faults += bool(found)
             if found:
