@@ -332,6 +332,7 @@ enum {
     LARGE_BLOCKS = 4,
     LARGE_SHARE = 32,       /* the device has at least this many multiprocessors for each of these blocks */
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
+    LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN,
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024
 };
@@ -360,7 +361,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_default = 1,
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,
-                            .knows_links = GYRE_LINKING_YES | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
+                            .knows_links = LINKING | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
                                            GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES,
                             .link_slots =
                                 4096, /* room comes back by sixteenths, and a run takes 512 messages */

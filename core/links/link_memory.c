@@ -242,13 +242,27 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     return status;
 }
 
-/* One word at a time: blocks write the rest of a flow meanwhile. */
+enum { FLOWS_AT_ONCE = 64 };
+
+/*
+ * Whether one of `count` flows from `place` on is under way. Where blocks are threads of this process, they write the rest of a flow
+ * meanwhile: one word is read. What a device has in memory of its own costs a journey each time: whole flows are read.
+ */
 static gyre_status read_busy(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
-                             uint64_t place, uint64_t *busy)
+                             uint64_t place, uint64_t count, bool *busy)
 {
-    return gyre_link_store_read(
-        pipeline->device, &entry->flows,
-        sizeof(gyre_flow_head) + place * sizeof(gyre_flow) + offsetof(gyre_flow, busy), busy, sizeof *busy);
+    gyre_flow flows[FLOWS_AT_ONCE] = {{.busy = 0}};
+    const uint64_t first = sizeof(gyre_flow_head) + place * sizeof(gyre_flow);
+    gyre_status status;
+    if (count > 1)
+        status = gyre_link_store_read(pipeline->device, &entry->flows, first, (uint64_t *)(void *)flows,
+                                      count * sizeof *flows);
+    else
+        status = gyre_link_store_read(pipeline->device, &entry->flows, first + offsetof(gyre_flow, busy),
+                                      (uint64_t *)(void *)&flows->busy, sizeof(uint64_t));
+    for (uint64_t i = 0; i < count; i++)
+        *busy |= flows[i].busy != 0;
+    return status;
 }
 
 gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
@@ -256,10 +270,16 @@ gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct
 {
     gyre_link_entry described;
     gyre_status status = GYRE_OK;
-    uint64_t busy = 0;
+    bool busy = false;
     gyre_node_describe_entry(entry->queue, &described);
-    for (uint64_t i = 0; i < described.slots.capacity && status == GYRE_OK && !busy; i++)
-        status = read_busy(pipeline, entry, i, &busy);
+    const uint64_t capacity = described.slots.capacity;
+    const bool afar = !(gyre_dispatch_device_info(pipeline->device)->knows_links &
+                        (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS));
+    for (uint64_t i = 0, count; i < capacity && status == GYRE_OK && !busy; i += count) {
+        count = afar ? FLOWS_AT_ONCE : 1;
+        count = count < capacity - i ? count : capacity - i;
+        status = read_busy(pipeline, entry, i, count, &busy);
+    }
     *settled = status == GYRE_OK && !busy;
     return status;
 }

@@ -3,7 +3,8 @@
  * What the parts of the machine share: decoded code, warps and blocks. Private to this folder.
  *
  * A register is 32 words of 64 bits, one a lane; narrower values lie in the low bits, those of 32-bit registers
- * with zeros above. A predicate is one mask of lanes, in the first word. Operands are places: a base (registers of
+ * with zeros above. A predicate is one mask of lanes, in a word behind those of a register's lanes: lanes of one path may be in a
+ * function whose registers lie where another path's function, with other registers of its own, has a predicate. Operands are places: a base (registers of
  * the frame, constants of the module, special registers of the warp) and an index of words.
  */
 #ifndef GYRE_TESTS_EMULATOR_MACHINE_CORE_H
@@ -16,6 +17,8 @@
 
 enum {
     LANES = MACHINE_WARP,
+    ROW =
+        LANES + 8, /* words from a register to the next: of its lanes, of a predicate, and to the next line */
     ALL_LANES = -1, /* as a mask */
     OPERANDS_MAX = 7,
     BARRIERS = 16,
@@ -220,7 +223,8 @@ struct comeback {
 };
 
 struct warp {
-    uint64_t *base[3];
+    uint64_t *base[3]; /* of registers: those of the function that runs */
+    uint64_t *registers;
     struct block *block;
     /* the path that runs */
     const struct instruction *pc, *meet;

@@ -122,8 +122,8 @@ static bool warp_init(struct warp *warp, struct block *block, uint32_t number)
     warp->specials = calloc((size_t)SPECIALS * LANES, sizeof *warp->specials);
     warp->comebacks = calloc((size_t)DEPTH_MAX * LANES, sizeof *warp->comebacks);
     warp->local = calloc((size_t)warp->local_size * LANES + 16, 1);
-    uint64_t *registers = calloc((size_t)(function->registers_total + 1) * LANES, sizeof *registers);
-    warp->base[BASE_REGISTERS] = registers;
+    uint64_t *registers = calloc((size_t)(function->registers_total + 1) * ROW, sizeof *registers);
+    warp->base[BASE_REGISTERS] = warp->registers = registers;
     warp->base[BASE_CONSTANTS] = function->module->constants;
     warp->base[BASE_SPECIALS] = warp->specials;
     warp->paths[0] =
@@ -141,7 +141,7 @@ static void block_finish(struct block *block)
         free(block->warps[w].specials);
         free(block->warps[w].comebacks);
         free(block->warps[w].local);
-        free(block->warps[w].base[BASE_REGISTERS]);
+        free(block->warps[w].registers);
     }
     free(block->warps);
     free(block->shared);

@@ -44,7 +44,7 @@ RUN(call)
     }
     path->depth++;
     path->function = i->call->callee;
-    path->registers = warp->base[BASE_REGISTERS] + (size_t)caller->register_count * LANES;
+    path->registers = warp->base[BASE_REGISTERS] + (size_t)caller->register_count * ROW;
     path->frame = frame;
     warp->base[BASE_REGISTERS] = path->registers;
     warp->frame = frame;

@@ -4,8 +4,8 @@
  * registers lie in the processor's cache. What lives is a matter of one thread, however its warp parts: so this is
  * the liveness of a compiler, over basic blocks, and a linear scan of intervals.
  *
- * A predicate is a word for all lanes, other registers a row of words: they never share a place, for lanes of one
- * path would write into what those of another path keep there.
+ * A predicate is a word for all lanes, other registers a row of words: they never share a word, for lanes of one
+ * path would write into what those of another path keep there, in this function or in one that it calls or is called by.
  */
 #include "ptx_module.h"
 
@@ -204,7 +204,7 @@ static uint32_t scan(struct packing *packing, uint32_t count, bool predicates, u
             place++;
         places = place < places ? places : place + 1;
         busy_until[place] = interval->to;
-        packing->places[interval->number] = first + place;
+        packing->places[interval->number] = (first + place) * ROW + (predicates ? LANES : 0);
     }
     free(busy_until);
     return busy_until ? first + places : UINT32_MAX;
@@ -213,7 +213,7 @@ static uint32_t scan(struct packing *packing, uint32_t count, bool predicates, u
 static void replace(uint32_t *place, const uint32_t *places)
 {
     if (is_register(*place))
-        *place = places[number_of(*place)] * LANES;
+        *place = places[number_of(*place)];
 }
 
 static bool assign(struct packing *packing)

@@ -326,7 +326,7 @@ GYRE_HELPER gyre_u32 gyre_link_may_drain_(const gyre_link_view_ *links, gyre_u32
 {
     const gyre_served *queue = &links->view->served[which];
     return links->drains && links->entry_of[which] && links->view->team_size == 1 &&
-           !(queue->kind & GYRE_KIND_SEALED_) && !queue->stamps && queue->own.next >= queue->dropping;
+           queue->own.next >= queue->dropping;
 }
 
 /*

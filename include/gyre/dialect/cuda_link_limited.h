@@ -10,8 +10,12 @@
 
 #if !GYRE_LIMITED
 #define GYRE_LINK_NOTE_AGAIN_(message, gyre) ((void)0)
+#define GYRE_LINK_PASS_OVER_(links, message) ((void)0)
 #else
 #define GYRE_LINK_NOTE_AGAIN_(message, gyre) ((message)->again = (gyre)->again)
+/* A request that is passed over (cuda_link_entry.h) was counted as a flow that begins. */
+#define GYRE_LINK_PASS_OVER_(links, message)                                                                 \
+    gyre_admission_give_(gyre_entry_of_((links), (message)->origin), 1)
 
 /* ---- before the handler ---- */
 
@@ -167,6 +171,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
             message->index = gyre_near_load_(index);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)
             gyre_admission_give_(gyre_entry_of_(links, message->origin), 1);
+        if (message->to && links->needs)
+            gyre_entry_end_(links, message->origin, message->index, message->to, out);
     }
     if (!leaves) {
         sent = message->again = 0;

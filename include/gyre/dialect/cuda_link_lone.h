@@ -5,7 +5,7 @@
  *
  * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
  * fetches from one ring, or from one queue that enters the pipeline, and sends to no topic. All else goes the long way, also what
- * a tap gets. As soon as eight messages are there, the block takes many at once (cuda_link_drain.h).
+ * a tap gets, and all of a pipeline with entries that need more than others (cuda_link_entry.h). As soon as eight messages are there, the block takes many at once (cuda_link_drain.h).
  */
 #ifndef GYRE_DIALECT_CUDA_LINK_LONE_H
 #define GYRE_DIALECT_CUDA_LINK_LONE_H
@@ -38,7 +38,8 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
     GYRE_IN_SHARED_(links);
     gyre_u32 entries = 0;
     const gyre_u32 queues = links->view->queue_count;
-    if (!links->table || gridDim.x > 1 || links->branch_count || links->inlet_count + links->enters != 1)
+    if (!links->table || gridDim.x > 1 || links->branch_count || links->needs ||
+        links->inlet_count + links->enters != 1)
         return 0;
     if (queues > 32) /* a glance sees no more (gyre_link_glance_) */
         return 0;
@@ -58,7 +59,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
                        links->entry_of[i],
                        i,
                        0};
-            entries += queue->kind & GYRE_KIND_SEALED_ || queue->stamps ? 2 : 1;
+            entries++;
         }
     return entries == 1 && links->view->team_size == 1;
 }
@@ -139,10 +140,11 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     gyre->origin = message->origin;
     gyre->index = message->index;
     gyre->flow = source.entry ? 0 : index;
+    gyre->clears = 0; /* ports lead to places that are zero */
 #if GYRE_HEADED
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
-    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+    GYRE_HEADER_FOREIGN_(gyre, 0);
     GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
 #endif
     int result = GYRE_FAILED;

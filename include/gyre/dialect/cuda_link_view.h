@@ -77,13 +77,18 @@ struct gyre_link_in_ {
     gyre_u32 share, reserved; /* enum gyre_link_share */
 };
 
+#define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
+#define GYRE_NEEDS_SEALS_  0x100u
+#define GYRE_NEEDS_STAMPS_ 0x200u
+
 /** An entry of the pipeline: where its flows, replies and headers lie. */
 struct gyre_link_entry_ {
     gyre_flow *flows; /* NULL: there is none of that number */
     gyre_u8 *replies;
     const gyre_u8 *headers;
     gyre_u64 serial;
-    gyre_u32 reply_stride, header_size, queue, foreign;
+    gyre_u32 reply_stride, header_size, queue;
+    gyre_u32 needs; /* bits: GYRE_FOREIGN_ and GYRE_NEEDS_; 0: nothing that cuda_link_entry.h does */
 #if GYRE_LIMITED
     gyre_link_admission *admission; /* NULL: any number of flows may be under way */
     gyre_u8 *memory;                /* of the first flow, at this kernel */
@@ -134,6 +139,8 @@ struct gyre_link_view_ {
     gyre_u32 tight;           /* a backlog waits for room, which the long way looks for */
     gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
+    gyre_u32 needs;           /* what all entries need together (gyre_link_entry_) */
+    gyre_u32 begun;           /* enum gyre_begun_, of the message that the block handles together */
     gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
     gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
@@ -444,7 +451,13 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
     entry->reply_stride = gyre_near_half_load_(&from->slots.reply_stride);
     entry->header_size = gyre_near_half_load_(&from->slots.header_size);
     entry->queue = gyre_near_half_load_(&from->queue);
-    entry->foreign = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed) >> 8 & 0xffu;
+    const gyre_u32 more = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
+    entry->needs = (more >> 8 & GYRE_NEEDS_CARE_) | (more & 0xffu ? GYRE_NEEDS_SEALS_ : 0) |
+                   (gyre_near_load_(&from->slots.stamps_offset) ? GYRE_NEEDS_STAMPS_ : 0);
+    if (headers && entry->needs & GYRE_FOREIGN_RING) /* the copies of them */
+        entry->headers = (const gyre_u8 *)(entry->flows + gyre_near_load_(&from->slots.capacity));
+    if (entry->flows && entry->needs)
+        atomicOr(&links->needs, entry->needs);
 #if GYRE_LIMITED
     gyre_link_open_limits_(from, entry);
 #endif
@@ -496,7 +509,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
-    links->tight = links->aside = 0;
+    links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;
     links->branch_count = 0;
     links->run = {};

@@ -145,6 +145,8 @@ GYRE_HELPER gyre_u64 gyre_reply_of_(const gyre_link_view_ *links, gyre_u64 origi
     return (gyre_u64)(entry->replies + (gyre_u64)GYRE_ORIGIN_PLACE(origin) * entry->reply_stride);
 }
 
+#include "gyre/dialect/cuda_link_entry.h"
+
 /* Notes the reply in `out`, unless another handler replied before: its payload goes to the reply slot of the flow. */
 GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out)
 {
@@ -157,6 +159,8 @@ GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origi
     for (gyre_u32 chunk = 1; chunk <= chunks; chunk++)
         gyre_chunk_store_(to + chunk, ((const gyre_chunk *)out)[chunk]);
     *(volatile gyre_u32 *)&flow->length = out->length;
+    if (links->needs)
+        gyre_entry_seal_reply_(links, origin, out);
     gyre_fence_system_(); /* whoever ends the flow stores the header behind this payload */
 }
 
@@ -327,6 +331,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
             message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
     }
     out->sequence = message->index + 1;
+    if (message->to && message->origin && links->needs)
+        gyre_entry_end_(links, message->origin, message->index, message->to, out);
     message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
 #endif
@@ -341,6 +347,7 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
+    gyre->clears = 0;
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
@@ -352,6 +359,8 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     }
     gyre->origin = message.origin;
     gyre->index = message.index;
+    if (links->needs && !(message.origin & GYRE_ORIGIN_TAP))
+        gyre->clears = gyre_entry_of_(links, message.origin)->needs & GYRE_NEEDS_CARE_;
 #if GYRE_HEADED
     if (message.origin & GYRE_ORIGIN_TAP) {
         GYRE_HEADER_QUEUE_(gyre, 0, 0, ~(gyre_u64)0);
@@ -360,9 +369,25 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     }
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message.origin);
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
-    GYRE_HEADER_FOREIGN_(gyre, entry->foreign & GYRE_FOREIGN_RING);
+    GYRE_HEADER_FOREIGN_(gyre, 0); /* those of other programs are copies */
 #endif
     return message;
+}
+
+/* Whether flows of the run begin with more than their request (cuda_link_entry.h). */
+GYRE_HELPER gyre_u32 gyre_link_begins_more_(const gyre_link_view_ *links)
+{
+    return links->needs && links->run.from == GYRE_RUN_ENTRY;
+}
+
+/* Whether a message that was taken up goes to its handler. Fails it otherwise. */
+GYRE_HELPER gyre_u32 gyre_link_is_whole_request_(gyre_context *gyre, const gyre_link_message_ *message,
+                                                 const gyre_slot *in, gyre_u32 begun)
+{
+    if (begun != GYRE_BEGUN_DAMAGED_)
+        return (gyre_u32)gyre_seal_holds_(gyre, message->index, in + 1, in->length);
+    gyre_fail_(gyre, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+    return 0;
 }
 
 /* Which header a message has: that of the request that began its flow. */
@@ -381,7 +406,14 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
+    gyre_u32 begun = GYRE_BEGUN_;
     *message = gyre_link_begin_(links, in, number, gyre);
+    if (gyre_link_begins_more_(links))
+        begun = gyre_entry_begin_(links, message->origin, in, K::gyre_its_request_size_);
+    if (begun == GYRE_BEGUN_BUSY_) {
+        GYRE_LINK_PASS_OVER_(links, message);
+        return 0;
+    }
 #if GYRE_LIMITED
     if (gyre_link_enter_<K>(links, message, out, gyre)) {
         gyre_link_settle_<K>(links, message, ports, out);
@@ -392,7 +424,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
         GYRE_HEADER_TAKE_(gyre, gyre_link_header_(message));
         GYRE_STAMP_BEGIN_(gyre, message->index, started);
         const int result =
-            gyre_seal_holds_(gyre, message->index, in + 1, in->length)
+            gyre_link_is_whole_request_(gyre, message, in, begun)
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
                 : GYRE_FAILED;
         gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
@@ -408,7 +440,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
 
 /* Handles one message by all lanes of the block. Lane 0 settles it, and returns 1 when it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
+GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
                                              gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
                                              void *scratch, const void *buffers, gyre_context *gyre)
 {
@@ -416,7 +448,19 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 drop_before = links->run.from == GYRE_RUN_LINK ? 0 : links->run.drop_before;
+    gyre_u32 begun = GYRE_BEGUN_;
     *message = gyre_link_begin_(links, in, number, gyre);
+    if (gyre_link_begins_more_(links)) {
+        if (gyre->lane == 0)
+            links->begun = gyre_entry_begin_(links, message->origin, in, K::gyre_its_request_size_);
+        __syncthreads();
+        begun = *(volatile gyre_u32 *)&links->begun;
+    }
+    if (begun == GYRE_BEGUN_BUSY_) {
+        if (gyre->lane == 0)
+            GYRE_LINK_PASS_OVER_(links, message);
+        return 0;
+    }
 #if GYRE_LIMITED
     if (__syncthreads_or((int)gyre_link_enter_<K>(links, message, out, gyre))) {
         if (gyre->lane == 0)
@@ -432,7 +476,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
         GYRE_HEADER_SHARE_(gyre, gyre_link_header_(message));
         __syncthreads();
         const int result =
-            gyre_seal_holds_(gyre, message->index, in + 1, in->length)
+            gyre_link_is_whole_request_(gyre, message, in, begun)
                 ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
                 : GYRE_FAILED;
         gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
@@ -456,13 +500,21 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_link_view_ *links, gyre_
 
 /* ---- runs ---- */
 
-/* Stores the completions of a warp's messages: `to` of message `number`, which is this lane's. */
+/*
+ * Stores the completions of a warp's messages: `to` of message `number`, which is this lane's. What gyre_entry_end_ stored has to be
+ * there before: whoever has the completion may send again.
+ */
 template <class K>
-GYRE_HELPER void gyre_link_complete_all_(const gyre_link_places_ &places, gyre_u32 number, gyre_u64 to)
+GYRE_HELPER void gyre_link_complete_all_(const gyre_link_view_ *links, const gyre_link_places_ &places,
+                                         gyre_u32 number, gyre_u64 to)
 {
     typedef gyre_stage_<K> stage;
     if (!__any_sync(gyre_warp_lanes_(), to != 0))
         return;
+    if (links->needs) {
+        gyre_fence_system_();
+        __syncwarp(gyre_warp_lanes_());
+    }
     gyre_link_complete_(places.cells + number * stage::cell + stage::request_chunks, stage::cell,
                         stage::reply_chunks > GYRE_LINE_CHUNKS, to);
 }
@@ -496,7 +548,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
     gyre_link_publish_<K>(links, ports, message, threads);
-    gyre_link_complete_all_<K>(places, number, message.to);
+    gyre_link_complete_all_<K>(links, places, number, message.to);
 }
 
 /* Handles a run one message after the other, by one lane or by the block together. */
@@ -542,7 +594,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     }
     gyre_link_publish_placed_(links);
     if (threadIdx.x < 32)
-        gyre_link_complete_all_<K>(places, threadIdx.x,
+        gyre_link_complete_all_<K>(links, places, threadIdx.x,
                                    threadIdx.x < links->run.count ? links->to[threadIdx.x] : 0);
 #if GYRE_LIMITED
     if constexpr (GYRE_LINK_REPEATS_(K))
@@ -609,7 +661,7 @@ GYRE_HELPER void gyre_serve_links_(const gyre_cuda_arguments &arguments, gyre_bl
     const gyre_link_places_ places = gyre_link_places_of_<K>(arguments, memory);
     gyre_link_open_<K>(arguments, view, links);
     if (threadIdx.x == 0)
-        links->drains = gyre_drain_suits_<K>(memory) && !links->branch_count;
+        links->drains = gyre_drain_suits_<K>(memory) && !links->branch_count && !links->needs;
     __syncthreads();
     for (;;) {
         if (threadIdx.x < 32)

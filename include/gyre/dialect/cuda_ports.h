@@ -97,9 +97,9 @@ enum { gyre_ports_of_gyre_no_ports = 0 };
 
 /*
  * Returns the next place, or NULL. A message with a tail is empty there. `least` is its size then; 0: the message has no
- * tail, and its bytes are those of an earlier message.
+ * tail, and its bytes are those of an earlier message, unless what the message causes goes to another program. `size`: of the type.
  */
-GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 least)
+GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 size, gyre_u32 least)
 {
     if (port->emitted >= port->most)
         return 0;
@@ -108,6 +108,8 @@ GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 
     port->emitted++;
     if (gyre->in_block && gyre->lane > 0)
         gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a block kernel lane 0 emits");
+    for (gyre_u32 i = 0; gyre->clears && i < size; i += 8) /* a place is whole pieces of 16 bytes */
+        *(gyre_u64 *)(place + i) = 0;
     for (gyre_u32 i = 0; i < least; i += 4)
         *(gyre_u32 *)(place + i) = i ? 0 : least;
     return __builtin_assume_aligned(place, 16);
@@ -116,7 +118,7 @@ GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 
 template <class T, gyre_u32 empty>
 GYRE_HELPER T *gyre_emit_to_(gyre_context *gyre, gyre_cuda_port_to<T, empty> *port)
 {
-    return (T *)gyre_emit_(gyre, &port->gyre_port, empty);
+    return (T *)gyre_emit_(gyre, &port->gyre_port, sizeof(T), empty);
 }
 
 #include "gyre/dialect/cuda_words.h"

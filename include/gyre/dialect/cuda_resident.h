@@ -366,6 +366,7 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
     gyre->shared = shared;
     gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
 #if GYRE_STAGE
+    gyre->clears = 0;
     gyre->origin = gyre->index = 0;
     gyre->flow = 0;
     gyre->ports = 0;

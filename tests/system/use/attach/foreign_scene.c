@@ -84,6 +84,31 @@ static void open_stages(gyre_runtime *runtime)
     must(gyre_pipeline_open(runtime, &desc, &pipeline));
 }
 
+/* Rings as short as can be, so that their places are used again soon. */
+static void open_two_stages(gyre_runtime *runtime)
+{
+    static const char *const last = "nothing_last";
+    char from[64];
+    gyre_pipeline *pipeline = NULL;
+    snprintf(from, sizeof from, "%s.out", scene.first);
+    const gyre_link_desc link = {.size = sizeof link, .from = from, .to = last};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = scene.kernel,
+                                     .entries = &scene.first,
+                                     .entry_count = 1,
+                                     .answers = &last,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1,
+                                     .links_tight = true};
+    launch_stage(runtime, scene.first, 1);
+    const gyre_launch_desc stage = {
+        .size = sizeof stage, .source = scene.file, .kernel = last, .blocks = 1, .stage = 1};
+    gyre_kernel *launched = NULL;
+    must(gyre_launch(runtime, &stage, &launched));
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+}
+
 static void serve(const party *self)
 {
     for (uint64_t i = 0; i < GUARDED; i++) {
@@ -92,7 +117,9 @@ static void serve(const party *self)
     }
     gyre_kernel *kernel = NULL;
     gyre_runtime *runtime = open_scene();
-    if (scene.pipeline)
+    if (scene.pipeline && scene.first)
+        open_two_stages(runtime);
+    else if (scene.pipeline)
         open_stages(runtime);
     else
         kernel = launch_stage(runtime, scene.kernel, 0);
@@ -132,15 +159,20 @@ void end_server(const party *server)
     require(party_end(server) == 0);
 }
 
-void serve_one(const char *kernel, void (*client)(const party *self))
+void serve_scene(void (*client)(const party *self))
 {
-    scene.file = ATTACH_KERNELS "nothing.gyre.c";
-    scene.kernel = kernel;
     party server = start_server();
     party asking = party_start(client);
     party_tell(&asking, 'e');
     require(party_end(&asking) == 0);
     end_server(&server);
+}
+
+void serve_one(const char *kernel, void (*client)(const party *self))
+{
+    scene.file = ATTACH_KERNELS "nothing.gyre.c";
+    scene.kernel = kernel;
+    serve_scene(client);
 }
 
 void keep_in_a_journal(void)

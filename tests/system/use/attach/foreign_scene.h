@@ -28,6 +28,8 @@ struct scene {
     enum kind kind;
     bool isolated;
     bool pipeline; /* `kernel` is the name of one, of the stages in `file` */
+    const char
+        *first; /* of a pipeline first.out -> nothing_last; NULL: the stages are foreign_first and so on */
     const char *settings[SETTINGS];
     size_t header; /* bytes */
 };
@@ -42,6 +44,8 @@ party start_server(void);
 /** Until it is told to end; it must not find that somebody wrote into its memory. */
 void end_server(const party *server);
 /** Serves one client, until that has ended well. */
+void serve_scene(void (*client)(const party *self));
+/** The same, of a kernel in nothing.gyre.c. */
 void serve_one(const char *kernel, void (*client)(const party *self));
 gyre_queue *attach_scene(uint64_t capacity);
 

@@ -99,10 +99,45 @@ static void replies_that_are_relayed_hold_nothing_of_the_server(void)
     replies_hold_nothing_of_the_server();
 }
 
+/*
+ * Some requests fill what the first stage sends on, the others leave it out: by turns, and in any place of the ring one after the
+ * other.
+ */
+static void ask_stages_for_nothing(const party *self)
+{
+    gyre_queue *queue = attach_scene(SLOTS);
+    for (uint64_t i = 0; i < 128; i++) {
+        const uint64_t number = i + i / 16 + i / 32;
+        foreign_large reply;
+        memset(&reply, 0xff, sizeof reply);
+        must(gyre_call(queue, &number, sizeof number, &reply, sizeof reply, NULL, soon()));
+        if (number % 2)
+            require(reply.words[0] == UINT64_MAX && reply.words[99] == UINT64_MAX);
+        else
+            require_zeros(&reply, 0, sizeof reply);
+    }
+    gyre_queue_close(queue);
+    party_wait(self);
+}
+
+/* What a stage left out of a message that it sent on shows nothing of earlier messages, to whom the next stage replies. */
+static void replies_of_stages_hold_nothing_of_the_server(void)
+{
+    static const char *const first[] = {"nothing_first_lane", "nothing_first_actor"};
+    scene.pipeline = true;
+    scene.file = ATTACH_KERNELS "nothing_stages.gyre.c";
+    scene.kernel = "stages";
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+        scene.first = first[i];
+        serve_scene(ask_stages_for_nothing);
+    }
+}
+
 static const named_case cases[] = {
     {"replies_hold_nothing_of_the_server", replies_hold_nothing_of_the_server},
     {"replies_that_are_relayed_hold_nothing_of_the_server",
      replies_that_are_relayed_hold_nothing_of_the_server},
+    {"replies_of_stages_hold_nothing_of_the_server", replies_of_stages_hold_nothing_of_the_server},
 };
 
 int main(int argc, char **argv)
