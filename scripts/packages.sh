@@ -22,6 +22,8 @@ build  opencl-headers   header  CL/cl.h                      optional
 build  ocl-icd-libopencl1  file  /usr/lib/*/libOpenCL.so.1   optional
 build  libnats-dev      module  libnats                      optional
 test   nats-server      tool    nats-server                  optional
+cluster libnats-dev     module  libnats                      required
+cluster nats-server     tool    nats-server                  required
 test   check            module  check                        required
 test   g++              tool    g++                          optional
 test   libcaf-dev       file    /usr/include/caf/all.hpp     optional
